@@ -11,20 +11,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use vigie::catalog::{AccountCache, SharedFacts};
+use vigie::catalog::{AccountCache, SharedAccountData};
 use vigie::clock::FakeClock;
 use vigie::domain::{
     Attempt, Capture, Certificate, CheckId, CheckResult, CustomerId, Facts, HttpFacts, Location, LocationId,
     MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use vigie::pipeline::{
-    AgentStatus, AlertEngineDependencies, AlertEngineSettings, IngestSettings, Ingestor, PlanError,
-    PlanFuture, Planner, Wakeup,
+    AgentStatus, AlertEngineDependencies, AlertEngineSettings, DeliveryWakeup, IngestSettings, Ingestor,
+    PlanError, PlanFuture, Planner,
 };
 use vigie::schedule::SlotGrid;
 use vigie::schema::{Monitor, MonitorDocument, Origin, SecretMode};
 use vigie::store::{
-    Commit, Ingest, MonitorStore, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore,
+    Ingest, IngestBatch, MonitorStore, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore,
     Synchronous,
 };
 use vigie::telemetry::Metrics;
@@ -62,12 +62,12 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
         warning_status: None,
         status_text: Status::OK.text().to_owned(),
         reasons: Vec::new(),
-        total_us,
+        duration_us: total_us,
         address: Some(([192, 0, 2, 7], 443).into()),
         attempts: vec![Attempt {
             number: 1,
             started_at,
-            total_us,
+            duration_us: total_us,
             phases,
             failure: None,
             warnings: Vec::new(),
@@ -84,7 +84,7 @@ fn https() -> Facts {
     let certificate = |subject: &str| Certificate {
         subject: format!("CN={subject}, O=Example Trust Services, C=US"),
         issuer: "CN=Example Issuing CA 2, O=Example Trust Services, C=US".to_owned(),
-        names: vec![subject.to_owned(), format!("www.{subject}")],
+        subject_alt_names: vec![subject.to_owned(), format!("www.{subject}")],
         not_before: Timestamp::from_micros(START),
         not_after: Timestamp::from_micros(START + 7_776_000_000_000),
         sha256: "ab".repeat(32),
@@ -106,7 +106,7 @@ fn https() -> Facts {
             tls_cipher: Some("TLS13_AES_256_GCM_SHA384".to_owned()),
             certificates: vec![certificate("shop.test"), certificate("Example Issuing CA 2")],
         })),
-        resolved: vec![[192, 0, 2, 7].into()],
+        resolved_addresses: vec![[192, 0, 2, 7].into()],
         ..Facts::default()
     }
 }
@@ -131,15 +131,15 @@ fn move_to_slots(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
 struct OneLocationPlanner;
 
 impl Planner for OneLocationPlanner {
-    fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+    fn apply_monitor_changes(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn run_once(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
+    fn run_check_now(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -149,21 +149,21 @@ impl Planner for OneLocationPlanner {
 }
 
 fn home() -> Location {
-    Location { id: LocationId(1), name: "home".to_owned(), region: 1 }
+    Location { id: LocationId(1), name: "home".to_owned(), region_code: 1 }
 }
 
 /// Enables alerting for all monitors.
 async fn enable_alerting(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
-    let facts = SharedFacts { locations: vec![home()], ..SharedFacts::default() };
+    let facts = SharedAccountData { locations: vec![home()], ..SharedAccountData::default() };
     let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),
         outbox: store.clone(),
-        results: store.clone(),
+        result_store: store.clone(),
         config_store: store.clone(),
-        accounts: Arc::new(AccountCache::new(store.clone(), facts)),
+        account_cache: Arc::new(AccountCache::new(store.clone(), facts)),
         planner: Arc::new(OneLocationPlanner),
         clock: Arc::new(FakeClock::new(Timestamp::from_micros(START + 120_000_000))),
-        wakeup: Wakeup::default(),
+        delivery_wakeup: DeliveryWakeup::default(),
     };
     ingestor.enable_alerting(dependencies, AlertEngineSettings::default()).await.unwrap();
     let minutely = |id| {
@@ -174,7 +174,7 @@ async fn enable_alerting(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
     };
     ingestor.update_monitors((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
     // Alerting knows a monitor as soon as it has processed the update.
-    while !ingestor.has_alerting(MonitorId(MONITORS)) {
+    while !ingestor.is_alerting_active(MonitorId(MONITORS)) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -246,7 +246,7 @@ fn read(c: &mut Criterion) {
                 failed.status = Status::TIMED_OUT;
                 failed.status_text = Status::TIMED_OUT.text().into();
             }
-            store.commit(Commit { results, ..Commit::default() }).await.unwrap();
+            store.commit(IngestBatch { results, ..IngestBatch::default() }).await.unwrap();
         }
         store
             .apply_monitors((1..=MONITORS).map(monitor).collect(), vec![], Box::new(|_| None))

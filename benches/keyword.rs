@@ -7,12 +7,12 @@ mod allocator;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vigie::evaluate::keyword::{KeywordMatching, KeywordRule};
+use vigie::evaluate::keyword::{KeywordRule, KeywordSyntax};
 
-fn rule(pattern: &str, matching: KeywordMatching, match_case: bool) -> KeywordRule {
+fn rule(pattern: &str, matching: KeywordSyntax, match_case: bool) -> KeywordRule {
     KeywordRule {
         pattern: pattern.to_owned(),
-        matching,
+        match_type: matching,
         invert: false,
         match_case,
         whole_word: true,
@@ -29,10 +29,10 @@ fn page(bytes: usize) -> String {
 
 fn keyword(c: &mut Criterion) {
     let rules = [
-        ("word", rule("stock", KeywordMatching::PlainText, true)),
-        ("words", rule("in stock", KeywordMatching::PlainText, true)),
-        ("words, any case", rule("in stock", KeywordMatching::PlainText, false)),
-        ("expression", rule(r"in stock since \d{4}", KeywordMatching::RegularExpression, true)),
+        ("word", rule("stock", KeywordSyntax::PlainText, true)),
+        ("words", rule("in stock", KeywordSyntax::PlainText, true)),
+        ("words, any case", rule("in stock", KeywordSyntax::PlainText, false)),
+        ("expression", rule(r"in stock since \d{4}", KeywordSyntax::RegularExpression, true)),
     ];
     for bytes in [16 * 1024, 1024 * 1024, 10 * 1024 * 1024] {
         let text = page(bytes);

@@ -61,7 +61,7 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     let ours = async || {
         let observation = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
         assert!(observation.failure.is_none(), "{:?}", observation.failure);
-        let page = observation.details.page.unwrap();
+        let page = observation.details.page_load.unwrap();
         assert_eq!(page.objects.len(), OBJECTS);
         assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
     };

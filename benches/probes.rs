@@ -138,8 +138,11 @@ fn compare_pings(
         let checks =
             async { join_all(probes.iter().map(|probe| attempt(net, probe.as_ref(), timeout))).await };
         let observations = runtime.block_on(checks);
-        let received: u32 =
-            observations.iter().filter_map(|one| one.facts.ping.as_ref()).map(|ping| ping.received).sum();
+        let received: u32 = observations
+            .iter()
+            .filter_map(|one| one.facts.ping.as_ref())
+            .map(|ping| ping.replies_received)
+            .sum();
         received
     };
     let (single, repeated) = (probes(1), probes(ECHOES));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::id::mix;
+use crate::domain::id::mix_hash;
 use crate::probe::ConcurrencyClass;
 
 /// Limits of running and waiting checks.
@@ -43,7 +43,9 @@ impl TargetKey {
     /// Returns the key of `host`.
     #[must_use]
     pub fn from_host(host: &str) -> Self {
-        Self(host.bytes().fold(0x686f_7374, |hash, byte| mix(hash, i64::from(byte.to_ascii_lowercase()))))
+        Self(
+            host.bytes().fold(0x686f_7374, |hash, byte| mix_hash(hash, i64::from(byte.to_ascii_lowercase()))),
+        )
     }
 }
 

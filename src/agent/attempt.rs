@@ -32,8 +32,8 @@ pub async fn run_attempt(
         Err(payload) => panic_observation(assignment, payload.as_ref()),
     };
     let total = started.elapsed();
-    if observation.total.is_zero() {
-        observation.total = total;
+    if observation.duration.is_zero() {
+        observation.duration = total;
     }
     if let Some(failure) = observation.failure.take() {
         let stalled = total > assignment.attempt_timeout + STALL_MARGIN || cx.was_stalled_since(started_at);

@@ -37,7 +37,7 @@ pub async fn run_check(
             break;
         }
     }
-    let total: Duration = observations.iter().map(|observation| observation.total).sum();
+    let total: Duration = observations.iter().map(|observation| observation.duration).sum();
     let mut verdict = judge::evaluate_attempts(&observations);
     if verdict.outcome == Outcome::Error
         && cx.was_isolated(assignment, &observations, started_at, cancel).await
@@ -55,11 +55,11 @@ pub async fn run_check(
         .collect();
     let captures = prefix_attempt_numbers(captures, observations.len());
     let last_observation = observations.pop().unwrap_or_default();
-    if last_observation.details.page.is_some() && !cx.is_on_demand {
+    if last_observation.details.page_load.is_some() && !cx.is_on_demand {
         cx.full_page_times.record_load(assignment.monitor_id, started_at);
     }
     CheckResult {
-        total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
+        duration_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
         address: last_observation.address,
         attempts,
         facts: last_observation.facts,

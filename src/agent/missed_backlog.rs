@@ -88,7 +88,12 @@ impl MissedRunSeries {
             slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
             last_planned_at: self.slots.last,
         };
-        CheckResult::missed(self.assignment.check_metadata(), self.slots.first, self.detected_at, missed_runs)
+        CheckResult::from_missed_runs(
+            self.assignment.check_metadata(),
+            self.slots.first,
+            self.detected_at,
+            missed_runs,
+        )
     }
 }
 

@@ -257,7 +257,7 @@ impl Runner {
 
     /// Waits until the sink has accepted everything, then replies to all shutdown requests.
     async fn finish_shutdown(self) {
-        self.metrics.record_load(self.last_load, SchedulerLoad::default());
+        self.metrics.record_load_change(self.last_load, SchedulerLoad::default());
         drop((self.missed_sender, self.commands));
         self.check_tasks.close();
         self.check_tasks.wait().await;
@@ -281,12 +281,12 @@ impl Runner {
         self.last_gauge_update = Some(Instant::now());
         let in_flight = |weight| self.run_queue.running_checks_by_class(weight);
         let load = SchedulerLoad {
-            planned: self.run_queue.planned_monitors(),
-            queued: self.run_queue.waiting_checks(),
-            light: in_flight(ConcurrencyClass::Light),
-            heavy: in_flight(ConcurrencyClass::Heavy),
+            planned_monitors: self.run_queue.planned_monitors(),
+            queued_runs: self.run_queue.waiting_checks(),
+            light_checks: in_flight(ConcurrencyClass::Light),
+            heavy_checks: in_flight(ConcurrencyClass::Heavy),
         };
-        self.metrics.record_load(self.last_load, load);
+        self.metrics.record_load_change(self.last_load, load);
         self.last_load = load;
     }
 }

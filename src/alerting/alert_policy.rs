@@ -10,7 +10,7 @@ pub struct AlertPolicy {
     /// Id of the monitor.
     pub monitor_id: MonitorId,
     /// How the results of several locations are combined.
-    pub mode: LocationMode,
+    pub location_mode: LocationMode,
     /// When and at which locations the monitor runs.
     pub run_plan: RunPlan,
     /// The location that decides in mode Primary.
@@ -24,7 +24,7 @@ pub struct AlertPolicy {
     /// Whether to notify before certificates expire.
     pub notify_on_expiry: bool,
     /// `traceroute_on_error`: whether to trace the route to a target that cannot be reached.
-    pub traceroute: bool,
+    pub traceroute_on_error: bool,
     /// Consecutive runs without data after which recipients are notified; 0 never (setting).
-    pub no_data_runs: u32,
+    pub no_data_threshold: u32,
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::context::AlertContext;
 use super::effect::Effect;
 use super::location_result::LocationResult;
-use super::open_episode::{OpenEpisode, PendingClear};
+use super::open_episode::{OpenEpisode, PendingClears};
 use super::pending_run::{PendingRun, PendingVerification};
 use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 
 /// Alert state of one monitor. Its JSON is stored in the same transaction as its effects; a state that
-/// [`AlertState::is_default`] need not be stored.
+/// [`AlertState::is_derivable`] need not be stored.
 ///
 /// A new, restored or closed state expects no run. Call [`AlertState::on_tick`] when the monitor starts or resumes,
 /// so that a missing first run is noticed too.
@@ -23,7 +23,8 @@ pub struct AlertState {
     #[serde(rename = "settled")]
     pub(super) resolved_until: Option<Timestamp>,
     /// Unresolved runs, oldest first.
-    pub(super) runs: Vec<PendingRun>,
+    #[serde(rename = "runs")]
+    pub(super) pending_runs: Vec<PendingRun>,
     /// The run after the last resolved one, whether or not it has results. Not stored: after a downtime of this
     /// process, the agents know which runs took place and report those that they missed.
     #[serde(skip)]
@@ -31,22 +32,23 @@ pub struct AlertState {
     /// Whether the state was closed. Runs planned while inactive are ignored.
     #[serde(skip)]
     pub(super) is_closed: bool,
-    pub(super) health: MonitorHealth,
+    #[serde(rename = "health")]
+    pub(super) last_run_health: MonitorHealth,
     #[serde(rename = "outage")]
     pub(super) episode: Option<OpenEpisode>,
     /// When the last episode ended, while a new one would still count as flapping.
     #[serde(rename = "ended")]
     pub(super) last_episode_ended_at: Option<Timestamp>,
     #[serde(rename = "drought")]
-    pub(super) no_data: NoDataStreak,
+    pub(super) no_data_streak: NoDataStreak,
     #[serde(rename = "owed")]
-    pub(super) pending_clears: Vec<PendingClear>,
+    pub(super) pending_clears: Vec<PendingClears>,
     /// Size in bytes of the page in the last change notification, and when that was sent.
     #[serde(rename = "page")]
     pub(super) last_page_change: Option<(u64, Timestamp)>,
     /// Planned time of the run that last caused a certificate notification.
     #[serde(rename = "certificate")]
-    pub(super) last_certificate_notice: Option<Timestamp>,
+    pub(super) certificate_notified_at: Option<Timestamp>,
 }
 
 /// A run that has to take place.
@@ -61,11 +63,12 @@ pub(super) struct ExpectedRun {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoDataStreak {
-    pub(super) runs: u32,
+    #[serde(rename = "runs")]
+    pub(super) run_count: u32,
     /// Planned time of the first of these runs.
     pub(super) since: Option<Timestamp>,
     #[serde(rename = "told")]
-    pub(super) notified: Vec<RecipientId>,
+    pub(super) notified_recipients: Vec<RecipientId>,
 }
 
 /// Health of a monitor as displayed: up, failing, down, unknown or blacked out. Disabled and paused monitors
@@ -92,11 +95,11 @@ impl AlertState {
     /// Never closes an overdue run. When several results are queued, apply all of them before the
     /// [`AlertState::on_tick`] that closes the rest.
     pub fn on_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) -> Vec<Effect> {
-        self.adapt_to_changes(cx);
+        self.adapt_to_clock_and_plan(cx);
         self.detect_clock_step_back(&result, cx);
         let pool = &cx.policy.run_plan.location_pool;
         if self.resolved_until.is_none_or(|settled| result.last_planned_at > settled)
-            && pool.contains(&result.location)
+            && pool.contains(&result.location_id)
         {
             self.record_result(result, cx);
         }
@@ -110,8 +113,8 @@ impl AlertState {
         response: Verification,
         cx: &AlertContext<'_>,
     ) -> Vec<Effect> {
-        self.adapt_to_changes(cx);
-        let pending_run = self.runs.iter_mut().find(|run| run.planned_at == planned_at);
+        self.adapt_to_clock_and_plan(cx);
+        let pending_run = self.pending_runs.iter_mut().find(|run| run.planned_at == planned_at);
         match pending_run
             .and_then(|run| run.verification.as_mut())
             .filter(|verification| verification.response.is_none())
@@ -124,15 +127,15 @@ impl AlertState {
 
     /// Advances to the current time and closes overdue runs. Call at [`AlertState::next_tick_at`] or later.
     pub fn on_tick(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
-        self.adapt_to_changes(cx);
+        self.adapt_to_clock_and_plan(cx);
         self.expire_expected_runs(cx);
-        for run in &mut self.runs {
-            run.close_if_complete(true, cx);
+        for run in &mut self.pending_runs {
+            run.close_if_due(true, cx);
             let overdue = |verification: &&mut PendingVerification| {
                 verification.response.is_none() && verification.deadline.is_some_and(|until| until <= cx.now)
             };
             if let Some(verification) = run.verification.as_mut().filter(overdue) {
-                verification.response = Some(verification_timed_out(cx.now));
+                verification.response = Some(timed_out_verification(cx.now));
             }
         }
         self.resolve_ready_runs(cx)
@@ -147,7 +150,7 @@ impl AlertState {
             (None, Some(_)) => None,
         };
         let next = self.expected_run.map(|next| next.expires_at);
-        self.runs.iter().filter_map(run).chain(next).min()
+        self.pending_runs.iter().filter_map(run).chain(next).min()
     }
 
     /// Ends the episode without a clear and drops open runs, since the monitor was disabled, paused or removed.
@@ -160,35 +163,35 @@ impl AlertState {
     }
 
     /// Acknowledges the open episode: its errors are no longer notified, its end still is.
-    pub fn acknowledge(&mut self, episode: EpisodeId) -> bool {
+    pub fn acknowledge_episode(&mut self, episode: EpisodeId) -> bool {
         self.episode.as_mut().is_some_and(|outage| outage.acknowledge(episode))
     }
 
     /// Returns the verification requests without a response, to be sent again after a restart.
     #[must_use]
-    pub fn pending_verifications(&self) -> Vec<Effect> {
+    pub fn pending_verification_requests(&self) -> Vec<Effect> {
         let to_effect = |run: &PendingRun| {
-            run.open_verification().map(|verification| verification.to_effect(run.planned_at))
+            run.open_verification().map(|verification| verification.to_request_effect(run.planned_at))
         };
-        self.runs.iter().filter_map(to_effect).collect()
+        self.pending_runs.iter().filter_map(to_effect).collect()
     }
 
     /// Derives the state from the last results of each location, for a start of the process without stored state.
-    pub fn restore(&mut self, last: &[LocationResult]) {
+    pub fn restore_from_results(&mut self, last: &[LocationResult]) {
         let Some(newest) = last.iter().map(|result| result.last_planned_at).max() else { return };
         let results: Vec<LocationResult> =
             last.iter().filter(|result| result.last_planned_at == newest).cloned().collect();
         let any = |predicate: fn(&LocationResult) -> bool| results.iter().any(predicate);
-        self.health = match () {
+        self.last_run_health = match () {
             () if any(|result| result.outcome == Outcome::Blackout) => MonitorHealth::BlackedOut,
-            () if any(|result| result.to_vote().is_failure()) => MonitorHealth::Failing,
-            () if any(|result| result.to_vote().is_conclusive()) => MonitorHealth::Up,
+            () if any(|result| result.to_outcome().is_failure()) => MonitorHealth::Failing,
+            () if any(|result| result.to_outcome().is_conclusive()) => MonitorHealth::Up,
             () => MonitorHealth::Unknown,
         };
         self.resolved_until = Some(newest - Duration::from_micros(1));
-        self.runs = vec![PendingRun {
+        self.pending_runs = vec![PendingRun {
             planned_at: newest,
-            expected: Vec::new(),
+            expected_locations: Vec::new(),
             closes_at: newest,
             results,
             close_reason: None,
@@ -197,53 +200,60 @@ impl AlertState {
         }];
     }
 
-    /// Whether [`AlertState::restore`] would give the same state, so that it need not be stored.
+    /// Whether [`AlertState::restore_from_results`] would give the same state, so that it need not be stored.
     #[must_use]
-    pub fn is_default(&self) -> bool {
+    pub fn is_derivable(&self) -> bool {
         let harmless = |result: &LocationResult| {
             matches!(result.outcome, Outcome::Ok | Outcome::Warning)
                 && result.page_change.is_none()
-                && result.certificate.is_none()
+                && result.expiring_certificate.is_none()
         };
         let calm = |run: &PendingRun| run.verification.is_none() && run.results.iter().all(harmless);
         self.episode.is_none()
             && self.last_episode_ended_at.is_none()
-            && self.no_data.runs == 0
+            && self.no_data_streak.run_count == 0
             && self.pending_clears.is_empty()
             && self.last_page_change.is_none()
-            && self.last_certificate_notice.is_none()
-            && self.runs.iter().all(|run| run.resolved_before_restart || calm(run))
+            && self.certificate_notified_at.is_none()
+            && self.pending_runs.iter().all(|run| run.resolved_before_restart || calm(run))
     }
 
     /// Returns the health of the monitor.
     #[must_use]
     pub fn health(&self) -> MonitorHealth {
-        match self.health {
+        match self.last_run_health {
             MonitorHealth::BlackedOut => MonitorHealth::BlackedOut,
             _ if self.episode.is_some() => MonitorHealth::Down,
-            _ if self.runs.iter().any(|run| run.open_verification().is_some()) => MonitorHealth::Failing,
+            _ if self.pending_runs.iter().any(|run| run.open_verification().is_some()) => {
+                MonitorHealth::Failing
+            }
             health => health,
         }
     }
 
     /// Returns the id of the open episode.
     #[must_use]
-    pub fn open_episode(&self) -> Option<EpisodeId> {
+    pub fn open_episode_id(&self) -> Option<EpisodeId> {
         self.episode.as_ref().map(OpenEpisode::id)
     }
 }
 
 impl PendingVerification {
-    pub(super) fn to_effect(&self, planned_at: Timestamp) -> Effect {
+    pub(super) fn to_request_effect(&self, planned_at: Timestamp) -> Effect {
         Effect::RequestVerification {
             planned_at,
-            check: self.check,
-            location: self.location,
-            failed: self.failed.clone(),
+            check_id: self.check_id,
+            location_id: self.location_id,
+            failed_locations: self.failed_locations.clone(),
         }
     }
 }
 
-pub(super) fn verification_timed_out(at: Timestamp) -> Verification {
-    Verification { status: Status::VERIFIED_NO_ANSWER, location_id: None, found: None, at }
+pub(super) fn timed_out_verification(at: Timestamp) -> Verification {
+    Verification {
+        status: Status::VERIFICATION_NO_RESPONSE,
+        location_id: None,
+        recheck_status: None,
+        completed_at: at,
+    }
 }

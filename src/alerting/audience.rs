@@ -10,15 +10,15 @@ use crate::schedule::BlackoutTarget;
 /// Returns the recipients in a matching group that subscribe to notifications of `kind` and are not muted,
 /// ordered by id, each once and with its group. Thresholds are not applied here.
 #[must_use]
-pub fn recipients_for(
+pub fn select_recipients(
     cx: &AlertContext<'_>,
     kind: NotificationKind,
     cause: Option<&LocationResult>,
 ) -> Vec<(RecipientId, Option<i64>)> {
-    let named = matching_recipients(cx.contacts, cx.policy.monitor_id, kind, cause);
+    let named = recipients_of_matching_groups(cx.contacts, cx.policy.monitor_id, kind, cause);
     let is_notified = |id: &RecipientId| {
         cx.contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind))
-            && (kind.is_performance() || !is_muted(cx, *id, cx.now))
+            && (kind.is_performance() || !is_recipient_muted(cx, *id, cx.now))
     };
     named.into_iter().filter(|(id, _)| is_notified(id)).collect()
 }
@@ -26,35 +26,42 @@ pub fn recipients_for(
 /// Returns the recipients of a monitor's performance alerts that a group names and that subscribe to them, each with
 /// the group that names it. Blackouts do not silence performance alerts.
 #[must_use]
-pub fn performance_recipients_for(
+pub fn select_performance_recipients(
     contacts: &Contacts,
     monitor: MonitorId,
 ) -> Vec<(RecipientId, Option<i64>)> {
     let kind = NotificationKind::PerformanceError;
     let is_notified =
         |id: &RecipientId| contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind));
-    matching_recipients(contacts, monitor, kind, None).into_iter().filter(|(id, _)| is_notified(id)).collect()
+    recipients_of_matching_groups(contacts, monitor, kind, None)
+        .into_iter()
+        .filter(|(id, _)| is_notified(id))
+        .collect()
 }
 
 /// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`. It does when it covers
 /// the planned time, or now: muting a monitor silences the run in progress too.
-pub(super) fn is_silenced(cx: &AlertContext<'_>, kind: NotificationKind, planned_at: Timestamp) -> bool {
+pub(super) fn is_monitor_silenced(
+    cx: &AlertContext<'_>,
+    kind: NotificationKind,
+    planned_at: Timestamp,
+) -> bool {
     let monitor = cx.policy.monitor_id;
     let is_blacked_out = |at| {
         [BlackoutTarget::Alert(monitor), BlackoutTarget::Monitor(monitor)]
             .into_iter()
-            .any(|subject| cx.calendar.active_window(subject, at).is_some())
+            .any(|subject| cx.blackout_calendar.active_window(subject, at).is_some())
     };
     !kind.is_performance() && (is_blacked_out(planned_at) || is_blacked_out(cx.now))
 }
 
 /// Whether `recipient` is muted at `at`.
-pub(super) fn is_muted(cx: &AlertContext<'_>, recipient: RecipientId, at: Timestamp) -> bool {
-    cx.calendar.active_window(BlackoutTarget::Recipient(recipient), at).is_some()
+pub(super) fn is_recipient_muted(cx: &AlertContext<'_>, recipient: RecipientId, at: Timestamp) -> bool {
+    cx.blackout_calendar.active_window(BlackoutTarget::Recipient(recipient), at).is_some()
 }
 
 /// Returns the recipients that the groups name, each with the matching group of the lowest id.
-fn matching_recipients(
+fn recipients_of_matching_groups(
     contacts: &Contacts,
     monitor: MonitorId,
     kind: NotificationKind,
@@ -64,8 +71,9 @@ fn matching_recipients(
         return contacts.recipients.iter().map(|recipient| (recipient.id, None)).collect();
     }
     let found = cause.filter(|_| kind == NotificationKind::SiteError);
-    let matches =
-        |group: &&NotifierGroup| group.matches_monitor(monitor, cause.and_then(|cause| cause.step), found);
+    let matches = |group: &&NotifierGroup| {
+        group.matches_monitor(monitor, cause.and_then(|cause| cause.failing_step), found)
+    };
     let mut groups: Vec<_> = contacts.groups.iter().filter(matches).collect();
     if groups.is_empty() {
         groups = contacts.groups.iter().filter(|group| group.is_default).collect();
@@ -75,7 +83,7 @@ fn matching_recipients(
     groups.sort_by_key(|group| std::cmp::Reverse(group.id));
     let members = |group: &&NotifierGroup| {
         let id = group.id;
-        group.recipients.clone().into_iter().map(move |recipient| (recipient, Some(id)))
+        group.recipient_ids.clone().into_iter().map(move |recipient| (recipient, Some(id)))
     };
     groups.iter().flat_map(members).collect()
 }
@@ -85,8 +93,8 @@ impl Recipient {
     fn is_subscribed_to(&self, kind: NotificationKind) -> bool {
         match kind {
             NotificationKind::Test | NotificationKind::Digest => true,
-            _ if kind.is_performance() => self.performance_alert,
-            _ => self.availability_alert,
+            _ if kind.is_performance() => self.gets_performance_alerts,
+            _ => self.gets_availability_alerts,
         }
     }
 }
@@ -96,9 +104,9 @@ impl NotifierGroup {
     /// monitor matches. An entry with a content view matches an error only when that view failed, and matches
     /// everything that is not an error, such as a clear.
     fn matches_monitor(&self, monitor: MonitorId, step: Option<u32>, error: Option<&LocationResult>) -> bool {
-        self.monitors.iter().any(|entry| {
+        self.group_monitors.iter().any(|entry| {
             let fits = |view: i64| error.is_none_or(|error| error.failed_views.contains(&view));
-            entry.id == monitor.0
+            entry.monitor_id == monitor.0
                 && (entry.step_number.is_none() || step.is_none() || entry.step_number == step)
                 && entry.content_view_id.is_none_or(fits)
         })
@@ -107,6 +115,6 @@ impl NotifierGroup {
     /// Whether the group covers the status code; only errors have one.
     fn matches_status(&self, kind: NotificationKind, cause: Option<&LocationResult>) -> bool {
         let code = cause.filter(|_| kind == NotificationKind::SiteError).map(|cause| cause.status.0);
-        self.error_types.is_empty() || code.is_none_or(|code| self.error_types.contains(&code))
+        self.status_codes.is_empty() || code.is_none_or(|code| self.status_codes.contains(&code))
     }
 }

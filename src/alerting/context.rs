@@ -29,7 +29,7 @@ pub struct AlertContext<'a> {
     /// Recipients and groups of its account.
     pub contacts: &'a Contacts,
     /// Blackouts.
-    pub calendar: &'a BlackoutCalendar,
+    pub blackout_calendar: &'a BlackoutCalendar,
     /// Locations without a live agent now.
     pub offline_locations: &'a [LocationId],
     /// The current time.

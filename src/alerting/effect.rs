@@ -18,11 +18,11 @@ pub enum Effect {
         /// Planned time of the run.
         planned_at: Timestamp,
         /// The failed check.
-        check: CheckId,
+        check_id: CheckId,
         /// Location of that check.
-        location: LocationId,
+        location_id: LocationId,
         /// All locations where the run failed.
-        failed: Vec<LocationId>,
+        failed_locations: Vec<LocationId>,
     },
     /// Add the verification to the result of this check. Status 70 turns the result into a warning.
     RecordVerification {
@@ -41,7 +41,7 @@ pub enum Effect {
         locations: Vec<LocationId>,
     },
     /// Record that an episode started, continued or ended.
-    UpdateEpisode(EpisodeChange),
+    UpdateEpisode(EpisodeSnapshot),
     /// Trace the route to the target of this check, from the location where it failed.
     RunTraceroute {
         /// Planned time of the run.
@@ -49,16 +49,16 @@ pub enum Effect {
         /// Location of the failed check.
         location: LocationId,
         /// The failed check.
-        check: CheckId,
+        check_id: CheckId,
         /// Recipients of the trace once it is complete (kind Traceroute).
-        audience: Vec<(RecipientId, Option<i64>)>,
+        recipients: Vec<(RecipientId, Option<i64>)>,
     },
     /// Notify one recipient.
     Notify {
         /// The recipient.
-        recipient: RecipientId,
+        recipient_id: RecipientId,
         /// The group that names it, whose templates are used.
-        group: Option<i64>,
+        group_id: Option<i64>,
         /// Content of the notification.
         draft: NotificationDraft,
     },
@@ -72,7 +72,7 @@ pub struct NotificationDraft {
     /// Planned time of the run.
     pub planned_at: Timestamp,
     /// The episode.
-    pub episode: Option<EpisodeId>,
+    pub episode_id: Option<EpisodeId>,
     /// When the episode, or the series of runs without data, started.
     pub started_at: Option<Timestamp>,
     /// The result that decided the run; `None` when no location reported.
@@ -84,15 +84,15 @@ pub struct NotificationDraft {
     /// The verification by another location.
     pub verification: Option<Verification>,
     /// Consecutive failing runs, or runs without data; 0 for a clear.
-    pub errcount: u32,
+    pub consecutive_runs: u32,
     /// Whether a traceroute is in progress, for which the message waits up to 5 s.
-    pub awaits_trace: bool,
+    pub awaits_traceroute: bool,
 }
 
 /// A new version of an episode. Stored by `id`: storing it again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EpisodeChange {
+pub struct EpisodeSnapshot {
     /// Id of the episode.
     pub id: EpisodeId,
     /// Planned time of its first failing run.
@@ -103,15 +103,18 @@ pub struct EpisodeChange {
     #[serde(rename = "runs")]
     pub failed_runs: u32,
     /// Planned time of the last failing run.
-    pub last_run: Timestamp,
+    #[serde(rename = "last_run")]
+    pub last_failed_at: Timestamp,
     /// Status code of that run.
     pub last_status: Status,
     /// Locations that failed in any of its runs.
-    pub locations: Vec<LocationId>,
+    #[serde(rename = "locations")]
+    pub failed_locations: Vec<LocationId>,
     /// The verification of its first run.
     pub verification: Option<Verification>,
     /// Whether it started soon after another one ended: the monitor flaps.
-    pub flapping: bool,
+    #[serde(rename = "flapping")]
+    pub is_flapping: bool,
     /// How it ended; `None` while it is open.
     pub end: Option<EpisodeEnd>,
 }
@@ -121,7 +124,9 @@ pub struct EpisodeChange {
 #[serde(deny_unknown_fields)]
 pub struct EpisodeEnd {
     /// Planned time of the first passing run, or when the monitor was disabled or removed.
-    pub at: Timestamp,
+    #[serde(rename = "at")]
+    pub ended_at: Timestamp,
     /// Whether a passing run ended it; otherwise no recipient is notified.
-    pub recovered: bool,
+    #[serde(rename = "recovered")]
+    pub is_recovery: bool,
 }

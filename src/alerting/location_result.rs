@@ -12,7 +12,8 @@ pub struct LocationResult {
     /// Planned time of the run, or of the first run of a series.
     pub planned_at: Timestamp,
     /// The location.
-    pub location: LocationId,
+    #[serde(rename = "location")]
+    pub location_id: LocationId,
     /// Id of the check.
     pub check_id: CheckId,
     /// Outcome of the check.
@@ -20,13 +21,15 @@ pub struct LocationResult {
     /// Its status code.
     pub status: Status,
     /// Number of planned runs that it covers: more than one for a series of missed runs, whose first is `planned_at`.
-    #[serde(default = "default_slots", skip_serializing_if = "is_single_slot")]
-    pub slots: u32,
+    #[serde(default = "default_run_count", skip_serializing_if = "is_single_run")]
+    #[serde(rename = "slots")]
+    pub run_count: u32,
     /// Planned time of the last of these runs.
     pub last_planned_at: Timestamp,
     /// The failing step of a multi-step check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<u32>,
+    #[serde(rename = "step")]
+    pub failing_step: Option<u32>,
     /// Failed content views whose errors are notified.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "views")]
@@ -38,15 +41,16 @@ pub struct LocationResult {
     pub page_change: Option<PageChange>,
     /// Set when a certificate has expired or will soon, as `check_ssl_expiration_dates` requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<ExpiringCertificate>,
+    #[serde(rename = "certificate")]
+    pub expiring_certificate: Option<ExpiringCertificate>,
 }
 
-const fn default_slots() -> u32 {
+const fn default_run_count() -> u32 {
     1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-const fn is_single_slot(slots: &u32) -> bool {
+const fn is_single_run(slots: &u32) -> bool {
     *slots == 1
 }
 
@@ -55,9 +59,11 @@ const fn is_single_slot(slots: &u32) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct PageChange {
     /// Decoded size before, in bytes.
-    pub before: u64,
+    #[serde(rename = "before")]
+    pub bytes_before: u64,
     /// Decoded size now, in bytes.
-    pub now: u64,
+    #[serde(rename = "now")]
+    pub bytes_now: u64,
     /// Description of how the page's objects changed. When set, the sizes include all objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "objects")]
@@ -77,13 +83,13 @@ pub struct ExpiringCertificate {
 impl LocationResult {
     /// Returns the part of the result that decides the run.
     #[must_use]
-    pub fn to_vote(&self) -> LocationOutcome {
-        LocationOutcome { location: self.location, outcome: self.outcome, status: self.status }
+    pub fn to_outcome(&self) -> LocationOutcome {
+        LocationOutcome { location_id: self.location_id, outcome: self.outcome, status: self.status }
     }
 
     /// Whether the outcome says something about the target: ok, warning or error.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
-        self.to_vote().is_conclusive()
+        self.to_outcome().is_conclusive()
     }
 }

@@ -16,11 +16,11 @@ mod resolve_run;
 
 pub use alert_policy::{AlertPolicy, Quorum};
 pub use alert_state::{AlertState, MonitorHealth};
-pub use audience::{performance_recipients_for, recipients_for};
+pub use audience::{select_performance_recipients, select_recipients};
 pub use context::{AlertContext, Contacts};
-pub use effect::{Effect, EpisodeChange, EpisodeEnd, NotificationDraft};
+pub use effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
 pub use performance::{
-    ActivePerformanceAlert, MIN_CHECKS, PerformanceChange, PerformanceLevel, PerformanceRule,
-    PerformanceThreshold,
+    ActivePerformanceAlert, MIN_BASELINE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,
+    PerformanceRule, PerformanceThreshold,
 };

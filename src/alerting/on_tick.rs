@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::alert_state::AlertState;
-use super::alert_state::{ExpectedRun, verification_timed_out};
+use super::alert_state::{ExpectedRun, timed_out_verification};
 use super::context::AlertContext;
 use super::location_result::LocationResult;
 use super::pending_run::{CloseReason, PendingRun, missed_run_from_series};
@@ -20,30 +20,30 @@ const MAX_OPEN_RUNS: usize = 64;
 
 impl AlertState {
     /// Adapts the state to a clock that was set back and to changes of the monitor.
-    pub(super) fn adapt_to_changes(&mut self, cx: &AlertContext<'_>) {
+    pub(super) fn adapt_to_clock_and_plan(&mut self, cx: &AlertContext<'_>) {
         let latest = cx.now + CLOCK_STEP_TOLERANCE;
         if self.resolved_until.is_some_and(|settled| settled > latest) {
             // A run of the last interval may be in progress already.
             self.resolved_until = Some(cx.now - cx.policy.run_plan.slot_grid.interval());
             self.expect_next_run(cx.now, cx);
         }
-        self.runs.retain(|run| run.planned_at <= latest);
-        for run in &mut self.runs {
+        self.pending_runs.retain(|run| run.planned_at <= latest);
+        for run in &mut self.pending_runs {
             if let Some(verification) =
                 run.verification.as_mut().filter(|verification| verification.response.is_none())
             {
                 verification.set_deadline(cx);
             }
-            if run.expected.is_empty() {
-                self.resolved_until = run.restore_expected(cx).max(self.resolved_until);
+            if run.expected_locations.is_empty() {
+                self.resolved_until = run.restore_expected_locations(cx).max(self.resolved_until);
             }
         }
         let settled = self.resolved_until;
-        self.runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
+        self.pending_runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
         let slots = &cx.policy.run_plan.slot_grid;
         match (self.expected_run, self.resolved_until) {
             (Some(next), _) if slots.last_slot_at_or_before(next.planned_at) == next.planned_at => {}
-            (None, Some(settled)) if !self.is_closed => self.resume_after(settled, cx),
+            (None, Some(settled)) if !self.is_closed => self.expect_run_after_restart(settled, cx),
             _ => self.expect_next_run(cx.now, cx),
         }
         self.is_closed = false;
@@ -58,13 +58,13 @@ impl AlertState {
         if is_current && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > cx.now)
         {
             self.resolved_until = Some(planned_at - Duration::from_micros(1));
-            self.runs.retain(|run| run.planned_at <= cx.now);
+            self.pending_runs.retain(|run| run.planned_at <= cx.now);
             self.expect_next_run(planned_at, cx);
         }
     }
 
     /// Continues after a start of the process: the run after the last resolved one may still be reported, late.
-    fn resume_after(&mut self, settled: Timestamp, cx: &AlertContext<'_>) {
+    fn expect_run_after_restart(&mut self, settled: Timestamp, cx: &AlertContext<'_>) {
         self.expect_next_run(settled, cx);
         if self.expected_run.is_some_and(|next| next.expires_at <= cx.now) {
             self.expect_next_run(cx.now, cx);
@@ -76,41 +76,41 @@ impl AlertState {
         let after = self.resolved_until.map_or(time, |settled| settled.max(time));
         let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(after);
         self.expected_run =
-            Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
+            Some(ExpectedRun { planned_at, expires_at: PendingRun::expiry_without_results(planned_at, cx) });
     }
 
     pub(super) fn record_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) {
         let planned_at = result.last_planned_at;
-        if result.slots > 1 {
+        if result.run_count > 1 {
             let series = result.planned_at..planned_at;
             let was_expected = |run: &&mut PendingRun| {
-                series.contains(&run.planned_at) && run.expected.contains(&result.location)
+                series.contains(&run.planned_at) && run.expected_locations.contains(&result.location_id)
             };
-            for run in self.runs.iter_mut().filter(was_expected) {
+            for run in self.pending_runs.iter_mut().filter(was_expected) {
                 run.record_result(missed_run_from_series(&result, run.planned_at, cx));
-                run.close_if_complete(false, cx);
+                run.close_if_due(false, cx);
             }
         }
-        let at = self.runs.partition_point(|run| run.planned_at < planned_at);
-        if self.runs.get(at).is_none_or(|run| run.planned_at != planned_at) {
-            self.runs.insert(at, PendingRun::new(planned_at, cx));
+        let at = self.pending_runs.partition_point(|run| run.planned_at < planned_at);
+        if self.pending_runs.get(at).is_none_or(|run| run.planned_at != planned_at) {
+            self.pending_runs.insert(at, PendingRun::new(planned_at, cx));
         }
-        if let Some(run) = self.runs.get_mut(at) {
+        if let Some(run) = self.pending_runs.get_mut(at) {
             run.record_result(result);
-            run.close_if_complete(false, cx);
+            run.close_if_due(false, cx);
         }
-        if self.runs.len() > MAX_OPEN_RUNS {
+        if self.pending_runs.len() > MAX_OPEN_RUNS {
             self.force_close_oldest(cx);
         }
     }
 
     /// Closes the oldest run, whatever it waits for.
     fn force_close_oldest(&mut self, cx: &AlertContext<'_>) {
-        let Some(run) = self.runs.first_mut() else { return };
+        let Some(run) = self.pending_runs.first_mut() else { return };
         let (end, planned_at) = (run.close_reason_now(cx), run.planned_at);
         run.close_reason.get_or_insert(end);
         if let Some(verification) = &mut run.verification {
-            verification.response.get_or_insert_with(|| verification_timed_out(cx.now));
+            verification.response.get_or_insert_with(|| timed_out_verification(cx.now));
         }
         self.expect_next_run(planned_at, cx);
     }
@@ -121,18 +121,20 @@ impl AlertState {
             if cx.now > next.expires_at + STALL_THRESHOLD {
                 return self.expect_next_run(cx.now, cx);
             }
-            let at = self.runs.partition_point(|run| run.planned_at < next.planned_at);
+            let at = self.pending_runs.partition_point(|run| run.planned_at < next.planned_at);
             let settled = self.resolved_until.is_some_and(|settled| settled >= next.planned_at);
-            if !settled && self.runs.get(at).is_none_or(|run| run.planned_at != next.planned_at) {
+            if !settled && self.pending_runs.get(at).is_none_or(|run| run.planned_at != next.planned_at) {
                 let unreported = PendingRun {
                     close_reason: Some(CloseReason::OnTime),
                     ..PendingRun::new(next.planned_at, cx)
                 };
-                self.runs.insert(at, unreported);
+                self.pending_runs.insert(at, unreported);
             }
             let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(next.planned_at);
-            self.expected_run =
-                Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
+            self.expected_run = Some(ExpectedRun {
+                planned_at,
+                expires_at: PendingRun::expiry_without_results(planned_at, cx),
+            });
         }
     }
 }
@@ -140,11 +142,11 @@ impl AlertState {
 impl PendingRun {
     /// Sets the expected locations of a restored run and drops results of locations that have left the pool. Returns
     /// the planned time of the run when it is resolved: no location is missing any more.
-    fn restore_expected(&mut self, cx: &AlertContext<'_>) -> Option<Timestamp> {
+    fn restore_expected_locations(&mut self, cx: &AlertContext<'_>) -> Option<Timestamp> {
         let plan = &cx.policy.run_plan;
-        self.expected = plan.locations_of_run(self.planned_at);
+        self.expected_locations = plan.locations_of_run(self.planned_at);
         self.closes_at = Self::new(self.planned_at, cx).closes_at;
-        self.results.retain(|result| plan.location_pool.contains(&result.location));
+        self.results.retain(|result| plan.location_pool.contains(&result.location_id));
         let complete = self.results.is_empty() || self.unreported_locations().is_empty();
         let settled = std::mem::take(&mut self.resolved_before_restart) && complete;
         settled.then_some(self.planned_at)

@@ -13,7 +13,7 @@ use crate::evaluate::settle::LocationOutcome;
 const CLOSE_GRACE: Duration = Duration::from_secs(10);
 
 /// How much longer than a check to wait for a verification.
-const VERIFICATION_TIMEOUT: Duration = Duration::from_mins(1);
+const VERIFICATION_GRACE: Duration = Duration::from_mins(1);
 
 /// A run that is not resolved yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,8 @@ pub(super) struct PendingRun {
     /// Planned time.
     pub(super) planned_at: Timestamp,
     /// Locations that check it, in the order of the plan; empty while unknown (see [`super::AlertState::restore`]).
-    pub(super) expected: Vec<LocationId>,
+    #[serde(rename = "expected")]
+    pub(super) expected_locations: Vec<LocationId>,
     /// When it closes even if some locations have not reported.
     #[serde(rename = "closes")]
     pub(super) closes_at: Timestamp,
@@ -57,11 +58,14 @@ pub(super) enum CloseReason {
 #[serde(deny_unknown_fields)]
 pub(super) struct PendingVerification {
     /// The failed check.
-    pub(super) check: CheckId,
+    #[serde(rename = "check")]
+    pub(super) check_id: CheckId,
     /// Location of that check.
-    pub(super) location: LocationId,
+    #[serde(rename = "location")]
+    pub(super) location_id: LocationId,
     /// All locations where the run failed.
-    pub(super) failed: Vec<LocationId>,
+    #[serde(rename = "failed")]
+    pub(super) failed_locations: Vec<LocationId>,
     /// The response, once received.
     #[serde(rename = "answer")]
     pub(super) response: Option<Verification>,
@@ -76,7 +80,7 @@ impl PendingRun {
         let plan = &cx.policy.run_plan;
         Self {
             planned_at,
-            expected: plan.locations_of_run(planned_at),
+            expected_locations: plan.locations_of_run(planned_at),
             closes_at: plan.closes_at(planned_at).max(cx.now + plan.max_check_duration) + CLOSE_GRACE,
             results: Vec::new(),
             close_reason: None,
@@ -86,7 +90,7 @@ impl PendingRun {
     }
 
     /// Returns when a run without any result is given up: a start may be late by up to its interval.
-    pub(super) fn expires_at(planned_at: Timestamp, cx: &AlertContext<'_>) -> Timestamp {
+    pub(super) fn expiry_without_results(planned_at: Timestamp, cx: &AlertContext<'_>) -> Timestamp {
         let plan = &cx.policy.run_plan;
         plan.closes_at(planned_at).max(plan.slot_grid.next_slot_after(planned_at)) + CLOSE_GRACE
     }
@@ -97,7 +101,7 @@ impl PendingRun {
         if self.close_reason.is_some() {
             return;
         }
-        match self.results.iter_mut().find(|before| before.location == result.location) {
+        match self.results.iter_mut().find(|before| before.location_id == result.location_id) {
             None => self.results.push(result),
             Some(before) if !before.is_conclusive() && result.is_conclusive() => *before = result,
             Some(_) => {}
@@ -105,11 +109,11 @@ impl PendingRun {
     }
 
     /// Closes the run when every online location has reported, or when `closing` and its time is over.
-    pub(super) fn close_if_complete(&mut self, closing: bool, cx: &AlertContext<'_>) {
+    pub(super) fn close_if_due(&mut self, closing: bool, cx: &AlertContext<'_>) {
         let waits_for = |location: &LocationId| {
             !self.has_result_from(*location) && !cx.offline_locations.contains(location)
         };
-        let complete = !self.results.is_empty() && !self.expected.iter().any(waits_for);
+        let complete = !self.results.is_empty() && !self.expected_locations.iter().any(waits_for);
         if self.close_reason.is_none() && (complete || closing && self.closes_at <= cx.now) {
             self.close_reason = Some(self.close_reason_now(cx));
         }
@@ -124,28 +128,29 @@ impl PendingRun {
 
     /// Whether `location` has reported.
     fn has_result_from(&self, location: LocationId) -> bool {
-        self.results.iter().any(|result| result.location == location)
+        self.results.iter().any(|result| result.location_id == location)
     }
 
     /// Returns the expected locations that have not reported.
     pub(super) fn unreported_locations(&self) -> Vec<LocationId> {
-        self.expected.iter().copied().filter(|location| !self.has_result_from(*location)).collect()
+        self.expected_locations.iter().copied().filter(|location| !self.has_result_from(*location)).collect()
     }
 
     /// Sorts the results in the order of the plan, so that the order of arrival does not matter.
-    pub(super) fn sort_by_plan(&mut self) {
-        let position =
-            |location| self.expected.iter().position(|other| *other == location).unwrap_or(usize::MAX);
-        self.results.sort_by_key(|result| (position(result.location), result.location));
+    pub(super) fn sort_results_by_plan(&mut self) {
+        let position = |location| {
+            self.expected_locations.iter().position(|other| *other == location).unwrap_or(usize::MAX)
+        };
+        self.results.sort_by_key(|result| (position(result.location_id), result.location_id));
     }
 
-    pub(super) fn to_votes(&self) -> Vec<LocationOutcome> {
-        self.results.iter().map(LocationResult::to_vote).collect()
+    pub(super) fn to_outcomes(&self) -> Vec<LocationOutcome> {
+        self.results.iter().map(LocationResult::to_outcome).collect()
     }
 
     /// Returns the number of planned runs covered since `resolved_until`: a series of missed runs is one run here.
-    pub(super) fn slot_count(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
-        let max = self.results.iter().map(|result| result.slots).max().unwrap_or(1);
+    pub(super) fn run_count_since(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
+        let max = self.results.iter().map(|result| result.run_count).max().unwrap_or(1);
         let Some(settled) = settled.filter(|_| max > 1) else { return max };
         let since = cx.policy.run_plan.slot_grid.count_slots_between(
             settled + Duration::from_micros(1),
@@ -163,7 +168,7 @@ impl PendingRun {
 impl PendingVerification {
     /// Sets the end of the wait if it is unset, or too far ahead because the clock was set back.
     pub(super) fn set_deadline(&mut self, cx: &AlertContext<'_>) {
-        let until = cx.now + cx.policy.run_plan.max_check_duration + VERIFICATION_TIMEOUT;
+        let until = cx.now + cx.policy.run_plan.max_check_duration + VERIFICATION_GRACE;
         self.deadline = Some(self.deadline.map_or(until, |before| before.min(until)));
     }
 }
@@ -177,8 +182,8 @@ pub(super) fn missed_run_from_series(
     let run = RunId::new(cx.policy.monitor_id, planned_at);
     LocationResult {
         planned_at,
-        check_id: CheckId::new(run, series.location),
-        slots: 1,
+        check_id: CheckId::new(run, series.location_id),
+        run_count: 1,
         last_planned_at: planned_at,
         ..series.clone()
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{MeanDuration, MonitorId, RecipientId, Timestamp};
 
 /// Minimum number of checks in the baseline: the first checks of a new monitor are not representative.
-pub const MIN_CHECKS: u64 = 12;
+pub const MIN_BASELINE_CHECKS: u64 = 12;
 
 /// The limit for a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub enum PerformanceThreshold {
 /// Severity of a performance alert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PerformanceLevel {
+pub enum PerformanceAlertLevel {
     /// Needs attention.
     Warning,
     /// Needs action.
@@ -38,7 +38,7 @@ pub enum PerformanceLevel {
     Error,
 }
 
-impl PerformanceLevel {
+impl PerformanceAlertLevel {
     /// Returns its name in the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -55,13 +55,13 @@ pub struct PerformanceRule {
     /// Its id.
     pub id: i64,
     /// The monitor.
-    pub monitor: MonitorId,
+    pub monitor_id: MonitorId,
     /// The limit for the mean.
     pub threshold: PerformanceThreshold,
     /// Period up to now that the mean covers.
     pub window: Duration,
     /// Its severity.
-    pub level: PerformanceLevel,
+    pub level: PerformanceAlertLevel,
 }
 
 /// A performance alert that is active at a location.
@@ -69,17 +69,18 @@ pub struct PerformanceRule {
 #[serde(deny_unknown_fields)]
 pub struct ActivePerformanceAlert {
     /// When it was raised.
-    pub since: Timestamp,
+    #[serde(rename = "since")]
+    pub raised_at: Timestamp,
     /// The limit then, in microseconds.
     pub limit_us: u64,
     /// Recipients that were notified.
     #[serde(rename = "told")]
-    pub notified: Vec<RecipientId>,
+    pub notified_recipients: Vec<RecipientId>,
 }
 
 /// Change of a performance alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PerformanceChange {
+pub enum PerformanceAlertChange {
     /// The mean exceeds the limit.
     Raise {
         /// The mean, in microseconds.
@@ -103,7 +104,7 @@ impl PerformanceRule {
         match self.threshold {
             PerformanceThreshold::Static { limit_us } => Some(limit_us),
             PerformanceThreshold::Dynamic { percent, .. } => {
-                let base = base.filter(|base| base.checks >= MIN_CHECKS)?.mean_us()?;
+                let base = base.filter(|base| base.check_count >= MIN_BASELINE_CHECKS)?.mean_us()?;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
                 Some((base as f64 * (1.0 + percent / 100.0)).round() as u64)
             }
@@ -117,12 +118,12 @@ impl PerformanceRule {
         raised: bool,
         window: Option<MeanDuration>,
         base: Option<MeanDuration>,
-    ) -> Option<PerformanceChange> {
+    ) -> Option<PerformanceAlertChange> {
         let mean_us = window?.mean_us()?;
         let limit_us = self.limit_us(base)?;
         match (raised, mean_us > limit_us) {
-            (false, true) => Some(PerformanceChange::Raise { mean_us, limit_us }),
-            (true, false) => Some(PerformanceChange::Clear { mean_us, limit_us }),
+            (false, true) => Some(PerformanceAlertChange::Raise { mean_us, limit_us }),
+            (true, false) => Some(PerformanceAlertChange::Clear { mean_us, limit_us }),
             _ => None,
         }
     }
@@ -134,19 +135,25 @@ mod tests {
     use crate::domain::LocationId;
 
     fn mean(checks: u64, each_us: u64) -> MeanDuration {
-        MeanDuration { location: LocationId(1), checks, sum_us: checks * each_us }
+        MeanDuration { location_id: LocationId(1), check_count: checks, sum_us: checks * each_us }
     }
 
     fn rule(threshold: PerformanceThreshold) -> PerformanceRule {
         let window = Duration::from_mins(15);
-        PerformanceRule { id: 1, monitor: MonitorId(1), threshold, window, level: PerformanceLevel::Error }
+        PerformanceRule {
+            id: 1,
+            monitor_id: MonitorId(1),
+            threshold,
+            window,
+            level: PerformanceAlertLevel::Error,
+        }
     }
 
     #[test]
     fn a_static_limit_raises_when_exceeded_and_clears_when_back() {
         let rule = rule(PerformanceThreshold::Static { limit_us: 1000 });
-        let raise = |mean_us| Some(PerformanceChange::Raise { mean_us, limit_us: 1000 });
-        let clear = |mean_us| Some(PerformanceChange::Clear { mean_us, limit_us: 1000 });
+        let raise = |mean_us| Some(PerformanceAlertChange::Raise { mean_us, limit_us: 1000 });
+        let clear = |mean_us| Some(PerformanceAlertChange::Clear { mean_us, limit_us: 1000 });
         for (raised, window, want) in [
             (false, Some(mean(1, 1000)), None),
             (false, Some(mean(1, 1001)), raise(1001)),
@@ -165,10 +172,10 @@ mod tests {
         let rule = rule(PerformanceThreshold::Dynamic { percent: 50.0, days: 7 });
         assert_eq!(rule.limit_us(Some(mean(100, 2000))), Some(3000));
         assert_eq!(rule.evaluate(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
-        let raise = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
+        let raise = Some(PerformanceAlertChange::Raise { mean_us: 3001, limit_us: 3000 });
         assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raise);
         // Too few checks in the base: neither raised nor cleared.
-        for base in [None, Some(mean(MIN_CHECKS - 1, 1))] {
+        for base in [None, Some(mean(MIN_BASELINE_CHECKS - 1, 1))] {
             assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), base), None);
             assert_eq!(rule.evaluate(true, Some(mean(5, 1)), base), None);
         }

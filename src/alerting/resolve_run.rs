@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::alert_state::NoDataStreak;
 use super::alert_state::{AlertState, MonitorHealth};
-use super::audience::{is_silenced, recipients_for};
+use super::audience::{is_monitor_silenced, select_recipients};
 use super::context::AlertContext;
 use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
-use super::open_episode::{FailedRun, OpenEpisode, confirmed_by, should_traceroute};
+use super::open_episode::{FailedRun, OpenEpisode, confirmation_by, should_traceroute};
 use super::pending_run::{CloseReason, PendingRun, PendingVerification};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
@@ -17,19 +17,19 @@ use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle}
 const FLAPPING_WINDOW_RUNS: u32 = 5;
 
 /// Minimum time between two notifications of the same certificate, or of page changes to the same size.
-const DAY: Duration = Duration::from_hours(24);
+const REPEAT_INTERVAL: Duration = Duration::from_hours(24);
 
 /// Recipients, each with the group that names it.
-type RecipientList = Vec<(RecipientId, Option<i64>)>;
+type RecipientsWithGroup = Vec<(RecipientId, Option<i64>)>;
 
 impl AlertState {
     /// Resolves all runs that are closed and verified, oldest first.
     pub(super) fn resolve_ready_runs(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
-        while self.is_next_ready() {
-            let run = self.runs.remove(0);
+        while self.is_oldest_run_ready() {
+            let run = self.pending_runs.remove(0);
             if let Some(run) = self.resolve_run(run, cx, &mut effects) {
-                self.runs.insert(0, run);
+                self.pending_runs.insert(0, run);
                 break;
             }
         }
@@ -37,8 +37,8 @@ impl AlertState {
     }
 
     /// Whether the oldest run is closed and no earlier run is still expected.
-    fn is_next_ready(&self) -> bool {
-        self.runs.first().is_some_and(|run| {
+    fn is_oldest_run_ready(&self) -> bool {
+        self.pending_runs.first().is_some_and(|run| {
             let expected = self.expected_run.is_some_and(|next| next.planned_at < run.planned_at);
             run.close_reason.is_some() && run.open_verification().is_none() && !expected
         })
@@ -51,38 +51,41 @@ impl AlertState {
         cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) -> Option<PendingRun> {
-        run.sort_by_plan();
-        let outcomes = run.to_votes();
+        run.sort_results_by_plan();
+        let outcomes = run.to_outcomes();
         let policy = cx.policy;
-        let rule =
-            SettlePolicy { location_mode: policy.mode, home: policy.primary_location, quorum: policy.quorum };
+        let rule = SettlePolicy {
+            location_mode: policy.location_mode,
+            home_location: policy.primary_location,
+            quorum: policy.quorum,
+        };
         let response = run.verification.as_ref().and_then(|request| request.response.clone());
         let settlement = settle(&outcomes, &rule, response.as_ref().map(|response| response.status));
         let late = run.close_reason == Some(CloseReason::Late);
         if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &response, late) {
-            let request = new_verification(&run, &outcomes, cause, cx);
-            effects.push(request.to_effect(run.planned_at));
+            let request = new_pending_verification(&run, &outcomes, cause, cx);
+            effects.push(request.to_request_effect(run.planned_at));
             run.verification = Some(request);
             return Some(run);
         }
-        let slots = run.slot_count(self.resolved_until, cx);
+        let slots = run.run_count_since(self.resolved_until, cx);
         self.resolved_until = Some(run.planned_at);
         self.expect_next_run(run.planned_at, cx);
-        record_missed(&run, cx, effects);
-        let verification = record_verifications(&run, settlement, response, cx, effects);
+        push_missed_effect(&run, cx, effects);
+        let verification = push_verification_effects(&run, settlement, response, cx, effects);
         if !late {
             self.send_pending_clears(cx, effects);
         }
         match settlement {
             Settlement::NoData => self.on_no_data_run(&run, slots, cx, effects),
-            Settlement::Blackout => self.health = MonitorHealth::BlackedOut,
-            _ => self.apply_ruling(&run, settlement, verification, cx, effects),
+            Settlement::Blackout => self.last_run_health = MonitorHealth::BlackedOut,
+            _ => self.apply_settlement(&run, settlement, verification, cx, effects),
         }
         None
     }
 
     /// Applies a conclusive settlement. A run resolved too late to notify anyone changes only the health.
-    fn apply_ruling(
+    fn apply_settlement(
         &mut self,
         run: &PendingRun,
         settlement: Settlement,
@@ -90,8 +93,8 @@ impl AlertState {
         cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        self.no_data = NoDataStreak::default();
-        self.health = if matches!(settlement, Settlement::Passed { .. }) {
+        self.no_data_streak = NoDataStreak::default();
+        self.last_run_health = if matches!(settlement, Settlement::Passed { .. }) {
             MonitorHealth::Up
         } else {
             MonitorHealth::Failing
@@ -124,24 +127,28 @@ impl AlertState {
         let draft =
             NotificationDraft { deciding_result: Some(cause.clone()), verification, ..base_draft(run) };
         let errors = run.results.iter().filter(|result| result.outcome == Outcome::Error);
-        let failing =
-            FailedRun { draft: &draft, cause, locations: errors.map(|result| result.location).collect() };
+        let failing = FailedRun {
+            draft: &draft,
+            cause,
+            failed_locations: errors.map(|result| result.location_id).collect(),
+        };
         let flapping = self.is_flapping(run.planned_at, cx);
         let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, cx));
         let is_new = outage.is_new();
         effects.push(outage.record_failed_run(&failing));
-        let audience = outage.recipients_to_notify(cause, cx);
+        let audience = outage.take_recipients_to_notify(cause, cx);
         let policy = cx.policy;
-        let traced = is_new && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
+        let traced =
+            is_new && policy.traceroute_on_error && policy.notify_on_error && should_traceroute(cause.status);
         if traced {
             effects.push(Effect::RunTraceroute {
                 planned_at: run.planned_at,
-                location: cause.location,
-                check: cause.check_id,
-                audience: audience.clone(),
+                location: cause.location_id,
+                check_id: cause.check_id,
+                recipients: audience.clone(),
             });
         }
-        let draft = NotificationDraft { awaits_trace: traced, ..outage.enrich_draft(&draft) };
+        let draft = NotificationDraft { awaits_traceroute: traced, ..outage.enrich_draft(&draft) };
         push_notifications(audience, &draft, effects);
         self.last_episode_ended_at = None;
     }
@@ -160,9 +167,9 @@ impl AlertState {
         let Some(mut outage) = self.episode.take() else { return };
         self.last_episode_ended_at = Some(run.planned_at);
         effects.push(outage.close(run.planned_at, true));
-        let mut clears = outage.pending_clear(run.planned_at, cause);
-        effects.extend(clears.take_due(&run.results, &run.unreported_locations(), cx));
-        if !clears.is_complete() {
+        let mut clears = outage.new_pending_clears(run.planned_at, cause);
+        effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
+        if !clears.is_empty() {
             self.pending_clears.push(clears);
         }
     }
@@ -170,9 +177,9 @@ impl AlertState {
     /// Sends the clears of episodes that ended while their recipients were silenced.
     fn send_pending_clears(&mut self, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         for clears in &mut self.pending_clears {
-            effects.extend(clears.take_due_later(cx));
+            effects.extend(clears.take_due_at_later_run(cx));
         }
-        self.pending_clears.retain(|clears| !clears.is_complete());
+        self.pending_clears.retain(|clears| !clears.is_empty());
     }
 
     /// Whether an episode that starts at `planned_at` closely follows the last one.
@@ -190,35 +197,35 @@ impl AlertState {
         cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        self.health = MonitorHealth::Unknown;
+        self.last_run_health = MonitorHealth::Unknown;
         let policy = cx.policy;
-        let is_first = self.no_data.runs == 0;
-        self.no_data.runs = self.no_data.runs.saturating_add(slots);
-        let since = *self.no_data.since.get_or_insert(run.planned_at);
+        let is_first = self.no_data_streak.run_count == 0;
+        self.no_data_streak.run_count = self.no_data_streak.run_count.saturating_add(slots);
+        let since = *self.no_data_streak.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
         // Runs missed while one takes longer than the interval are not missing data.
         let long = run.planned_at + policy.run_plan.slot_grid.interval()
             >= since + policy.run_plan.max_check_duration;
-        if policy.no_data_runs == 0
+        if policy.no_data_threshold == 0
             || !long
-            || self.no_data.runs < policy.no_data_runs
+            || self.no_data_streak.run_count < policy.no_data_threshold
             || !policy.notify_on_error
             || run.close_reason == Some(CloseReason::Late)
             || is_first && slots > 1
-            || is_silenced(cx, kind, run.planned_at)
+            || is_monitor_silenced(cx, kind, run.planned_at)
         {
             return;
         }
         let unknown = run.results.iter().find(|result| result.outcome == Outcome::Unknown);
         let cause = unknown.or_else(|| run.results.first());
-        let mut audience = recipients_for(cx, kind, cause);
-        audience.retain(|(id, _)| !self.no_data.notified.contains(id));
-        self.no_data.notified.extend(audience.iter().map(|(id, _)| *id));
+        let mut audience = select_recipients(cx, kind, cause);
+        audience.retain(|(id, _)| !self.no_data_streak.notified_recipients.contains(id));
+        self.no_data_streak.notified_recipients.extend(audience.iter().map(|(id, _)| *id));
         let draft = NotificationDraft {
             kind,
             started_at: Some(since),
             deciding_result: cause.cloned(),
-            errcount: self.no_data.runs,
+            consecutive_runs: self.no_data_streak.run_count,
             ..base_draft(run)
         };
         push_notifications(audience, &draft, effects);
@@ -227,20 +234,21 @@ impl AlertState {
     /// Notifies of a changed page; once, though each location notices the change in its own run.
     fn notify_page_change(&mut self, run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         let kind = NotificationKind::WebChange;
-        self.last_page_change =
-            self.last_page_change.filter(|(_, notified_at)| is_same_day(*notified_at, run.planned_at));
+        self.last_page_change = self
+            .last_page_change
+            .filter(|(_, notified_at)| is_within_repeat_interval(*notified_at, run.planned_at));
         let known = self.last_page_change.map(|(bytes, _)| bytes);
         let passing = run.results.iter().filter(|result| result.outcome != Outcome::Error);
         let mut changed = passing.filter_map(|result| result.page_change.as_ref().map(|page| (result, page)));
-        let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
+        let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.bytes_now)) else { return };
         // A change of the objects is set only where the monitor compares them.
         if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
             return;
         }
-        self.last_page_change = Some((page.now, run.planned_at));
-        if !is_silenced(cx, kind, run.planned_at) {
+        self.last_page_change = Some((page.bytes_now, run.planned_at));
+        if !is_monitor_silenced(cx, kind, run.planned_at) {
             let draft = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
-            push_notifications(recipients_for(cx, kind, Some(cause)), &draft, effects);
+            push_notifications(select_recipients(cx, kind, Some(cause)), &draft, effects);
         }
     }
 
@@ -252,18 +260,21 @@ impl AlertState {
         effects: &mut Vec<Effect>,
     ) {
         let kind = NotificationKind::CertificateExpiration;
-        self.last_certificate_notice =
-            self.last_certificate_notice.filter(|notified_at| is_same_day(*notified_at, run.planned_at));
-        let Some(cause) = run.results.iter().find(|result| result.certificate.is_some()) else { return };
-        if self.last_certificate_notice.is_some()
+        self.certificate_notified_at = self
+            .certificate_notified_at
+            .filter(|notified_at| is_within_repeat_interval(*notified_at, run.planned_at));
+        let Some(cause) = run.results.iter().find(|result| result.expiring_certificate.is_some()) else {
+            return;
+        };
+        if self.certificate_notified_at.is_some()
             || !cx.policy.notify_on_expiry
-            || is_silenced(cx, kind, run.planned_at)
+            || is_monitor_silenced(cx, kind, run.planned_at)
         {
             return;
         }
-        let audience = recipients_for(cx, kind, Some(cause));
+        let audience = select_recipients(cx, kind, Some(cause));
         if !audience.is_empty() {
-            self.last_certificate_notice = Some(run.planned_at);
+            self.certificate_notified_at = Some(run.planned_at);
         }
         let draft = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
         push_notifications(audience, &draft, effects);
@@ -272,23 +283,23 @@ impl AlertState {
 
 /// Whether a notification for the run at `notified_at` is less than a day from `planned_at`. A clock that was set
 /// back since does not count.
-fn is_same_day(notified_at: Timestamp, planned_at: Timestamp) -> bool {
-    planned_at < notified_at + DAY && notified_at < planned_at + DAY
+fn is_within_repeat_interval(notified_at: Timestamp, planned_at: Timestamp) -> bool {
+    planned_at < notified_at + REPEAT_INTERVAL && notified_at < planned_at + REPEAT_INTERVAL
 }
 
 /// Returns the request to verify the failure at `cause`.
-fn new_verification(
+fn new_pending_verification(
     run: &PendingRun,
     outcomes: &[LocationOutcome],
     cause: usize,
     cx: &AlertContext<'_>,
 ) -> PendingVerification {
-    let failed = outcomes.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location);
+    let failed = outcomes.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location_id);
     let result = &run.results[cause];
     let mut verification = PendingVerification {
-        check: result.check_id,
-        location: result.location,
-        failed: failed.collect(),
+        check_id: result.check_id,
+        location_id: result.location_id,
+        failed_locations: failed.collect(),
         response: None,
         deadline: None,
     };
@@ -297,7 +308,7 @@ fn new_verification(
 }
 
 /// Records the run as missed at offline locations.
-fn record_missed(run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+fn push_missed_effect(run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
     let locations: Vec<LocationId> = run
         .unreported_locations()
         .into_iter()
@@ -309,7 +320,7 @@ fn record_missed(run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effe
 }
 
 /// Records the verifications of a run; returns the one for the notification.
-fn record_verifications(
+fn push_verification_effects(
     run: &PendingRun,
     settlement: Settlement,
     response: Option<Verification>,
@@ -321,17 +332,17 @@ fn record_verifications(
         let response = response.clone();
         effects.push(Effect::RecordVerification {
             planned_at,
-            location: verification.location,
+            location: verification.location_id,
             verification: response,
         });
     }
-    let Settlement::Failed { cause, confirmed_by: Some(witness) } = settlement else { return response };
+    let Settlement::Failed { cause, confirmed_by_index: Some(witness) } = settlement else { return response };
     let (cause, witness) = (&run.results[cause], &run.results[witness]);
-    let confirmation = confirmed_by(witness, cx.now);
-    for (result, response) in [(cause, confirmation.clone()), (witness, confirmed_by(cause, cx.now))] {
+    let confirmation = confirmation_by(witness, cx.now);
+    for (result, response) in [(cause, confirmation.clone()), (witness, confirmation_by(cause, cx.now))] {
         effects.push(Effect::RecordVerification {
             planned_at,
-            location: result.location,
+            location: result.location_id,
             verification: response,
         });
     }
@@ -343,18 +354,22 @@ fn base_draft(run: &PendingRun) -> NotificationDraft {
     NotificationDraft {
         kind: NotificationKind::SiteError,
         planned_at: run.planned_at,
-        episode: None,
+        episode_id: None,
         started_at: None,
         deciding_result: None,
         location_results: run.results.clone(),
         unreported_locations: run.unreported_locations(),
         verification: None,
-        errcount: 0,
-        awaits_trace: false,
+        consecutive_runs: 0,
+        awaits_traceroute: false,
     }
 }
 
-fn push_notifications(audience: RecipientList, draft: &NotificationDraft, effects: &mut Vec<Effect>) {
-    let to_effect = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
+fn push_notifications(audience: RecipientsWithGroup, draft: &NotificationDraft, effects: &mut Vec<Effect>) {
+    let to_effect = |(recipient, group)| Effect::Notify {
+        recipient_id: recipient,
+        group_id: group,
+        draft: draft.clone(),
+    };
     effects.extend(audience.into_iter().map(to_effect));
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::domain::{EpisodeId, MonitorId};
-use crate::pipeline::{Ingestor, Wakeup};
+use crate::pipeline::{DeliveryWakeup, Ingestor};
 use crate::service::AlertControl;
 use crate::store::StoreFuture;
 
 /// Controls the ingest loop and the delivery.
 pub(super) struct LocalAlertControl {
-    pub(super) wakeup: Wakeup,
+    pub(super) delivery_wakeup: DeliveryWakeup,
     pub(super) ingestor: Arc<Ingestor>,
 }
 
@@ -22,6 +22,6 @@ impl AlertControl for LocalAlertControl {
     }
 
     fn wake_delivery(&self) {
-        self.wakeup.wake();
+        self.delivery_wakeup.wake();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::agent::{Assignment, BlackoutLookup};
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::{CustomerId, Location, Timestamp};
 use crate::schedule::BlackoutTarget;
 
@@ -13,19 +13,19 @@ use crate::schedule::BlackoutTarget;
 /// most a second old while the store can be read, and stay while it cannot.
 #[derive(Default)]
 pub struct BlackoutCache {
-    accounts: RwLock<HashMap<CustomerId, Arc<AccountFacts>>>,
+    accounts: RwLock<HashMap<CustomerId, Arc<AccountSnapshot>>>,
 }
 
 impl BlackoutCache {
     /// Sets the current data of an account.
-    pub(super) fn update(&self, facts: &Arc<AccountFacts>) {
+    pub(super) fn update(&self, facts: &Arc<AccountSnapshot>) {
         let read = self.accounts.read();
-        if read.get(&facts.customer).is_some_and(|known| Arc::ptr_eq(known, facts)) {
+        if read.get(&facts.customer_id).is_some_and(|known| Arc::ptr_eq(known, facts)) {
             return;
         }
         drop(read);
         let mut accounts = self.accounts.write();
-        accounts.insert(facts.customer, Arc::clone(facts));
+        accounts.insert(facts.customer_id, Arc::clone(facts));
     }
 
     /// Returns the locations of all accounts, by id.
@@ -39,7 +39,7 @@ impl BlackoutCache {
 impl BlackoutLookup for BlackoutCache {
     fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
         let accounts = self.accounts.read();
-        let calendar = &accounts.get(&assignment.customer_id)?.calendar;
+        let calendar = &accounts.get(&assignment.customer_id)?.blackout_calendar;
         let window = calendar.active_window(BlackoutTarget::Monitor(assignment.monitor_id), at)?;
         Some(format!("blackout {} of the monitor", window.id))
     }

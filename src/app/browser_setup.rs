@@ -8,17 +8,17 @@ use crate::browser::{BrowserKind, BrowserPool, BrowserPoolConfig};
 use crate::settings::Settings;
 
 /// Directory of the profiles, in the data directory.
-const FOLDER: &str = "browsers";
+const PROFILES_FOLDER: &str = "browsers";
 /// Longest path of that directory in bytes: a browser binds a socket below it, whose path may have 107.
-const MAX_FOLDER_BYTES: usize = 44;
+const MAX_PROFILES_PATH_BYTES: usize = 44;
 /// How long to wait for the last browsers to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Starts the browser pool of `settings`. Browsers left by an earlier process are removed before this returns.
-pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
+pub(super) async fn start_browser_pool(settings: &Settings) -> Arc<BrowserPool> {
     let mut config = settings.browser_pool_config.clone();
     config.profiles_folder =
-        config.profiles_folder.take().or_else(|| default_folder(&settings.data_dir, &config));
+        config.profiles_folder.take().or_else(|| default_profiles_folder(&settings.data_dir, &config));
     let pool = Arc::new(BrowserPool::new(config));
     let prepared_pool = Arc::clone(&pool);
     let prepare = move || {
@@ -46,14 +46,14 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
 }
 
 /// Waits until the last browser has exited.
-pub(super) async fn wait_for_exit(pool: &BrowserPool) {
+pub(super) async fn wait_for_browsers_to_exit(pool: &BrowserPool) {
     if !pool.wait_until_all_closed(EXIT_TIMEOUT).await {
         tracing::warn!("a browser process did not exit in time; the next start of Vigie ends it");
     }
 }
 
 /// Returns `browsers` in the data directory, where that is possible.
-fn default_folder(data: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
-    let folder = std::path::absolute(data).ok()?.join(FOLDER);
-    (config.os_user.is_none() && folder.as_os_str().len() <= MAX_FOLDER_BYTES).then_some(folder)
+fn default_profiles_folder(data: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
+    let folder = std::path::absolute(data).ok()?.join(PROFILES_FOLDER);
+    (config.os_user.is_none() && folder.as_os_str().len() <= MAX_PROFILES_PATH_BYTES).then_some(folder)
 }

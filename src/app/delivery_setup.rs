@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::net::Net;
-use crate::notify::{Channels, MessageRenderer, WebhookClient};
-use crate::pipeline::{AccountDestinations, DeliveryDependencies, DeliveryTask, Wakeup};
+use crate::notify::{MessageRenderer, NotificationChannels, WebhookClient};
+use crate::pipeline::{AccountDestinations, DeliveryDependencies, DeliveryTask, DeliveryWakeup};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
@@ -17,7 +17,7 @@ use crate::telemetry::Metrics;
 /// Dependencies of the delivery.
 pub(super) struct DeliveryInputs {
     pub(super) store: Arc<SqliteStore>,
-    pub(super) addresses: AccountDestinations,
+    pub(super) destinations: AccountDestinations,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
 }
@@ -26,16 +26,20 @@ pub(super) struct DeliveryInputs {
 pub(super) fn start_delivery(
     settings: &Settings,
     inputs: DeliveryInputs,
-    wakeup: Wakeup,
+    wakeup: DeliveryWakeup,
 ) -> anyhow::Result<DeliveryTask> {
-    let DeliveryInputs { store, addresses, clock, metrics } = inputs;
+    let DeliveryInputs { store, destinations: addresses, clock, metrics } = inputs;
     let net = Arc::new(Net::new(&settings.net)?);
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
-        destinations: Arc::new(addresses),
+        destination_lookup: Arc::new(addresses),
         renderer: Arc::new(MessageRenderer::default()),
-        sender: Arc::new(Channels::new(net, Arc::clone(&clock), settings.alerts.channels.clone())),
-        results: Some(store.clone()),
+        sender: Arc::new(NotificationChannels::new(
+            net,
+            Arc::clone(&clock),
+            settings.alerts.channels.clone(),
+        )),
+        result_store: Some(store.clone()),
         config_store: Some(store),
         clock,
         metrics,
@@ -65,7 +69,7 @@ pub(super) async fn start_heartbeat(
         loop {
             let is_healthy = works();
             if is_healthy {
-                let outcome = http.ping(&url, HEARTBEAT_TIMEOUT).await;
+                let outcome = http.send_heartbeat(&url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &outcome
                     && !logged
                 {

@@ -9,25 +9,25 @@ use anyhow::Context;
 
 use crate::net::Pem;
 use crate::settings::Settings;
-use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
+use crate::targets::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets};
 
 const MONITORS_TEMPLATE: &str = include_str!("../../config/demo/monitors.yaml");
 
 /// The running targets, with a directory that is removed on drop.
 pub(super) struct Demo {
-    responder: Responder,
-    folder: PathBuf,
+    responder: BuiltInTargets,
+    temp_folder: PathBuf,
 }
 
 impl Demo {
     /// Starts the targets and writes their monitors.
     pub(super) async fn start() -> anyhow::Result<Self> {
-        let started = Responder::start(ResponderConfig::default()).await;
+        let started = BuiltInTargets::start(BuiltInTargetConfig::default()).await;
         let responder = started.context("the built-in targets of the demo cannot start")?;
         let folder = create_private_folder().context("cannot create the directory of the demo")?;
-        let demo = Self { responder, folder };
+        let demo = Self { responder, temp_folder: folder };
         let text = monitors_yaml(&demo.responder.addresses());
-        fs::write(demo.monitors_file(), text).context("the monitors of the demo cannot be written")?;
+        fs::write(demo.monitors_path(), text).context("the monitors of the demo cannot be written")?;
         Ok(demo)
     }
 
@@ -36,10 +36,10 @@ impl Demo {
         if !settings.monitor_paths_are_set {
             settings.monitor_paths.clear();
         }
-        settings.monitor_paths.push(self.monitors_file());
+        settings.monitor_paths.push(self.monitors_path());
         settings.monitor_paths_are_set = true;
         if !settings.data_dir_is_set {
-            settings.data_dir = self.folder.join("data");
+            settings.data_dir = self.temp_folder.join("data");
         }
         let text = self.responder.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();
@@ -56,22 +56,22 @@ impl Demo {
         }
     }
 
-    fn monitors_file(&self) -> PathBuf {
-        self.folder.join("monitors.yaml")
+    fn monitors_path(&self) -> PathBuf {
+        self.temp_folder.join("monitors.yaml")
     }
 }
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.folder) {
-            let file = self.folder.display();
+        if let Err(error) = fs::remove_dir_all(&self.temp_folder) {
+            let file = self.temp_folder.display();
             tracing::warn!(file = %file, error = %error, "failed to remove the folder of the demo");
         }
     }
 }
 
 /// Returns the monitors of the demo with the addresses of its targets.
-fn monitors_yaml(at: &ResponderAddresses) -> String {
+fn monitors_yaml(at: &BuiltInTargetAddresses) -> String {
     MONITORS_TEMPLATE
         .replace("127.0.0.1:8080", &at.http.to_string())
         .replace("127.0.0.1:8443", &at.https.to_string())
@@ -123,7 +123,7 @@ mod tests {
                 .iter()
                 .all(|m| m.warnings.is_empty() && m.document.settings().schedule.interval_minutes == 1)
         );
-        let folder = demo.folder.clone();
+        let folder = demo.temp_folder.clone();
         assert!(settings.data_dir.starts_with(&folder) && folder.exists());
         drop(demo);
         assert!(!folder.exists());

@@ -10,39 +10,39 @@ use std::{fmt, fs};
 /// Name of the file in the data directory.
 const FILE_NAME: &str = "host-token";
 /// Most bytes of the file that are read.
-const MAX_BYTES: u64 = 64 * 1024;
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// Prefix of the line with the fingerprint of the certificate.
 const CERTIFICATE_PREFIX: &str = "certificate ";
 
 /// Contents of the file.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HostToken {
+pub struct HostTokenFile {
     /// The token.
     pub token: String,
     /// Addresses that the server listens on.
     pub addresses: Vec<SocketAddr>,
     /// SHA-256 of the server's certificate; `None` when it serves plain HTTP.
-    pub certificate: Option<[u8; 32]>,
+    pub certificate_sha256: Option<[u8; 32]>,
 }
 
-impl fmt::Debug for HostToken {
+impl fmt::Debug for HostTokenFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HostToken").field("addresses", &self.addresses).finish_non_exhaustive()
     }
 }
 
-impl HostToken {
+impl HostTokenFile {
     /// Returns the URL scheme of the server.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
-        if self.certificate.is_some() { "https" } else { "http" }
+        if self.certificate_sha256.is_some() { "https" } else { "http" }
     }
 }
 
 /// Writes `host` for commands on this host: the first line is the token, each further one an address or the
 /// certificate. Only the user of the server can read the file.
-pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
+pub fn write_host_token(data: &Path, host: &HostTokenFile) -> io::Result<()> {
     let beside = data.join(format!(".{FILE_NAME}.new"));
     // A file left by a killed start may belong to another user or be readable by others.
     match fs::remove_file(&beside) {
@@ -54,7 +54,7 @@ pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
     for address in &host.addresses {
         writeln!(file, "{address}")?;
     }
-    if let Some(certificate) = &host.certificate {
+    if let Some(certificate) = &host.certificate_sha256 {
         write!(file, "{CERTIFICATE_PREFIX}")?;
         certificate.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
         writeln!(file)?;
@@ -75,15 +75,15 @@ pub fn remove_host_token(data: &Path) {
 
 /// Finds the token of the server of this user (or of root) that listens on `port`, in the data `folders`.
 #[must_use]
-pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<HostToken> {
-    let listens = |host: &HostToken| host.addresses.iter().any(|address| address.port() == port);
+pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<HostTokenFile> {
+    let listens = |host: &HostTokenFile| host.addresses.iter().any(|address| address.port() == port);
     folders.iter().filter_map(|folder| read_host_token(folder)).find(listens)
 }
 
 /// Returns the data directories of this user's demos, running or killed. Other users may create directories there
 /// too, which are ignored.
 #[must_use]
-pub fn demo_folders() -> Vec<PathBuf> {
+pub fn demo_data_dirs() -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return Vec::new() };
     let is_demo = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"vigie-demo-"))
@@ -97,22 +97,22 @@ pub fn demo_folders() -> Vec<PathBuf> {
 
 /// Reads the token of the server that uses the data directory `data`.
 #[must_use]
-pub fn read_host_token(data: &Path) -> Option<HostToken> {
+pub fn read_host_token(data: &Path) -> Option<HostTokenFile> {
     let path = data.join(FILE_NAME);
     let meta = fs::symlink_metadata(&path).ok()?;
     let own = nix::unistd::geteuid().as_raw();
     // A file that others can write, or created, could name any server.
     let safe = meta.is_file() && meta.mode().trailing_zeros() >= 6 && (meta.uid() == own || own == 0);
-    if !safe || meta.len() > MAX_BYTES {
+    if !safe || meta.len() > MAX_FILE_BYTES {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
     let token = lines.next().filter(|token| !token.is_empty())?;
-    let mut host = HostToken { token: token.to_owned(), addresses: Vec::new(), certificate: None };
+    let mut host = HostTokenFile { token: token.to_owned(), addresses: Vec::new(), certificate_sha256: None };
     for line in lines {
         match line.strip_prefix(CERTIFICATE_PREFIX) {
-            Some(hex) => host.certificate = Some(parse_fingerprint(hex)?),
+            Some(hex) => host.certificate_sha256 = Some(parse_fingerprint(hex)?),
             None => host.addresses.extend(line.parse::<SocketAddr>()),
         }
     }
@@ -139,10 +139,10 @@ mod tests {
         let folders = [folder.path().join("gone"), folder.path().to_owned()];
         assert_eq!(find_host_token(&folders, 7979), None);
         let addresses = vec!["127.0.0.1:7979".parse().unwrap(), "[::1]:8080".parse().unwrap()];
-        let host = |token: &str, certificate| HostToken {
+        let host = |token: &str, certificate| HostTokenFile {
             token: token.to_owned(),
             addresses: addresses.clone(),
-            certificate,
+            certificate_sha256: certificate,
         };
         let plain = host("t0ken", None);
         write_host_token(folder.path(), &plain).unwrap();

@@ -12,8 +12,8 @@ use super::systemd;
 use crate::agent::RunnerHandle;
 use crate::domain::{Location, MonitorId, Timestamp};
 use crate::pipeline::Ingestor;
-use crate::store::{Commit, Ingest, ResultStore, RollupSpan, StoreFuture};
-use crate::telemetry::{Condition, HealthSource};
+use crate::store::{Ingest, IngestBatch, ResultStore, RollupSpan, StoreFuture};
+use crate::telemetry::{HealthCondition, HealthSource};
 
 /// Time between two probes of the parts.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
@@ -28,13 +28,13 @@ const COMMIT_STUCK_AFTER: Duration = Duration::from_mins(2);
 /// Liveness of the process.
 pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
-    commits: Arc<TimedIngest>,
+    timed_ingest: Arc<TimedIngest>,
     /// Name of each location, with the time of the last response of its runner.
-    last_responses: Mutex<Vec<(String, Instant)>>,
-    store: Mutex<Option<String>>,
+    last_runner_responses: Mutex<Vec<(String, Instant)>>,
+    store_error: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
     not_loaded_reason: Mutex<Option<String>>,
-    draining: AtomicBool,
+    is_draining: AtomicBool,
 }
 
 impl Liveness {
@@ -43,11 +43,11 @@ impl Liveness {
             locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
         Self {
             ingestor,
-            commits,
-            last_responses: Mutex::new(last_responses),
-            store: Mutex::new(None),
+            timed_ingest: commits,
+            last_runner_responses: Mutex::new(last_responses),
+            store_error: Mutex::new(None),
             not_loaded_reason: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
-            draining: AtomicBool::new(false),
+            is_draining: AtomicBool::new(false),
         }
     }
 
@@ -63,7 +63,7 @@ impl Liveness {
 
     /// Records that the process shuts down.
     pub(super) fn begin_drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.is_draining.store(true, Ordering::Relaxed);
     }
 
     /// Probes the runners, one for each location, and the store until `stop`, and notifies the watchdog while both make
@@ -75,12 +75,12 @@ impl Liveness {
         stop: CancellationToken,
     ) {
         let probe_interval =
-            systemd::watchdog_interval().map_or(PROBE_INTERVAL, |limit| (limit / 3).min(PROBE_INTERVAL));
+            systemd::watchdog_timeout().map_or(PROBE_INTERVAL, |limit| (limit / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
             let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.current_stats()));
             for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
                 if let (Ok(Ok(_)), Some(last_response)) =
-                    (response, self.last_responses.lock().get_mut(index))
+                    (response, self.last_runner_responses.lock().get_mut(index))
                 {
                     last_response.1 = Instant::now();
                 }
@@ -89,12 +89,12 @@ impl Liveness {
             let (no_monitor, from, thru) =
                 (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
             let query = results.rollups(no_monitor, RollupSpan::Day, from, thru);
-            *self.store.lock() = match timeout(PROBE_TIMEOUT, query).await {
+            *self.store_error.lock() = match timeout(PROBE_TIMEOUT, query).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(_) => Some(format!("the store did not respond within {} s", PROBE_TIMEOUT.as_secs())),
             };
-            if self.liveness().iter().all(|condition| condition.reason.is_none()) {
+            if self.liveness().iter().all(|condition| condition.unmet_reason.is_none()) {
                 systemd::notify_watchdog();
             }
             tokio::select! {
@@ -106,36 +106,36 @@ impl Liveness {
 }
 
 impl HealthSource for Liveness {
-    fn liveness(&self) -> Vec<Condition> {
-        let last_responses = self.last_responses.lock();
+    fn liveness(&self) -> Vec<HealthCondition> {
+        let last_responses = self.last_runner_responses.lock();
         let stuck = last_responses.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
         let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(last_responses);
-        let draining = self.draining.load(Ordering::Relaxed);
+        let draining = self.is_draining.load(Ordering::Relaxed);
         let runner = match stuck.filter(|_| !draining) {
-            None => Condition::met("runner"),
+            None => HealthCondition::met("runner"),
             Some((name, seconds)) => {
                 let error = format!("the runner of location `{name}` has not responded for {seconds} s");
-                Condition::unmet("runner", error)
+                HealthCondition::unmet("runner", error)
             }
         };
-        let commit = match self.commits.running_for() {
+        let commit = match self.timed_ingest.current_commit_duration() {
             Some(since) if since >= COMMIT_STUCK_AFTER => {
-                Condition::unmet("commits", format!("a commit has not ended for {} s", since.as_secs()))
+                HealthCondition::unmet("commits", format!("a commit has not ended for {} s", since.as_secs()))
             }
-            _ => Condition::met("commits"),
+            _ => HealthCondition::met("commits"),
         };
         vec![runner, commit]
     }
 
-    fn readiness(&self) -> Vec<Condition> {
-        let draining = self.draining.load(Ordering::Relaxed);
+    fn readiness(&self) -> Vec<HealthCondition> {
+        let draining = self.is_draining.load(Ordering::Relaxed);
         let serving = draining.then(|| "the process is shutting down".to_owned());
         vec![
-            Condition { name: "store", reason: self.store.lock().clone() },
+            HealthCondition { name: "store", unmet_reason: self.store_error.lock().clone() },
             self.ingestor.health_condition(),
-            Condition { name: "monitors", reason: self.not_loaded_reason.lock().clone() },
-            Condition { name: "serving", reason: serving },
+            HealthCondition { name: "monitors", unmet_reason: self.not_loaded_reason.lock().clone() },
+            HealthCondition { name: "serving", unmet_reason: serving },
         ]
     }
 }
@@ -143,26 +143,26 @@ impl HealthSource for Liveness {
 /// Measures the duration of commits to the store.
 pub(super) struct TimedIngest {
     inner: Arc<dyn Ingest>,
-    commit_started: Mutex<Option<Instant>>,
+    commit_started_at: Mutex<Option<Instant>>,
 }
 
 impl TimedIngest {
     pub(super) fn new(inner: Arc<dyn Ingest>) -> Self {
-        Self { inner, commit_started: Mutex::new(None) }
+        Self { inner, commit_started_at: Mutex::new(None) }
     }
 
     /// Returns how long the current commit has been in progress; `None` without one.
-    fn running_for(&self) -> Option<Duration> {
-        self.commit_started.lock().map(|started| started.elapsed())
+    fn current_commit_duration(&self) -> Option<Duration> {
+        self.commit_started_at.lock().map(|started| started.elapsed())
     }
 }
 
 impl Ingest for TimedIngest {
-    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
+    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            *self.commit_started.lock() = Some(Instant::now());
+            *self.commit_started_at.lock() = Some(Instant::now());
             let outcome = self.inner.commit(commit).await;
-            *self.commit_started.lock() = None;
+            *self.commit_started_at.lock() = None;
             outcome
         })
     }
@@ -180,7 +180,7 @@ mod tests {
     struct GatedIngest(tokio::sync::Semaphore);
 
     impl Ingest for GatedIngest {
-        fn commit(&self, _: Commit) -> StoreFuture<'_, ()> {
+        fn commit(&self, _: IngestBatch) -> StoreFuture<'_, ()> {
             Box::pin(async {
                 self.0.acquire().await.expect("the gate stays").forget();
                 Ok(())
@@ -200,16 +200,16 @@ mod tests {
         let metrics = Arc::new(Metrics::new());
         let ingestor =
             Arc::new(Ingestor::start(commits.clone(), metrics, Vec::new(), IngestSettings::default()));
-        let paris = Location { id: LocationId(1), name: "paris".to_owned(), region: 0 };
+        let paris = Location { id: LocationId(1), name: "paris".to_owned(), region_code: 0 };
         let liveness = Arc::new(Liveness::new(ingestor, commits.clone(), &[paris]));
         Fixture { gate, commits, liveness }
     }
 
     /// The reasons of unmet conditions.
-    fn unmet(conditions: Vec<Condition>) -> Vec<String> {
+    fn unmet(conditions: Vec<HealthCondition>) -> Vec<String> {
         conditions
             .into_iter()
-            .filter_map(|condition| Some(format!("{}: {}", condition.name, condition.reason?)))
+            .filter_map(|condition| Some(format!("{}: {}", condition.name, condition.unmet_reason?)))
             .collect()
     }
 
@@ -231,10 +231,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_commit_that_does_not_end_is_stuck_after_two_minutes() {
         let Fixture { gate, commits, liveness } = fixture();
-        let commit = tokio::spawn(async move { commits.commit(Commit::default()).await });
+        let commit = tokio::spawn(async move { commits.commit(IngestBatch::default()).await });
         // Lets the commit start.
         tokio::time::sleep(Duration::from_millis(1)).await;
-        liveness.last_responses.lock().clear();
+        liveness.last_runner_responses.lock().clear();
         tokio::time::advance(COMMIT_STUCK_AFTER).await;
         assert_eq!(unmet(liveness.liveness()), ["commits: a commit has not ended for 120 s"]);
         gate.0.add_permits(1);

@@ -11,7 +11,7 @@ use futures::future::try_join_all;
 
 use super::blackout_cache::BlackoutCache;
 use crate::agent::{Assignment, AssignmentChange, ConnectivityDetector, OnDemandRunError, RunnerHandle};
-use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
+use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
@@ -23,7 +23,7 @@ use crate::service::LastRunLookup;
 use crate::store::MonitorState;
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
-type PlanningTerms = (Vec<i64>, u32);
+type PlanningSettings = (Vec<i64>, u32);
 
 /// Longest that a traceroute may take.
 const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -59,7 +59,7 @@ pub struct PlannerDependencies {
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// Settings that all checks share.
-    pub probes: ProbeBuildContext,
+    pub probe_context: ProbeBuildContext,
 }
 
 /// Plans each monitor at those locations of its pool that this process hosts.
@@ -67,26 +67,40 @@ pub struct LocalPlanner {
     agents: Vec<LocationAgent>,
     ingestor: Arc<Ingestor>,
     accounts: Arc<AccountCache>,
-    blackouts: Arc<BlackoutCache>,
+    blackout_cache: Arc<BlackoutCache>,
     clock: Arc<dyn Clock>,
-    probes: RwLock<ProbeBuildContext>,
+    probe_context: RwLock<ProbeBuildContext>,
     /// The terms that each account's monitors were last planned with.
-    terms: Mutex<HashMap<CustomerId, PlanningTerms>>,
+    planned_settings: Mutex<HashMap<CustomerId, PlanningSettings>>,
 }
 
 impl LocalPlanner {
     /// Creates the planner.
     #[must_use]
     pub fn new(dependencies: PlannerDependencies) -> Self {
-        let PlannerDependencies { agents, ingestor, accounts, blackout_cache: blackouts, clock, probes } =
-            dependencies;
+        let PlannerDependencies {
+            agents,
+            ingestor,
+            accounts,
+            blackout_cache: blackouts,
+            clock,
+            probe_context: probes,
+        } = dependencies;
         let (probes, terms) = (RwLock::new(probes), Mutex::default());
-        Self { agents, ingestor, accounts, blackouts, clock, probes, terms }
+        Self {
+            agents,
+            ingestor,
+            accounts,
+            blackout_cache: blackouts,
+            clock,
+            probe_context: probes,
+            planned_settings: terms,
+        }
     }
 
     /// Sets the settings for checks planned from now on. The keys stay the same.
-    pub(super) fn update_probe_settings(&self, probes: ProbeBuildContext) {
-        let mut before = self.probes.write();
+    pub(super) fn update_probe_context(&self, probes: ProbeBuildContext) {
+        let mut before = self.probe_context.write();
         *before = ProbeBuildContext { keyring: before.keyring.take(), ..probes };
     }
 
@@ -110,7 +124,7 @@ impl LocalPlanner {
         let now = self.clock.now();
         let mut changes: Vec<Vec<AssignmentChange>> =
             self.agents.iter().map(|_| removed.iter().copied().map(remove_change).collect()).collect();
-        let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
+        let mut known: HashMap<CustomerId, Option<Arc<AccountSnapshot>>> = HashMap::new();
         for monitor in upserts {
             let facts = match known.entry(monitor.customer) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -126,10 +140,10 @@ impl LocalPlanner {
                     changes.push(remove_change(monitor.id));
                     continue;
                 };
-                let common = common.get_or_insert_with(|| self.assignment(monitor, facts, id));
+                let common = common.get_or_insert_with(|| self.build_assignment(monitor, facts, id));
                 let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
-                let state = self.ingestor.state_at(monitor.id, id);
-                let full_page_at = state.and_then(|state| state.full_page_at);
+                let state = self.ingestor.monitor_state_at(monitor.id, id);
+                let full_page_at = state.and_then(|state| state.last_full_page_at);
                 let assignment = Assignment {
                     location_id: id,
                     location_rotation: share,
@@ -145,7 +159,7 @@ impl LocalPlanner {
         let applied =
             self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply_changes(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
-        self.ingestor.remove_states(removed);
+        self.ingestor.remove_monitor_states(removed);
         Ok(())
     }
 
@@ -154,10 +168,10 @@ impl LocalPlanner {
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has stopped.
     pub async fn replan_changed_accounts(&self, monitor_cache: &MonitorCache) -> Result<(), PlanError> {
-        let before = self.terms.lock().clone();
+        let before = self.planned_settings.lock().clone();
         for (customer, terms) in before {
             let Some(facts) = self.account_facts(customer).await else { continue };
-            let now = planning_terms(&facts);
+            let now = planning_settings(&facts);
             if now == terms {
                 continue;
             }
@@ -168,19 +182,19 @@ impl LocalPlanner {
             let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(time);
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, is_affected);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
-            self.terms.lock().insert(customer, now);
+            self.planned_settings.lock().insert(customer, now);
         }
         Ok(())
     }
 
     /// Returns `None` when the store cannot be read: monitors then run without account settings.
-    async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
-        match self.accounts.facts(customer).await {
+    async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountSnapshot>> {
+        match self.accounts.account(customer).await {
             Ok(facts) => {
-                self.blackouts.update(&facts);
-                let mut terms = self.terms.lock();
+                self.blackout_cache.update(&facts);
+                let mut terms = self.planned_settings.lock();
                 // Only the first time: `replan_changed_accounts` finds later changes and replans the whole account.
-                terms.entry(customer).or_insert_with(|| planning_terms(&facts));
+                terms.entry(customer).or_insert_with(|| planning_settings(&facts));
                 Some(facts)
             }
             Err(error) => {
@@ -191,9 +205,9 @@ impl LocalPlanner {
     }
 
     /// Returns the locations of `monitor`: its own, those of its account, or the first one of this process.
-    fn location_pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
+    fn location_pool(&self, monitor: &Monitor, facts: Option<&AccountSnapshot>) -> Vec<LocationId> {
         if let Some(facts) = facts {
-            return facts.location_pool(monitor).into_iter().map(LocationId).collect();
+            return facts.location_pool_ids(monitor).into_iter().map(LocationId).collect();
         }
         let own = monitor.document.location_ids();
         let first = || self.agents.first().map(|agent| agent.location.id).into_iter().collect();
@@ -205,17 +219,17 @@ impl LocalPlanner {
     }
 
     /// Builds the assignment of `monitor` at `location`, with the rotation that runs every time.
-    fn assignment(
+    fn build_assignment(
         &self,
         monitor: &Monitor,
-        facts: Option<&AccountFacts>,
+        facts: Option<&AccountSnapshot>,
         location: LocationId,
     ) -> Assignment {
         let document = &monitor.document;
         let probe_settings = {
-            let probes = self.probes.read();
+            let probes = self.probe_context.read();
             let certificate_days =
-                facts.map_or(probes.certificate_warning_days, |facts| facts.certificate_days);
+                facts.map_or(probes.certificate_warning_days, |facts| facts.certificate_warning_days);
             ProbeBuildContext {
                 certificate_warning_days: certificate_days,
                 monitor_id: monitor.id,
@@ -248,29 +262,29 @@ fn remove_change(monitor_id: MonitorId) -> AssignmentChange {
     AssignmentChange::Remove { monitor_id, cancel_running: true }
 }
 
-fn planning_terms(facts: &AccountFacts) -> PlanningTerms {
-    (facts.default_locations.clone(), facts.certificate_days)
+fn planning_settings(facts: &AccountSnapshot) -> PlanningSettings {
+    (facts.default_location_ids.clone(), facts.certificate_warning_days)
 }
 
 impl Planner for LocalPlanner {
-    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+    fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(async move { self.plan_from(&upserts, &removed, &RecordedUntil::new()).await })
     }
 
-    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
+    fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             let agent = self.agent_at(location)?;
             let facts = self.account_facts(monitor.customer).await;
-            let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
+            let assignment = Arc::new(self.build_assignment(&monitor, facts.as_deref(), location));
             agent.runner.run_assignment_now(assignment).await.map_err(|error| match error {
                 OnDemandRunError::NotPlanned => PlanError::LocationOffline,
-                OnDemandRunError::QueueFull => PlanError::Busy,
+                OnDemandRunError::QueueFull => PlanError::QueueFull,
                 OnDemandRunError::Stopped => PlanError::Stopped,
             })
         })
     }
 
-    fn trace(
+    fn run_traceroute(
         &self,
         monitor: Monitor,
         location: LocationId,
@@ -279,7 +293,7 @@ impl Planner for LocalPlanner {
         Box::pin(async move {
             let net = self.agent_at(location)?.net.with_egress_scope(monitor.egress_scope());
             let facts = self.account_facts(monitor.customer).await;
-            let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
+            let probe = self.build_assignment(&monitor, facts.as_deref(), location).probe;
             let to = Endpoint {
                 pinned_address: address,
                 ..Endpoint::new(probe.target_host().ok_or(PlanError::LocationOffline)?, 0)
@@ -295,7 +309,7 @@ impl Planner for LocalPlanner {
             is_isolated: agent.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
             can_verify: agent.can_verify,
         });
-        let elsewhere = self.blackouts.locations().into_values();
+        let elsewhere = self.blackout_cache.locations().into_values();
         let elsewhere = elsewhere.filter(|location| self.agent_at(location.id).is_err());
         let to_offline =
             |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
@@ -305,8 +319,10 @@ impl Planner for LocalPlanner {
 
 impl LastRunLookup for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        let states =
-            self.agents.iter().filter_map(|agent| self.ingestor.state_at(monitor.id, agent.location.id));
+        let states = self
+            .agents
+            .iter()
+            .filter_map(|agent| self.ingestor.monitor_state_at(monitor.id, agent.location.id));
         states.max_by_key(|state| state.planned_at)
     }
 }

@@ -25,11 +25,11 @@ mod validation_context;
 
 pub use blackout_cache::BlackoutCache;
 pub use host_token::{
-    HostToken, demo_folders, find_host_token, read_host_token, remove_host_token, write_host_token,
+    HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
 pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
-pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_for_apply, read_monitors};
+pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_monitors, read_monitors_for_apply};
 pub use reload::denied_stored_targets;
 pub use serve::{ServeOptions, serve};
 pub use validation_context::KnownReferences;

@@ -21,7 +21,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 pub const MONITOR_FILE_EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Levels of nested directories that are searched.
-const MAX_DEPTH: usize = 8;
+const MAX_FOLDER_DEPTH: usize = 8;
 
 /// Identifies a version of a file by its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) fn read_monitors_and_secret_paths(
         }
         match collect_files(path) {
             Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_error(file, &mut errors))),
-            Err(message) => errors.push(file_fault(path, message)),
+            Err(message) => errors.push(file_error(path, message)),
         }
     }
     let known = KnownReferences::from_settings(settings);
@@ -96,8 +96,8 @@ pub(super) fn read_monitors_and_secret_paths(
         monitors.extend(found.monitors);
         errors.extend(found.errors);
     }
-    errors.extend(duplicate_key_faults(&monitors));
-    errors.extend(plan_quota_faults(settings, &monitors));
+    errors.extend(duplicate_key_errors(&monitors));
+    errors.extend(plan_quota_errors(settings, &monitors));
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     let found = if errors.is_empty() { Ok(monitors) } else { Err(errors) };
     (found, secret_files.into_inner().into_iter().collect())
@@ -105,8 +105,8 @@ pub(super) fn read_monitors_and_secret_paths(
 
 /// Reads the monitor files at `path` for `vigie apply`, without the rules on accounts, which the server checks. Secret
 /// files are relative to each monitor file. Returns all errors when there are any.
-pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
-    let files = collect_files(path).map_err(|message| vec![file_fault(path, message)])?;
+pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
+    let files = collect_files(path).map_err(|message| vec![file_error(path, message)])?;
     let mut errors = Vec::new();
     let mut monitors = Vec::new();
     for (file, text) in files.iter().filter_map(|file| read_or_error(file, &mut errors)).collect::<Vec<_>>() {
@@ -117,7 +117,7 @@ pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
         monitors.extend(found.monitors);
         errors.extend(found.errors);
     }
-    errors.extend(duplicate_key_faults(&monitors));
+    errors.extend(duplicate_key_errors(&monitors));
     errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
         let message = "`customer` is for files on the server; here the token determines the account";
         ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
@@ -125,14 +125,14 @@ pub fn read_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
             .with_hint("remove it")
     }));
     if files.is_empty() {
-        errors.push(file_fault(path, "contains no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+        errors.push(file_error(path, "contains no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     if errors.is_empty() { Ok(monitors) } else { Err(errors) }
 }
 
 /// Converts the monitors for provisioning.
-pub(super) fn into_desired(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
+pub(super) fn into_desired_monitors(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
     let to_desired = |monitor: FileMonitor| DesiredMonitor {
         key: monitor.key.into(),
         file_name: file_name(&monitor.file).into(),
@@ -148,7 +148,7 @@ fn file_name(file: &str) -> &str {
 }
 
 /// Returns errors for monitors beyond the quota of their plan, which cannot be checked for a single document.
-fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
+fn plan_quota_errors(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut errors = Vec::new();
     for monitor in monitors {
@@ -172,7 +172,7 @@ fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Valid
 }
 
 /// Returns errors for keys used in several files; the reader finds duplicates within one file.
-fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
+fn duplicate_key_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut by_key: HashMap<&str, &FileMonitor> = HashMap::new();
     let mut errors = Vec::new();
     for monitor in monitors {
@@ -195,13 +195,13 @@ fn read_or_error(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(Path
     match read_config_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {
-            errors.push(file_fault(file, message));
+            errors.push(file_error(file, message));
             None
         }
     }
 }
 
-fn file_fault(path: &Path, message: String) -> ValidationError {
+fn file_error(path: &Path, message: String) -> ValidationError {
     let file: Arc<str> = path.display().to_string().into();
     ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message).with_file(&file)
 }
@@ -214,12 +214,12 @@ fn collect_files(path: &Path) -> Result<Vec<PathBuf>, String> {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    walk_folder(path, MAX_DEPTH, &mut files)?;
+    collect_files_in(path, MAX_FOLDER_DEPTH, &mut files)?;
     files.sort();
     Ok(files)
 }
 
-fn walk_folder(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn collect_files_in(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let unreadable =
         |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -231,9 +231,12 @@ fn walk_folder(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if path.is_dir() {
             if depth == 0 {
-                return Err(format!("folders are nested more than {MAX_DEPTH} deep at `{}`", path.display()));
+                return Err(format!(
+                    "folders are nested more than {MAX_FOLDER_DEPTH} deep at `{}`",
+                    path.display()
+                ));
             }
-            walk_folder(&path, depth - 1, files)?;
+            collect_files_in(&path, depth - 1, files)?;
         } else if MONITOR_FILE_EXTENSIONS.contains(&extension) {
             files.push(path);
         }

@@ -71,10 +71,10 @@ mod tests {
             planned_at: at(100),
             outcome: Outcome::Ok,
             status: Status::OK,
-            total_us: 1,
-            since: at(100),
+            duration_us: 1,
+            streak_started_at: at(100),
             streak: 1,
-            full_page_at: None,
+            last_full_page_at: None,
         }
     }
 

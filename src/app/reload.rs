@@ -7,9 +7,9 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::local_planner::RecordedUntil;
-use super::monitor_files::{into_desired, read_monitors_and_secret_paths};
+use super::monitor_files::{into_desired_monitors, read_monitors_and_secret_paths};
 use super::recorded_until::recorded_until;
-use super::running_server::DATABASE;
+use super::running_server::DATABASE_FILE;
 use super::services::Services;
 use super::validation_context::shared_facts;
 use crate::catalog::{denied_monitor_target, denied_recipient};
@@ -28,9 +28,9 @@ use crate::telemetry::Metrics;
 
 /// The components that a reload changes.
 pub(super) struct ReloadHandles {
-    pub(super) monitors: Arc<dyn MonitorStore>,
-    pub(super) config: Arc<dyn ConfigStore>,
-    pub(super) results: Arc<dyn ResultStore>,
+    pub(super) monitor_store: Arc<dyn MonitorStore>,
+    pub(super) config_store: Arc<dyn ConfigStore>,
+    pub(super) result_store: Arc<dyn ResultStore>,
     pub(super) services: Arc<Services>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
@@ -69,9 +69,9 @@ impl RunningConfig {
     pub(super) async fn start(reload_handles: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
         // Concurrently: each takes its time with 100,000 monitors.
         let (found, stored_monitors, states) = tokio::join!(
-            read_files(&settings),
-            reload_handles.config.stored_monitors(),
-            reload_handles.results.states()
+            read_monitor_files(&settings),
+            reload_handles.config_store.stored_monitors(),
+            reload_handles.result_store.monitor_states()
         );
         let ((found, secret_files), stored_monitors) = (found, stored_monitors?);
         let found = found.map_err(|errors| configuration_error(&errors))?;
@@ -82,7 +82,7 @@ impl RunningConfig {
         let mut config = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
         let plan = config.provision(found, &stored).await?;
         let services = Arc::clone(&config.handles.services);
-        let monitors = &services.state.monitors;
+        let monitors = &services.api_state.monitors;
         let mut all = monitors::decrypt_and_cache_monitors(monitors, stored_monitors).await?;
         monitors::register_pauses(monitors, &plan.monitors);
         monitors.monitor_cache().apply(plan.monitors.clone(), &[]);
@@ -93,7 +93,7 @@ impl RunningConfig {
         tracing::info!(monitors = all.len(), from_files = config.file_monitors.len(), "monitors planned");
         let recipients = RecordFilter::new(RecordKind::Recipient);
         let everything = Pagination { limit: u32::MAX, offset: 0 };
-        let recipients = config.handles.config.records(recipients, everything).await?.items;
+        let recipients = config.handles.config_store.records(recipients, everything).await?.items;
         for denial in denied_targets(&config.settings, &all, &recipients) {
             tracing::warn!(reason = denial, "the egress policy denies a stored target");
         }
@@ -145,15 +145,16 @@ impl RunningConfig {
         let mut settings = settings;
         // Settings that need a restart stay the same and are reported again with the next change.
         settings.restore_restart_only(&self.settings);
-        let (found, secret_files) = read_files(&settings).await;
+        let (found, secret_files) = read_monitor_files(&settings).await;
         // Also those of a rejected configuration, so that creating a missing secret triggers a reload.
         self.secret_files = secret_files;
         let found = found.map_err(|errors| configuration_error(&errors))?;
         let services = Arc::clone(&self.handles.services);
-        let monitors = &services.state.monitors;
+        let monitors = &services.api_state.monitors;
         // No monitor may change between reading the stored ones and applying the result.
         let _lock = monitors.lock_exclusive().await;
-        let stored = self.handles.monitors.monitors().await.context("the stored monitors cannot be read")?;
+        let stored =
+            self.handles.monitor_store.monitors().await.context("the stored monitors cannot be read")?;
         let plan = self.provision(found, &stored).await?;
         let replan_all = changed.iter().any(|setting| setting.reloadable && setting.path != "monitors");
         for setting in changed.iter().filter(|setting| !setting.reloadable) {
@@ -161,8 +162,8 @@ impl RunningConfig {
         }
         self.settings = settings;
         if replan_all {
-            services.accounts.update_shared(shared_facts(&self.settings));
-            services.planner.update_probe_settings(self.settings.probe.clone());
+            services.account_cache.update_shared(shared_facts(&self.settings));
+            services.planner.update_probe_context(self.settings.probe.clone());
             services.planner.update_proxies(&self.settings.proxies);
         }
         let (upserts, counts) = self.changed_monitors(&plan);
@@ -182,9 +183,10 @@ impl RunningConfig {
             }
         }
         let now = self.handles.clock.now();
-        let store = self.handles.monitors.as_ref();
+        let store = self.handles.monitor_store.as_ref();
         let outcome =
-            provision_with_stored(store, stored, into_desired(found), &self.file_monitors, now).await;
+            provision_with_stored(store, stored, into_desired_monitors(found), &self.file_monitors, now)
+                .await;
         outcome.context("failed to store the monitors")
     }
 
@@ -221,15 +223,18 @@ fn denied_targets(settings: &Settings, monitors: &[Monitor], recipients: &[Recor
 /// # Errors
 /// Fails when the database cannot be read.
 pub async fn denied_stored_targets(settings: &Settings) -> Result<Vec<String>, StoreError> {
-    let path = settings.data_dir.join(DATABASE);
+    let path = settings.data_dir.join(DATABASE_FILE);
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let store = ReadOnlyStore::open(&path, &SqliteSettings { readers: 1, ..SqliteSettings::default() })?;
+    let store =
+        ReadOnlyStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() })?;
     Ok(denied_targets(settings, &store.monitors().await?, &store.recipients().await?))
 }
 
-async fn read_files(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
+async fn read_monitor_files(
+    settings: &Settings,
+) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let settings = settings.clone();
     let task = tokio::task::spawn_blocking(move || read_monitors_and_secret_paths(&settings));
     // Fails only when the runtime shuts down, or on a panic, which is logged.

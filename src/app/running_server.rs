@@ -21,8 +21,8 @@ use crate::api;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::pipeline::{
-    AlertEngineDependencies, DeliveryTask, HousekeepingRunner, HousekeepingScheduler, IngestSettings,
-    Ingestor, PerformanceDependencies, PerformanceEvaluator, TimeOfDay, Wakeup,
+    AlertEngineDependencies, DeliveryTask, DeliveryWakeup, HousekeepingRunner, HousekeepingScheduler,
+    IngestSettings, Ingestor, PerformanceDependencies, PerformanceEvaluator, TimeOfDay,
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
@@ -32,7 +32,7 @@ use crate::telemetry::Metrics;
 use crate::web::{self, PageAuth, PageState, RequestLimits};
 
 /// Name of the database in the data directory.
-pub(super) const DATABASE: &str = "vigie.db";
+pub(super) const DATABASE_FILE: &str = "vigie.db";
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the store may take to commit the last results.
@@ -45,13 +45,13 @@ pub(super) struct RunningServer {
     pub(super) store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
     pub(super) runners: Vec<RunnerHandle>,
-    housekeeping: Mutex<Option<HousekeepingScheduler>>,
-    queries: Arc<StatusQueries>,
+    housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
+    status_queries: Arc<StatusQueries>,
     pub(super) services: Arc<Services>,
     pub(super) liveness: Arc<Liveness>,
     delivery: Mutex<Option<DeliveryTask>>,
     /// Stops the evaluation of performance alerts on drop.
-    _performance: DropGuard,
+    _performance_stop: DropGuard,
     metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -62,7 +62,7 @@ impl RunningServer {
         let metrics = Arc::new(Metrics::new());
         let store = Arc::new(open_store(settings).await?);
         let commits = Arc::new(TimedIngest::new(store.clone()));
-        let states = store.states().await?;
+        let states = store.monitor_states().await?;
         let ingestor = Arc::new(Ingestor::start(
             commits.clone(),
             Arc::clone(&metrics),
@@ -77,63 +77,63 @@ impl RunningServer {
         let monitor_cache = Arc::new(MonitorCache::default());
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
-        view.set_health_lookup(Arc::new(move |monitor| health_ingestor.health(monitor)));
-        let delivery_wakeup = Wakeup::default();
+        view.set_health_lookup(Arc::new(move |monitor| health_ingestor.monitor_health(monitor)));
+        let delivery_wakeup = DeliveryWakeup::default();
         let inputs = ServiceInputs {
-            config: store.clone(),
+            config_store: store.clone(),
             tokens: store.clone(),
-            alert_settings: store.clone(),
+            alert_store: store.clone(),
             outbox: store.clone(),
             alert_control: Arc::new(LocalAlertControl {
-                wakeup: delivery_wakeup.clone(),
+                delivery_wakeup: delivery_wakeup.clone(),
                 ingestor: Arc::clone(&ingestor),
             }),
-            monitors: Arc::clone(&monitor_cache),
-            queries: Arc::clone(&view),
+            monitor_cache: Arc::clone(&monitor_cache),
+            status_queries: Arc::clone(&view),
             agents,
             blackout_cache: blackouts,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
-        certificate_updates::follow_certificates(&services.state.records, nets).await?;
+        certificate_updates::follow_certificates(&services.api_state.records, nets).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
-            results: store.clone(),
+            result_store: store.clone(),
             config_store: store.clone(),
-            accounts: Arc::clone(&services.accounts),
+            account_cache: Arc::clone(&services.account_cache),
             planner: services.planner.clone(),
             clock: Arc::clone(&clock),
-            wakeup: delivery_wakeup.clone(),
+            delivery_wakeup: delivery_wakeup.clone(),
         };
         ingestor.enable_alerting(dependencies, settings.alerts.engine).await?;
         let inputs = delivery_setup::DeliveryInputs {
             store: Arc::clone(&store),
-            addresses: services.destinations(),
+            destinations: services.destinations(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
         let delivery =
             Mutex::new(Some(delivery_setup::start_delivery(settings, inputs, delivery_wakeup.clone())?));
         let performance = PerformanceDependencies {
-            config: store.clone(),
-            results: store.clone(),
-            states: store.clone(),
-            monitors: monitor_cache,
-            accounts: Arc::clone(&services.accounts),
+            config_store: store.clone(),
+            result_store: store.clone(),
+            alert_store: store.clone(),
+            monitor_cache,
+            account_cache: Arc::clone(&services.account_cache),
             clock: Arc::clone(&clock),
-            wakeup: delivery_wakeup,
+            delivery_wakeup,
         };
         let end = CancellationToken::new();
         // The task ends by itself once the token is cancelled.
         drop(PerformanceEvaluator::new(performance).await?.start(end.clone()));
         let housekeeping_runner = HousekeepingRunner {
-            store: store.clone(),
+            housekeeping_store: store.clone(),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            accounts: Some(services.state.accounts.clone()),
+            token_purge: Some(services.api_state.accounts.clone()),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;
         let housekeeping =
@@ -145,12 +145,12 @@ impl RunningServer {
             store,
             ingestor,
             runners,
-            housekeeping,
-            queries: view,
+            housekeeping_scheduler: housekeeping,
+            status_queries: view,
             services,
             liveness: liveness_state,
             delivery,
-            _performance: end.drop_guard(),
+            _performance_stop: end.drop_guard(),
             metrics,
             clock,
         })
@@ -158,7 +158,7 @@ impl RunningServer {
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
         let page_state = PageState {
-            queries: Arc::clone(&self.queries),
+            queries: Arc::clone(&self.status_queries),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
@@ -189,14 +189,14 @@ impl RunningServer {
     }
 
     fn api_state(&self) -> api::ApiState {
-        self.services.state.clone()
+        self.services.api_state.clone()
     }
 
-    pub(super) async fn start_config(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
+    pub(super) async fn start_running_config(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
         let handles = ReloadHandles {
-            monitors: self.store.clone(),
-            config: self.store.clone(),
-            results: self.store.clone(),
+            monitor_store: self.store.clone(),
+            config_store: self.store.clone(),
+            result_store: self.store.clone(),
             services: Arc::clone(&self.services),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
@@ -208,7 +208,7 @@ impl RunningServer {
     pub(super) async fn shut_down(&self, drain: Duration) -> usize {
         self.liveness.begin_drain();
         self.ingestor.begin_shutdown();
-        let housekeeper = self.housekeeping.lock().take();
+        let housekeeper = self.housekeeping_scheduler.lock().take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await
         {
@@ -243,7 +243,7 @@ async fn require_loaded(State(liveness): State<Arc<Liveness>>, request: Request,
 }
 
 async fn open_store(settings: &Settings) -> anyhow::Result<SqliteStore> {
-    let path = settings.data_dir.join(DATABASE);
+    let path = settings.data_dir.join(DATABASE_FILE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
     let cache_bytes = settings.store.cache_bytes;
     let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };

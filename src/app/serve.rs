@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::demo::Demo;
 use super::file_watch::{self, FileWatch};
-use super::host_token::{HostToken, remove_host_token, write_host_token};
+use super::host_token::{HostTokenFile, remove_host_token, write_host_token};
 use super::reload::{ReloadOutcome, RunningConfig, configuration_error};
 use super::running_server::{
     COMMIT_DRAIN_TIMEOUT, DELIVERY_DRAIN_TIMEOUT, RESULT_DRAIN_TIMEOUT, RunningServer,
@@ -24,7 +24,7 @@ use crate::settings::{SettingSources, Settings};
 use crate::store::ResultStore;
 use crate::syntax::ValidationError;
 use crate::telemetry::HealthSource;
-use crate::telemetry::{init_logs, install_panic_hook};
+use crate::telemetry::{init_logging, install_panic_hook};
 
 /// Delay before a reload that the store rejected is retried.
 const RELOAD_RETRY_DELAY: Duration = Duration::from_secs(15);
@@ -57,7 +57,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let sources = options.sources();
     let settings = Settings::load(&sources).map_err(|errors| configuration_error(&errors))?;
-    init_logs(&settings.log)?;
+    init_logging(&settings.log)?;
     install_panic_hook();
     crate::net::warm_up_crypto();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -85,7 +85,7 @@ struct SettingsSource {
 }
 
 impl SettingsSource {
-    fn settings(&self) -> Result<Settings, Vec<ValidationError>> {
+    fn load(&self) -> Result<Settings, Vec<ValidationError>> {
         Settings::load(&self.sources).map(|settings| self.with_demo(settings))
     }
 
@@ -103,10 +103,10 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     let origin = SettingsSource { sources, demo };
     let mut settings = origin.with_demo(settings);
     log_startup_warnings(&origin, &settings);
-    let listeners = server::bind(&settings.listen_addresses).await?;
+    let listeners = server::bind_all(&settings.listen_addresses).await?;
     let tls = settings.server.tls_files.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
-    settings.probe.browser_pool = browser_setup::start_pool(&settings).await;
+    settings.probe.browser_pool = browser_setup::start_browser_pool(&settings).await;
     let pool = Arc::clone(&settings.probe.browser_pool);
     let outcome = match RunningServer::start(&settings).await {
         Ok(server) => {
@@ -123,7 +123,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
         }
         Err(error) => Err(error),
     };
-    browser_setup::wait_for_exit(&pool).await;
+    browser_setup::wait_for_browsers_to_exit(&pool).await;
     drop(origin);
     outcome?;
     tracing::info!("shut down; no result was lost");
@@ -141,7 +141,7 @@ struct ServerInputs {
 #[derive(Default)]
 struct BackgroundTasks {
     stop: CancellationToken,
-    tasks: JoinSet<()>,
+    join_set: JoinSet<()>,
 }
 
 /// Serves and runs checks until a stop signal. When it fails, [`shut_down`] stops everything it started.
@@ -158,28 +158,28 @@ async fn run_until_stopped(
     server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
-    let token = server.services.state.accounts.renew_host_token();
-    let host = HostToken { token, addresses: addresses.clone(), certificate };
+    let token = server.services.api_state.accounts.renew_host_token();
+    let host = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
     write_host_token(&data, &host)
         .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
     let stop = &tasks.stop;
-    tasks.tasks.spawn(Arc::clone(&server.services).run_ticks(stop.clone()));
+    tasks.join_set.spawn(Arc::clone(&server.services).run_periodic_jobs(stop.clone()));
     let router = server.router(&settings.server);
     let service = server::HttpService {
         router,
         tls: tls.clone(),
-        request_timeout: settings.server.response_start_timeout,
+        response_start_timeout: settings.server.response_start_timeout,
     };
-    tasks.tasks.spawn(server::serve(listeners, service, stop.clone()));
+    tasks.join_set.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {
         let stop = stop.clone();
         let rewrite_token = move |tls: &ServerTls| {
-            let host = HostToken { certificate: Some(tls.fingerprint()), ..host.clone() };
+            let host = HostTokenFile { certificate_sha256: Some(tls.fingerprint()), ..host.clone() };
             if let Err(error) = write_host_token(&data, &host) {
                 tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
             }
         };
-        tasks.tasks.spawn(async move {
+        tasks.join_set.spawn(async move {
             if let Err(error) = tls.watch_files(stop, rewrite_token).await {
                 tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
             }
@@ -188,14 +188,15 @@ async fn run_until_stopped(
     {
         let (liveness, runners) = (Arc::clone(&server.liveness), server.runners.clone());
         let (results, stop): (Arc<dyn ResultStore>, _) = (server.store.clone(), stop.clone());
-        tasks.tasks.spawn(async move { liveness.run(runners, results, stop).await });
+        tasks.join_set.spawn(async move { liveness.run(runners, results, stop).await });
     }
     let liveness = Arc::clone(&server.liveness);
-    let works = move || liveness.is_loaded() && liveness.liveness().iter().all(|part| part.reason.is_none());
+    let works =
+        move || liveness.is_loaded() && liveness.liveness().iter().all(|part| part.unmet_reason.is_none());
     delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), works, stop.clone()).await?;
     let drain = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
-    let mut config = server.start_config(settings).await?;
+    let mut config = server.start_running_config(settings).await?;
     server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
@@ -230,7 +231,7 @@ async fn shut_down(
     let lost = server.shut_down(drain).await;
     tasks.stop.cancel();
     // A panic in a task is logged already.
-    while tasks.tasks.join_next().await.is_some() {}
+    while tasks.join_set.join_next().await.is_some() {}
     remove_host_token(data);
     server.store.close().await;
     lost
@@ -262,7 +263,7 @@ async fn handle_signals_and_reloads(
             continue;
         }
         systemd::notify_reloading();
-        let outcome = config.reload(origin.settings()).await;
+        let outcome = config.reload(origin.load()).await;
         let rejected = "Serving; the last reload was rejected, see the log";
         systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { rejected });
         retry_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);

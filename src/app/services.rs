@@ -30,7 +30,7 @@ use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, To
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data directory.
-const PASSWORD_FILE: &str = "admin-password";
+const ADMIN_PASSWORD_FILE: &str = "admin-password";
 /// Time between two ticks.
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// Ticks between two removals of expired tokens and old tests.
@@ -38,13 +38,13 @@ const PURGE_EVERY_TICKS: u64 = 600;
 
 /// Dependencies of the services.
 pub(super) struct ServiceInputs {
-    pub(super) config: Arc<dyn ConfigStore>,
+    pub(super) config_store: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
-    pub(super) alert_settings: Arc<dyn AlertStore>,
+    pub(super) alert_store: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) alert_control: Arc<dyn AlertControl>,
-    pub(super) monitors: Arc<MonitorCache>,
-    pub(super) queries: Arc<StatusQueries>,
+    pub(super) monitor_cache: Arc<MonitorCache>,
+    pub(super) status_queries: Arc<StatusQueries>,
     pub(super) agents: Vec<LocationAgent>,
     pub(super) blackout_cache: Arc<BlackoutCache>,
     pub(super) ingestor: Arc<Ingestor>,
@@ -53,11 +53,11 @@ pub(super) struct ServiceInputs {
 
 /// The use cases and their shared parts.
 pub(super) struct Services {
-    pub(super) state: ApiState,
+    pub(super) api_state: ApiState,
     pub(super) planner: Arc<LocalPlanner>,
-    pub(super) accounts: Arc<AccountCache>,
-    config: Arc<dyn ConfigStore>,
-    vault: Arc<Keyring>,
+    pub(super) account_cache: Arc<AccountCache>,
+    config_store: Arc<dyn ConfigStore>,
+    keyring: Arc<Keyring>,
     key_file: PathBuf,
 }
 
@@ -65,13 +65,13 @@ impl Services {
     /// Opens the keys and wires everything. Loads no data yet.
     pub(super) async fn wire(settings: &Settings, inputs: ServiceInputs) -> anyhow::Result<Self> {
         let ServiceInputs {
-            config,
+            config_store: config,
             tokens,
-            alert_settings,
+            alert_store: alert_settings,
             outbox,
             alert_control,
-            monitors: monitor_cache,
-            queries: view,
+            monitor_cache,
+            status_queries: view,
             agents,
             blackout_cache: blackouts,
             ingestor,
@@ -87,7 +87,7 @@ impl Services {
             accounts: Arc::clone(&account_cache),
             blackout_cache: blackouts,
             clock: Arc::clone(&clock),
-            probes: ProbeBuildContext { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
+            probe_context: ProbeBuildContext { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
         let dependencies = MonitorDependencies {
             config_store: Arc::clone(&config),
@@ -131,14 +131,14 @@ impl Services {
             queries: view,
             clock,
         };
-        Ok(Self { state, planner, accounts: account_cache, config, vault, key_file })
+        Ok(Self { api_state: state, planner, account_cache, config_store: config, keyring: vault, key_file })
     }
 
     /// Creates the first admin when there is no user yet. The password is read from `file`, or generated and printed on
     /// the terminal once; without a terminal it is written to a file of the `data` directory.
     pub(super) async fn ensure_first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
         let one = Pagination { limit: 1, offset: 0 };
-        let users = self.config.records(RecordFilter::new(RecordKind::User), one).await?;
+        let users = self.config_store.records(RecordFilter::new(RecordKind::User), one).await?;
         if users.total > 0 {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Services {
             self.create_admin(password.clone()).await?;
             print_password(&password);
         } else {
-            let (password, path) = (generate_password(), data.join(PASSWORD_FILE));
+            let (password, path) = (generate_password(), data.join(ADMIN_PASSWORD_FILE));
             write_private_file(&path, &password)
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
             self.create_admin(password).await?;
@@ -162,7 +162,7 @@ impl Services {
     }
 
     async fn create_admin(&self, password: String) -> anyhow::Result<()> {
-        match self.state.accounts.ensure_first_admin(Some(password)).await {
+        match self.api_state.accounts.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
             Err(ServiceError::Invalid(errors)) => {
                 let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
@@ -174,8 +174,12 @@ impl Services {
 
     /// Returns the lookup of destinations.
     pub(super) fn destinations(&self) -> AccountDestinations {
-        let (accounts, config) = (Arc::clone(&self.accounts), Arc::clone(&self.config));
-        AccountDestinations { accounts, config, vault: Arc::clone(&self.vault) }
+        let (accounts, config) = (Arc::clone(&self.account_cache), Arc::clone(&self.config_store));
+        AccountDestinations {
+            account_cache: accounts,
+            config_store: config,
+            keyring: Arc::clone(&self.keyring),
+        }
     }
 
     /// Returns the path of the key file.
@@ -185,11 +189,11 @@ impl Services {
 
     /// Reloads the key file when it changed, and reseals all secrets in the background.
     pub(super) fn reload_keys(&self) {
-        match self.vault.reload() {
+        match self.keyring.reload() {
             Ok(false) => {}
             Ok(true) => {
                 tracing::info!(file = %self.key_file.display(), "keys changed; re-encrypting secrets");
-                let (config, vault) = (Arc::clone(&self.config), Arc::clone(&self.vault));
+                let (config, vault) = (Arc::clone(&self.config_store), Arc::clone(&self.keyring));
                 tokio::spawn(async move {
                     match reseal_all_secrets(config.as_ref(), &vault).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets re-encrypted with the newest key"),
@@ -207,8 +211,8 @@ impl Services {
 
     async fn remove_expired(&self) {
         let (tokens, tests) = (
-            self.state.accounts.remove_expired_tokens().await,
-            self.state.on_demand_tests.remove_expired().await,
+            self.api_state.accounts.remove_expired_tokens().await,
+            self.api_state.on_demand_tests.remove_expired().await,
         );
         for error in [tokens.err(), tests.err()].into_iter().flatten() {
             tracing::warn!(error = %error, "failed to remove expired tokens and old tests; the next run tries again");
@@ -216,7 +220,7 @@ impl Services {
     }
 
     /// Runs periodic jobs until `stop`: resumes monitors, replans changed accounts, purges tokens.
-    pub(super) async fn run_ticks(self: Arc<Self>, stop: CancellationToken) {
+    pub(super) async fn run_periodic_jobs(self: Arc<Self>, stop: CancellationToken) {
         let mut ticks = tokio::time::interval(TICK_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for count in 0_u64.. {
@@ -224,8 +228,8 @@ impl Services {
                 () = stop.cancelled() => return,
                 _ = ticks.tick() => {}
             }
-            let monitors = &self.state.monitors;
-            monitors::resume_due_monitors(monitors, self.state.clock.now()).await;
+            let monitors = &self.api_state.monitors;
+            monitors::resume_due_monitors(monitors, self.api_state.clock.now()).await;
             if self.planner.replan_changed_accounts(monitors.monitor_cache()).await.is_err() {
                 return;
             }
@@ -269,7 +273,7 @@ mod tests {
     #[test]
     fn a_password_file_is_readable_by_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(PASSWORD_FILE);
+        let path = folder.path().join(ADMIN_PASSWORD_FILE);
         std::fs::write(&path, "of somebody else").unwrap();
         write_private_file(&path, "s3cret").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

@@ -33,7 +33,7 @@ pub(super) fn notify_watchdog() {
 }
 
 /// Returns the watchdog's timeout; `None` without a watchdog.
-pub(super) fn watchdog_interval() -> Option<Duration> {
+pub(super) fn watchdog_timeout() -> Option<Duration> {
     sd_notify::watchdog_enabled()
 }
 

@@ -1,6 +1,6 @@
 //! The parts of the settings and of this build that monitors are validated against.
 
-use crate::catalog::{CertificateSummary, SharedFacts};
+use crate::catalog::{CertificateSummary, SharedAccountData};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
@@ -10,13 +10,13 @@ use crate::settings::Settings;
 /// Owns the data that [`ValidationContext`] borrows.
 #[derive(Clone, Debug)]
 pub struct KnownReferences {
-    locations: Vec<i64>,
-    certificates: Vec<i64>,
-    authorities: Vec<i64>,
-    proxies: Vec<i64>,
-    profiles: Vec<i64>,
-    dns_names: usize,
-    plans: Option<Vec<BillingPlan>>,
+    location_ids: Vec<i64>,
+    client_certificate_ids: Vec<i64>,
+    certificate_authority_ids: Vec<i64>,
+    proxy_ids: Vec<i64>,
+    device_profile_ids: Vec<i64>,
+    dns_name_count: usize,
+    billing_plans: Option<Vec<BillingPlan>>,
     supported_types: Vec<MonitorType>,
     supported_tls_versions: Vec<&'static str>,
 }
@@ -29,13 +29,13 @@ impl KnownReferences {
         let speaks = |version: &&str| TlsVersions::from_field(version).is_supported();
         let versions = crate::schema::table::shared::SSL_VERSIONS;
         Self {
-            locations: settings.location_ids(),
-            certificates: trust.client_certificates.keys().copied().collect(),
-            authorities: trust.named_authorities.keys().copied().collect(),
-            proxies: settings.proxies.keys().copied().collect(),
-            profiles: settings.mobile_emulation.profiles.keys().copied().collect(),
-            dns_names: settings.probe.dns_query_names.len(),
-            plans: (!settings.billing_plans.is_empty()).then(|| settings.billing_plans.clone()),
+            location_ids: settings.location_ids(),
+            client_certificate_ids: trust.client_certificates.keys().copied().collect(),
+            certificate_authority_ids: trust.named_authorities.keys().copied().collect(),
+            proxy_ids: settings.proxies.keys().copied().collect(),
+            device_profile_ids: settings.mobile_emulation.profile_names.keys().copied().collect(),
+            dns_name_count: settings.probe.dns_query_names.len(),
+            billing_plans: (!settings.billing_plans.is_empty()).then(|| settings.billing_plans.clone()),
             supported_types: MonitorType::ALL
                 .iter()
                 .copied()
@@ -49,16 +49,16 @@ impl KnownReferences {
     #[must_use]
     pub fn validation_context(&self) -> ValidationContext<'_> {
         ValidationContext {
-            location_ids: Some(&self.locations),
+            location_ids: Some(&self.location_ids),
             // Files name their locations; the default locations of the first account are unknown here.
-            default_location_ids: self.locations.get(..1).unwrap_or_default(),
-            client_certificate_ids: Some(&self.certificates),
-            certificate_authority_ids: Some(&self.authorities),
+            default_location_ids: self.location_ids.get(..1).unwrap_or_default(),
+            client_certificate_ids: Some(&self.client_certificate_ids),
+            certificate_authority_ids: Some(&self.certificate_authority_ids),
             properties: None,
-            proxy_ids: Some(&self.proxies),
-            device_profile_ids: Some(&self.profiles),
-            dns_name_count: Some(self.dns_names),
-            billing_plans: self.plans.as_deref(),
+            proxy_ids: Some(&self.proxy_ids),
+            device_profile_ids: Some(&self.device_profile_ids),
+            dns_name_count: Some(self.dns_name_count),
+            billing_plans: self.billing_plans.as_deref(),
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
             author_is_not_admin: false,
@@ -67,24 +67,29 @@ impl KnownReferences {
 }
 
 /// Returns the data that `settings` and this build share with every account.
-pub(super) fn shared_facts(settings: &Settings) -> SharedFacts {
+pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
     let known = KnownReferences::from_settings(settings);
     let certificate = |id: &i64, client: bool| {
         let known = settings.client_certificate_names.get(id).cloned();
         let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
         (*id, CertificateSummary { name, format: format.to_owned(), is_client: client })
     };
-    let clients = known.certificates.iter().map(|id| certificate(id, true));
-    SharedFacts {
+    let clients = known.client_certificate_ids.iter().map(|id| certificate(id, true));
+    SharedAccountData {
         locations: settings.hosted_locations().into_iter().map(|hosted| hosted.location).collect(),
-        certificates: known.authorities.iter().map(|id| certificate(id, false)).chain(clients).collect(),
-        proxies: known.proxies,
-        dns_names: known.dns_names,
-        plans: known.plans,
+        certificates: known
+            .certificate_authority_ids
+            .iter()
+            .map(|id| certificate(id, false))
+            .chain(clients)
+            .collect(),
+        proxy_ids: known.proxy_ids,
+        dns_name_count: known.dns_name_count,
+        billing_plans: known.billing_plans,
         supported_types: known.supported_types,
         supported_tls_versions: known.supported_tls_versions,
-        certificate_days: settings.probe.certificate_warning_days,
-        mobile: settings.mobile_emulation.clone(),
+        default_certificate_warning_days: settings.probe.certificate_warning_days,
+        mobile_emulation: settings.mobile_emulation.clone(),
     }
 }
 
@@ -102,12 +107,12 @@ mod tests {
             Settings::load(&SettingSources { file: Some(file.clone()), ..SettingSources::default() }).unwrap()
         };
         let old = load("");
-        let shipped = shared_facts(&old).mobile;
-        let names: Vec<&str> = shipped.profiles.values().map(String::as_str).collect();
-        assert_eq!((shipped.region, names), (None, vec!["small phone", "large phone", "tablet"]));
+        let shipped = shared_facts(&old).mobile_emulation;
+        let names: Vec<&str> = shipped.profile_names.values().map(String::as_str).collect();
+        assert_eq!((shipped.region_id, names), (None, vec!["small phone", "large phone", "tablet"]));
         let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
         new.restore_restart_only(&old);
-        let mobile = shared_facts(&new).mobile;
-        assert_eq!((mobile.region, mobile.profiles), (Some(40), [(2, "tablet".to_owned())].into()));
+        let mobile = shared_facts(&new).mobile_emulation;
+        assert_eq!((mobile.region_id, mobile.profile_names), (Some(40), [(2, "tablet".to_owned())].into()));
     }
 }

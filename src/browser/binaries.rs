@@ -25,7 +25,7 @@ struct ProgramLookup<'a> {
 /// Returns the browser of this `kind` and its driver.
 ///
 /// # Errors
-/// Fails with [`FailureKind::BrowserMissing`] (95), naming what to install.
+/// Fails with [`FailureKind::BrowserNotInstalled`] (95), naming what to install.
 pub(super) fn find_binaries(
     config: &BrowserPoolConfig,
     kind: BrowserKind,
@@ -61,14 +61,14 @@ pub(super) fn find_binaries(
         ),
         BrowserKind::InternetExplorer => {
             let detail = "Internet Explorer is only available at a remote WebDriver end point: configure one in `browser.remote`";
-            return Err(Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail));
+            return Err(Failure::new(Phase::Launch, FailureKind::BrowserNotInstalled, detail));
         }
     };
     Ok(BrowserBinaries { browser_path: find_program(&browser)?, driver_path: find_program(&driver)? })
 }
 
 fn find_program(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
-    let failure = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
+    let failure = |detail| Failure::new(Phase::Launch, FailureKind::BrowserNotInstalled, detail);
     if let Some(path) = program.configured_path {
         let missing =
             || failure(format!("`{}`: `{}` is not an executable file", program.setting, path.display()));

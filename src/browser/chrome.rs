@@ -13,7 +13,7 @@ use super::binaries::BrowserBinaries;
 use super::cdp::CdpCommand;
 use super::session_options::{Emulation, SessionOptions};
 use crate::subprocess::browser_profile::BrowserProfile;
-use crate::subprocess::process_group::Program;
+use crate::subprocess::process_group::DriverProgram;
 
 const COMMAND_LINE_FLAGS: &[&str] = &[
     "--disable-quic",
@@ -50,13 +50,13 @@ const COMMAND_LINE_FLAGS: &[&str] = &[
 ];
 
 /// Returns the driver program. It listens on a port that it chooses itself.
-pub(super) fn driver_program(binaries: &BrowserBinaries) -> Program<'_> {
+pub(super) fn driver_program(binaries: &BrowserBinaries) -> DriverProgram<'_> {
     // The browser's output explains why it does not start.
     let arguments = ["--port=0", "--log-level=WARNING", "--enable-chrome-logs"];
-    Program {
+    DriverProgram {
         path: &binaries.driver_path,
         arguments: arguments.iter().map(ToString::to_string).collect(),
-        environment: Vec::new(),
+        extra_environment: Vec::new(),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn session_not_created_failure(error: &NewSessionError, driver_output
         message.contains("only supports") || message.contains("Unable to find a matching set");
     if other_version {
         let detail = format!("the driver does not match the browser version: {message}");
-        return launch_failure(FailureKind::BrowserMissing, detail);
+        return launch_failure(FailureKind::BrowserNotInstalled, detail);
     }
     launch_failure(FailureKind::BrowserFailed, with_driver_output(&message, driver_output))
 }

@@ -12,7 +12,7 @@ use super::bidi::{BidiConnection, MAX_EVENT_BYTES, bidi_url};
 use super::binaries::BrowserBinaries;
 use super::session_options::{Emulation, SessionOptions};
 use crate::subprocess::browser_profile::BrowserProfile;
-use crate::subprocess::process_group::Program;
+use crate::subprocess::process_group::DriverProgram;
 
 /// Limit of one command over `WebDriver BiDi`.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
@@ -88,7 +88,7 @@ pub(super) fn driver_program<'a>(
     binaries: &'a BrowserBinaries,
     profile: &BrowserProfile,
     emulation: &Emulation,
-) -> Program<'a> {
+) -> DriverProgram<'a> {
     let (width, height) = emulation.viewport;
     let mut arguments: Vec<String> =
         ["--host", "127.0.0.1", "--port", "0", "--websocket-port", "0", "--profile-root"]
@@ -96,10 +96,10 @@ pub(super) fn driver_program<'a>(
             .map(ToString::to_string)
             .collect();
     arguments.push(profile.data_dir().display().to_string());
-    Program {
+    DriverProgram {
         path: &binaries.driver_path,
         arguments,
-        environment: vec![
+        extra_environment: vec![
             ("MOZ_HEADLESS_WIDTH", width.to_string()),
             ("MOZ_HEADLESS_HEIGHT", height.to_string()),
             ("MOZ_CRASHREPORTER_DISABLE", "1".to_owned()),

@@ -116,7 +116,7 @@ impl BrowserPool {
     /// Checks whether a browser of this kind is available.
     ///
     /// # Errors
-    /// Fails with [`FailureKind::BrowserMissing`] (95), naming what is missing.
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (95), naming what is missing.
     pub fn check_available(&self, kind: BrowserKind) -> Result<(), Failure> {
         self.executable_or_endpoint(kind).map(drop)
     }
@@ -150,9 +150,10 @@ impl BrowserPool {
     ) -> Result<ForwardProxyConfig, Failure> {
         let defaults = ForwardProxyConfig::default();
         let (listen_address, allowed_clients) = match self.find_remote(options.browser_kind) {
-            None => {
-                (defaults.listen, AllowedClients::User(OsUser::lookup(self.config.os_user.as_deref())?.uid))
-            }
+            None => (
+                defaults.listen_address,
+                AllowedClients::LocalUser(OsUser::lookup(self.config.os_user.as_deref())?.uid),
+            ),
             Some(remote) => {
                 let listen_address = remote.forward_proxy_address.ok_or_else(|| {
                     let detail = "`browser.remote`: `forward_host` is required to enforce the \
@@ -170,13 +171,13 @@ impl BrowserPool {
         });
         let (family, proxy, trace) = (options.address_family, options.upstream_proxy_id, options.trace_id);
         Ok(ForwardProxyConfig {
-            listen: listen_address,
+            listen_address,
             allowed_clients,
-            family,
+            address_family: family,
             upstream_proxy_id: proxy,
             blocked_hosts,
-            intercept_tls: tls,
-            trace,
+            tls_interception: tls,
+            trace_id: trace,
         })
     }
 
@@ -194,7 +195,7 @@ impl BrowserPool {
     /// must serve `forward_proxy` meanwhile: the driver waits for the browser, which waits for its first requests.
     ///
     /// # Errors
-    /// Fails with [`FailureKind::BrowserMissing`] (95) when the browser or driver is missing, or their versions do not
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (95) when the browser or driver is missing, or their versions do not
     /// match, [`FailureKind::NotConfigured`] (95) when they cannot be started with the settings,
     /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no browser became free, and
     /// [`FailureKind::BrowserFailed`] (90) when they exit or refuse.
@@ -256,9 +257,9 @@ impl BrowserPool {
         };
         let capabilities = match options.browser_kind {
             BrowserKind::Chrome => {
-                chrome::session_capabilities(options, forward_proxy.address(), Some(&local_browser))
+                chrome::session_capabilities(options, forward_proxy.listen_address(), Some(&local_browser))
             }
-            _ => firefox::session_capabilities(options, forward_proxy.address(), Some(&binaries)),
+            _ => firefox::session_capabilities(options, forward_proxy.listen_address(), Some(&binaries)),
         };
         let guard = ProcessGuard { process_group: Some(process_group), profile, browser_permit: permit };
         let mut process = BrowserProcess::new(
@@ -349,7 +350,7 @@ impl BrowserPool {
 
     fn create_profile(&self, os_user: &OsUser) -> Result<BrowserProfile, Failure> {
         let folder = &self.profiles_folder;
-        let created = browser_profile::create_root(folder, os_user)
+        let created = browser_profile::create_profiles_dir(folder, os_user)
             .and_then(|()| BrowserProfile::create(folder, os_user));
         created.map_err(|error| {
             let detail = format!("`browser.folder`: `{}` cannot be used: {error}", folder.display());
@@ -476,12 +477,12 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
     BrowserFacts {
         name: options.browser_kind.name().to_owned(),
         version: capability("browserVersion").to_owned(),
-        driver: driver.trim().to_owned(),
+        driver_version: driver.trim().to_owned(),
         user_agent: user_agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         viewport: options.emulation.viewport,
-        device: String::new(),
+        emulated_device: String::new(),
         trace_id: options.trace_id.map(|id| id.to_string()),
-        memory_bytes: None,
+        peak_memory_bytes: None,
     }
 }
 

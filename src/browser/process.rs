@@ -102,7 +102,7 @@ impl BrowserProcess {
         let Some(group) = self.process_guard.as_ref().and_then(|guard| guard.process_group.as_ref()) else {
             return;
         };
-        for port in self.process_table.listening_ports(group.leader()).await {
+        for port in self.process_table.listening_ports(group.leader_id()).await {
             self.protected_ports.entry(port).or_insert_with(|| protect_local_port(port));
         }
     }
@@ -129,11 +129,11 @@ impl BrowserProcess {
 
     /// Returns the last lines that the driver printed.
     pub(super) fn driver_output(&self) -> String {
-        self.driver_log.as_ref().map(DriverLog::last_lines).unwrap_or_default()
+        self.driver_log.as_ref().map(DriverLog::joined_last_lines).unwrap_or_default()
     }
 
     /// Waits until the browser is lost: it or its driver exited or was stopped ([`FailureKind::BrowserFailed`]), or it
-    /// exceeded its memory limit and was killed ([`FailureKind::BrowserTooLarge`]). Stays pending until then. Also
+    /// exceeded its memory limit and was killed ([`FailureKind::BrowserOutOfMemory`]). Stays pending until then. Also
     /// reads the driver's output, so it must be polled while the driver is in use.
     pub async fn wait_for_failure(&mut self) -> Failure {
         let mut scan_interval = interval(MAX_SCAN_AGE);
@@ -141,7 +141,7 @@ impl BrowserProcess {
         loop {
             match &mut self.driver_log {
                 Some(log) => tokio::select! {
-                    () = log.drain() => {}
+                    () = log.drain_forever() => {}
                     _ = scan_interval.tick() => {}
                 },
                 None => drop(scan_interval.tick().await),
@@ -160,16 +160,12 @@ impl BrowserProcess {
         let group = self.process_guard.as_ref()?.process_group.as_ref()?;
         if let Some(exit) = group.exit_description() {
             let detail = with_driver_output(&format!("the driver {exit}"), &self.driver_output());
-            return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
+            return Some(Failure::new(Phase::RunScript, FailureKind::BrowserFailed, detail));
         }
-        let health = self.process_table.health(group.leader(), self.opened_at).await?;
-        let BrowserHealth {
-            memory_bytes,
-            browser_processes: browser_process_count,
-            driver_is_stopped,
-            browser_is_stopped,
-        } = health;
-        let failed = |what: &str| Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, what));
+        let health = self.process_table.browser_health(group.leader_id(), self.opened_at).await?;
+        let BrowserHealth { memory_bytes, browser_process_count, driver_is_stopped, browser_is_stopped } =
+            health;
+        let failed = |what: &str| Some(Failure::new(Phase::RunScript, FailureKind::BrowserFailed, what));
         if self.is_opened && browser_process_count == 0 {
             return failed("the browser ended");
         }
@@ -191,7 +187,7 @@ impl BrowserProcess {
             mib(memory_bytes),
             mib(self.max_memory_bytes)
         );
-        Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
+        Some(Failure::new(Phase::RunScript, FailureKind::BrowserOutOfMemory, detail))
     }
 
     /// Returns the highest measured memory usage, in bytes; `None` when it was not measured.

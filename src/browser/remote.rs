@@ -43,9 +43,11 @@ pub(super) async fn open_remote_session(
         launch_failure(kind, format!("the end point of `browser.remote` at {end_point_address}: {failure}"))
     })?;
     let capabilities = match options.browser_kind {
-        BrowserKind::Chrome => chrome::session_capabilities(options, forward_proxy.address(), None),
-        BrowserKind::Firefox => firefox::session_capabilities(options, forward_proxy.address(), None),
-        BrowserKind::InternetExplorer => internet_explorer_capabilities(options, forward_proxy.address()),
+        BrowserKind::Chrome => chrome::session_capabilities(options, forward_proxy.listen_address(), None),
+        BrowserKind::Firefox => firefox::session_capabilities(options, forward_proxy.listen_address(), None),
+        BrowserKind::InternetExplorer => {
+            internet_explorer_capabilities(options, forward_proxy.listen_address())
+        }
     };
     let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
     let connecting = builder.capabilities(capabilities).connect(end_point.url.as_str()).await;

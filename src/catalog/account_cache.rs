@@ -39,43 +39,43 @@ pub struct CertificateSummary {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MobileEmulation {
     /// Region of the mobile locations; `None` when there are none.
-    pub region: Option<i64>,
+    pub region_id: Option<i64>,
     /// Names of the emulation profiles, by `subtype`.
-    pub profiles: BTreeMap<i64, String>,
+    pub profile_names: BTreeMap<i64, String>,
 }
 
 /// Data from the settings and this build that all accounts share.
 #[derive(Clone, Debug, Default)]
-pub struct SharedFacts {
+pub struct SharedAccountData {
     /// The locations of this process; the first is the default of accounts without their own.
     pub locations: Vec<Location>,
     /// Certificates of the settings, by id.
     pub certificates: BTreeMap<i64, CertificateSummary>,
     /// Ids of the proxies of the settings.
-    pub proxies: Vec<i64>,
+    pub proxy_ids: Vec<i64>,
     /// Number of configured names that `name_to_resolve_id` may refer to.
-    pub dns_names: usize,
+    pub dns_name_count: usize,
     /// Billing plans; `None` when any code is valid.
-    pub plans: Option<Vec<BillingPlan>>,
+    pub billing_plans: Option<Vec<BillingPlan>>,
     /// Types that this build can probe.
     pub supported_types: Vec<MonitorType>,
     /// Values of `use_ssl_version` that this build supports.
     pub supported_tls_versions: Vec<&'static str>,
     /// Default number of days before a certificate expires.
-    pub certificate_days: u32,
+    pub default_certificate_warning_days: u32,
     /// Mobile locations and profiles.
-    pub mobile: MobileEmulation,
+    pub mobile_emulation: MobileEmulation,
 }
 
 /// Data of one account.
 #[derive(Clone, Debug)]
-pub struct AccountFacts {
+pub struct AccountSnapshot {
     /// Id of the account.
-    pub customer: CustomerId,
+    pub customer_id: CustomerId,
     /// Time zone of window times (behaviour.md 1 "Times").
     pub time_zone: jiff::tz::TimeZone,
     /// Default location pool of its monitors; never empty.
-    pub default_locations: Vec<i64>,
+    pub default_location_ids: Vec<i64>,
     /// Locations that it may use, shared ones and its own, by id.
     pub locations: BTreeMap<i64, Location>,
     /// Certificates that its monitors may refer to, by id.
@@ -83,42 +83,42 @@ pub struct AccountFacts {
     /// Its properties, by id.
     pub properties: BTreeMap<i64, PropertyDefinition>,
     /// Number of days before a certificate expires at which `Expiring` warns.
-    pub certificate_days: u32,
+    pub certificate_warning_days: u32,
     /// Its name.
     pub name: String,
     /// Brand at the start of alerts.
     pub brand: String,
     /// How many locations must fail in mode SLA (MultiPOP).
-    pub quorum: Quorum,
+    pub failure_quorum: Quorum,
     /// Its recipients and notifier groups.
     pub contacts: Arc<Contacts>,
     /// Its blackouts.
-    pub calendar: Arc<BlackoutCalendar>,
+    pub blackout_calendar: Arc<BlackoutCalendar>,
     /// Data that all accounts share.
-    pub common: Arc<SharedFacts>,
+    pub shared: Arc<SharedAccountData>,
     // Id lists that `ValidationContext` borrows.
     location_ids: Vec<i64>,
-    client_ids: Vec<i64>,
-    authority_ids: Vec<i64>,
-    profile_ids: Vec<i64>,
+    client_certificate_ids: Vec<i64>,
+    certificate_authority_ids: Vec<i64>,
+    device_profile_ids: Vec<i64>,
 }
 
-impl AccountFacts {
+impl AccountSnapshot {
     /// Returns the context for validating a monitor written by a user of `role`.
     #[must_use]
     pub fn validation_context(&self, role: Role) -> ValidationContext<'_> {
         ValidationContext {
             location_ids: Some(&self.location_ids),
-            default_location_ids: &self.default_locations,
-            client_certificate_ids: Some(&self.client_ids),
-            certificate_authority_ids: Some(&self.authority_ids),
+            default_location_ids: &self.default_location_ids,
+            client_certificate_ids: Some(&self.client_certificate_ids),
+            certificate_authority_ids: Some(&self.certificate_authority_ids),
             properties: Some(&self.properties),
-            proxy_ids: Some(&self.common.proxies),
-            device_profile_ids: Some(&self.profile_ids),
-            dns_name_count: Some(self.common.dns_names),
-            billing_plans: self.common.plans.as_deref(),
-            supported_types: Some(&self.common.supported_types),
-            supported_tls_versions: Some(&self.common.supported_tls_versions),
+            proxy_ids: Some(&self.shared.proxy_ids),
+            device_profile_ids: Some(&self.device_profile_ids),
+            dns_name_count: Some(self.shared.dns_name_count),
+            billing_plans: self.shared.billing_plans.as_deref(),
+            supported_types: Some(&self.shared.supported_types),
+            supported_tls_versions: Some(&self.shared.supported_tls_versions),
             author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
         }
     }
@@ -127,15 +127,15 @@ impl AccountFacts {
 /// Caches the data of every account.
 pub struct AccountCache {
     config_store: Arc<dyn ConfigStore>,
-    common: RwLock<Arc<SharedFacts>>,
-    cached: RwLock<CachedAccounts>,
+    shared: RwLock<Arc<SharedAccountData>>,
+    cached_accounts: RwLock<CachedAccounts>,
     active_performance_alerts: ActivePerformanceAlerts,
 }
 
 /// The cached accounts.
 #[derive(Default)]
 struct CachedAccounts {
-    accounts: HashMap<CustomerId, Arc<AccountFacts>>,
+    accounts: HashMap<CustomerId, Arc<AccountSnapshot>>,
     /// Number of invalidations, so that data read before one is not cached after it.
     generation: u64,
 }
@@ -143,11 +143,11 @@ struct CachedAccounts {
 impl AccountCache {
     /// Creates a cache over `config`.
     #[must_use]
-    pub fn new(config: Arc<dyn ConfigStore>, common: SharedFacts) -> Self {
+    pub fn new(config: Arc<dyn ConfigStore>, common: SharedAccountData) -> Self {
         Self {
             config_store: config,
-            common: RwLock::new(Arc::new(common)),
-            cached: RwLock::default(),
+            shared: RwLock::new(Arc::new(common)),
+            cached_accounts: RwLock::default(),
             active_performance_alerts: ActivePerformanceAlerts::default(),
         }
     }
@@ -159,14 +159,14 @@ impl AccountCache {
     }
 
     /// Sets new shared data and invalidates the cache.
-    pub fn update_shared(&self, common: SharedFacts) {
-        *self.common.write() = Arc::new(common);
+    pub fn update_shared(&self, common: SharedAccountData) {
+        *self.shared.write() = Arc::new(common);
         self.invalidate();
     }
 
     /// Invalidates the cache: a location, certificate, property, recipient, group, blackout or account changed.
     pub fn invalidate(&self) {
-        let mut known = self.cached.write();
+        let mut known = self.cached_accounts.write();
         known.accounts.clear();
         known.generation += 1;
     }
@@ -174,31 +174,31 @@ impl AccountCache {
     /// Returns the number of invalidations; while it stays the same, no account has changed.
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.cached.read().generation
+        self.cached_accounts.read().generation
     }
 
     /// Returns the data of `customer`.
     ///
     /// # Errors
     /// Fails when the store does.
-    pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
+    pub async fn account(&self, customer: CustomerId) -> Result<Arc<AccountSnapshot>, StoreError> {
         let generation = {
-            let known = self.cached.read();
+            let known = self.cached_accounts.read();
             if let Some(facts) = known.accounts.get(&customer) {
                 return Ok(Arc::clone(facts));
             }
             known.generation
         };
-        let facts = Arc::new(self.load(customer).await?);
-        let mut known = self.cached.write();
+        let facts = Arc::new(self.load_account(customer).await?);
+        let mut known = self.cached_accounts.write();
         if known.generation == generation {
             known.accounts.insert(customer, Arc::clone(&facts));
         }
         Ok(facts)
     }
 
-    async fn load(&self, customer: CustomerId) -> Result<AccountFacts, StoreError> {
-        let common = Arc::clone(&self.common.read());
+    async fn load_account(&self, customer: CustomerId) -> Result<AccountSnapshot, StoreError> {
+        let common = Arc::clone(&self.shared.read());
         let account = self.config_store.record(RecordKind::Customer, customer.0).await?;
         let locations = self.all_records(RecordFilter::new(RecordKind::Location)).await?;
         let properties =
@@ -215,41 +215,41 @@ impl AccountCache {
         // Locations of account 1 are shared unless private; those of other accounts are their own.
         let shared = |record: &&Record| {
             record.customer == customer
-                || record.customer == CustomerId::FIRST
+                || record.customer == CustomerId::OPERATOR
                     && settings_or_skip(record)
                         .is_some_and(|location: LocationSettings<'_>| !location.private)
         };
         let stored = locations.iter().filter(shared).filter_map(location_from_record);
         let locations: BTreeMap<i64, Location> = hosted.chain(stored).map(|at| (at.id.0, at)).collect();
-        let mut facts = AccountFacts {
-            customer,
+        let mut facts = AccountSnapshot {
+            customer_id: customer,
             time_zone: jiff::tz::TimeZone::UTC,
-            default_locations: Vec::new(),
+            default_location_ids: Vec::new(),
             locations,
             certificates: common.certificates.clone(),
             properties: properties.iter().filter_map(property_from_record).collect(),
-            certificate_days: common.certificate_days,
+            certificate_warning_days: common.default_certificate_warning_days,
             name: String::new(),
             brand: DEFAULT_BRAND.to_owned(),
-            quorum: Quorum::AtLeast(2),
+            failure_quorum: Quorum::AtLeast(2),
             contacts: Arc::new(Contacts {
                 recipients: recipients.iter().filter_map(contacts::recipient_from_record).collect(),
                 groups: groups.iter().filter_map(contacts::group_from_record).collect(),
             }),
-            calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
-            common: Arc::clone(&common),
+            blackout_calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
+            shared: Arc::clone(&common),
             location_ids: Vec::new(),
-            client_ids: Vec::new(),
-            authority_ids: Vec::new(),
-            profile_ids: Vec::new(),
+            client_certificate_ids: Vec::new(),
+            certificate_authority_ids: Vec::new(),
+            device_profile_ids: Vec::new(),
         };
         facts.certificates.extend(certificates.iter().filter_map(certificate_from_record));
         if let Some(account) = account {
             facts.apply_settings(&settings_from_record(&account)?);
         }
         let windows = blackouts.iter().filter_map(contacts::blackout_from_record).collect();
-        facts.calendar = Arc::new(BlackoutCalendar::new(facts.time_zone.clone(), windows));
-        facts.build_indexes();
+        facts.blackout_calendar = Arc::new(BlackoutCalendar::new(facts.time_zone.clone(), windows));
+        facts.build_id_lists();
         Ok(facts)
     }
 
@@ -258,30 +258,31 @@ impl AccountCache {
     }
 }
 
-impl AccountFacts {
+impl AccountSnapshot {
     /// Applies the settings of the account.
     fn apply_settings(&mut self, account: &AccountSettings<'_>) {
         match jiff::tz::TimeZone::get(account.time_zone) {
             Ok(zone) => self.time_zone = zone,
             Err(_) if account.time_zone.is_empty() => {}
             Err(error) => {
-                tracing::warn!(customer_id = %self.customer, error = %error, "unknown time zone; used UTC");
+                tracing::warn!(customer_id = %self.customer_id, error = %error, "unknown time zone; used UTC");
             }
         }
         account.name.unwrap_or_default().clone_into(&mut self.name);
         if !account.brand.is_empty() {
             account.brand.clone_into(&mut self.brand);
         }
-        self.quorum = contacts::quorum_from_threshold(account.multipop_threshold);
+        self.failure_quorum = contacts::quorum_from_threshold(account.multipop_threshold);
         let ids = account.default_locations.iter().map(|location| location.id.0);
-        self.default_locations = ids.filter(|id| self.locations.contains_key(id)).collect();
-        self.certificate_days = account.certificate_warning_days.unwrap_or(self.certificate_days);
+        self.default_location_ids = ids.filter(|id| self.locations.contains_key(id)).collect();
+        self.certificate_warning_days =
+            account.certificate_warning_days.unwrap_or(self.certificate_warning_days);
     }
 
-    fn build_indexes(&mut self) {
-        if self.default_locations.is_empty() {
-            let first = self.common.locations.first().map(|at| at.id.0);
-            self.default_locations = first.or(self.locations.keys().next().copied()).into_iter().collect();
+    fn build_id_lists(&mut self) {
+        if self.default_location_ids.is_empty() {
+            let first = self.shared.locations.first().map(|at| at.id.0);
+            self.default_location_ids = first.or(self.locations.keys().next().copied()).into_iter().collect();
         }
         self.location_ids = self.locations.keys().copied().collect();
         let ids_of = |client: bool| {
@@ -290,36 +291,37 @@ impl AccountFacts {
                 .filter(move |(_, certificate)| certificate.is_client == client)
                 .map(|(id, _)| *id)
         };
-        (self.client_ids, self.authority_ids) = (ids_of(true).collect(), ids_of(false).collect());
-        self.profile_ids = self.common.mobile.profiles.keys().copied().collect();
+        (self.client_certificate_ids, self.certificate_authority_ids) =
+            (ids_of(true).collect(), ids_of(false).collect());
+        self.device_profile_ids = self.shared.mobile_emulation.profile_names.keys().copied().collect();
     }
 
     /// Returns the locations of `monitor`: its own or else those of the account.
     #[must_use]
-    pub fn location_pool(&self, monitor: &Monitor) -> Vec<i64> {
+    pub fn location_pool_ids(&self, monitor: &Monitor) -> Vec<i64> {
         let own = monitor.document.location_ids();
-        if own.is_empty() { self.default_locations.clone() } else { own.iter().map(|id| id.0).collect() }
+        if own.is_empty() { self.default_location_ids.clone() } else { own.iter().map(|id| id.0).collect() }
     }
 
     /// Returns how many locations of its pool are in the mobile region (fields.md 3).
     #[must_use]
     pub fn mobile_location_count(&self, monitor: &Monitor) -> usize {
-        let Some(region) = self.common.mobile.region else { return 0 };
-        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|at| at.region == region);
-        self.location_pool(monitor).iter().filter(|id| is_mobile(id)).count()
+        let Some(region) = self.shared.mobile_emulation.region_id else { return 0 };
+        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|at| at.region_code == region);
+        self.location_pool_ids(monitor).iter().filter(|id| is_mobile(id)).count()
     }
 
     /// Returns the name of the emulation profile of `monitor`; empty when it has none, or one not in the settings.
     #[must_use]
-    pub fn mobile_profile(&self, monitor: &Monitor) -> &str {
-        let profile = self.common.mobile.profiles.get(&monitor.document.subtype());
+    pub fn mobile_profile_name(&self, monitor: &Monitor) -> &str {
+        let profile = self.shared.mobile_emulation.profile_names.get(&monitor.document.subtype());
         profile.map(String::as_str).unwrap_or_default()
     }
 }
 
 fn location_from_record(record: &Record) -> Option<Location> {
     let settings: LocationSettings<'_> = settings_or_skip(record)?;
-    Some(Location { id: LocationId(record.id), name: settings.name.to_owned(), region: settings.region })
+    Some(Location { id: LocationId(record.id), name: settings.name.to_owned(), region_code: settings.region })
 }
 
 fn certificate_from_record(record: &Record) -> Option<(i64, CertificateSummary)> {

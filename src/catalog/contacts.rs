@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::record_settings::{log_and_skip, settings_or_skip};
+use super::record_settings::{ok_or_log_skipped, settings_or_skip};
 use crate::domain::{
     CustomerId, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
 };
@@ -24,8 +24,8 @@ pub(super) fn recipient_from_record(record: &Record) -> Option<Recipient> {
         address: settings.recipient.to_owned(),
         method: settings.method,
         username: settings.username.unwrap_or_default().to_owned(),
-        availability_alert: settings.availability_alert,
-        performance_alert: settings.performance_alert,
+        gets_availability_alerts: settings.availability_alert,
+        gets_performance_alerts: settings.performance_alert,
         notify_on_clear: settings.notify_on_clear,
         start_threshold: settings.start_threshold.max(1),
         stop_threshold: settings.stop_threshold,
@@ -38,7 +38,7 @@ pub(super) fn recipient_from_record(record: &Record) -> Option<Recipient> {
 ///
 /// # Errors
 /// Fails when the vault cannot decrypt it.
-pub fn recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
+pub fn decrypt_recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
     let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
     let plain = vault.open(&recipient_seal_context(record.customer), sealed)?;
     let text = std::str::from_utf8(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
@@ -54,7 +54,7 @@ pub(crate) fn recipient_seal_context(customer: CustomerId) -> String {
 pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
     let settings: NotifierGroupSettings<'_> = settings_or_skip(record)?;
     let monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
-        id: monitor.id,
+        monitor_id: monitor.id,
         step_number: monitor.step_number,
         content_view_id: monitor.content_view_id,
     };
@@ -62,10 +62,10 @@ pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
         id: record.id,
         name: settings.name.to_owned(),
         is_default: settings.is_default,
-        monitors: settings.monitors.iter().map(monitor).collect(),
-        recipients: settings.recipients.iter().map(|recipient| RecipientId(recipient.id)).collect(),
-        error_types: settings.errortypes.iter().map(|status| status.id).collect(),
-        templates: settings.templates.iter().map(|template| template.id).collect(),
+        group_monitors: settings.monitors.iter().map(monitor).collect(),
+        recipient_ids: settings.recipients.iter().map(|recipient| RecipientId(recipient.id)).collect(),
+        status_codes: settings.errortypes.iter().map(|status| status.id).collect(),
+        template_ids: settings.templates.iter().map(|template| template.id).collect(),
     })
 }
 
@@ -78,7 +78,11 @@ pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
         BlackoutKind::MonitorAlerts => BlackoutTarget::Alert(MonitorId(subject)),
         BlackoutKind::RecipientNotifications => BlackoutTarget::Recipient(RecipientId(subject)),
     };
-    Some(BlackoutWindow { id: record.id, target, time_window: log_and_skip(record, settings.time_window())? })
+    Some(BlackoutWindow {
+        id: record.id,
+        target,
+        time_window: ok_or_log_skipped(record, settings.time_window())?,
+    })
 }
 
 /// Converts the `multipop_threshold` of an account.
@@ -133,7 +137,7 @@ mod tests {
             (full.method, full.start_threshold, full.stop_threshold),
             (NotificationMethod::Slack, 3, 0)
         );
-        assert!(full.availability_alert && full.notify_on_clear && !full.performance_alert);
+        assert!(full.gets_availability_alerts && full.notify_on_clear && !full.gets_performance_alerts);
         assert_eq!(read(json!({"name": "n", "recipient": "a", "method_id": 99})), None);
     }
 
@@ -146,10 +150,10 @@ mod tests {
                 "recipients": [{"id": 4}], "errortypes": [{"id": 51}], "templates": [{"id": 5}]}),
         ))
         .unwrap();
-        let monitor = |id, step_number| GroupMonitor { id, step_number, content_view_id: None };
-        assert_eq!(read.monitors, [monitor(1, None), monitor(2, Some(3))]);
-        assert_eq!((read.id, read.is_default, read.error_types), (7, true, vec![51]));
-        assert_eq!((read.recipients, read.templates), (vec![RecipientId(4)], vec![5]));
+        let monitor = |id, step_number| GroupMonitor { monitor_id: id, step_number, content_view_id: None };
+        assert_eq!(read.group_monitors, [monitor(1, None), monitor(2, Some(3))]);
+        assert_eq!((read.id, read.is_default, read.status_codes), (7, true, vec![51]));
+        assert_eq!((read.recipient_ids, read.template_ids), (vec![RecipientId(4)], vec![5]));
     }
 
     #[test]

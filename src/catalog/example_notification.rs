@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::account_cache::AccountFacts;
+use super::account_cache::AccountSnapshot;
 use super::json_object::into_object;
 use super::monitor_summary::{custom_properties, display_target};
 use crate::domain::{
@@ -13,17 +13,17 @@ use crate::schema::Monitor;
 
 /// Returns example content of `kind` about `monitor`, or about an invented monitor.
 pub(crate) fn example_notification(
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     kind: NotificationKind,
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NotificationContent {
     let id = monitor.map_or(MonitorId(1), |monitor| monitor.id);
-    let pool =
-        monitor.map_or_else(|| facts.default_locations.clone(), |monitor| facts.location_pool(monitor));
+    let pool = monitor
+        .map_or_else(|| facts.default_location_ids.clone(), |monitor| facts.location_pool_ids(monitor));
     let location = LocationId(pool.first().copied().unwrap_or(1));
     let name = facts.locations.get(&location.0).map(|location| location.name.clone()).unwrap_or_default();
-    let (status, reasons) = example_finding(kind);
+    let (status, reasons) = example_status_and_reasons(kind);
     let failing = matches!(kind, NotificationKind::SiteError | NotificationKind::HostagentError);
     let report = LocationReport {
         location_id: location,
@@ -33,38 +33,38 @@ pub(crate) fn example_notification(
     };
     NotificationContent {
         kind,
-        customer: facts.customer,
-        company: facts.name.clone(),
-        brand: facts.brand.clone(),
+        customer: facts.customer_id,
+        account_name: facts.name.clone(),
+        subject_prefix: facts.brand.clone(),
         monitor_id: monitor.map(|monitor| monitor.id),
         monitor_name: monitor.map_or("Example monitor", Monitor::name).to_owned(),
         monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::monitor_type)),
-        episode: failing.then(|| EpisodeId::new(id, now)),
+        episode_id: failing.then(|| EpisodeId::new(id, now)),
         check_id: (kind != NotificationKind::Test && kind != NotificationKind::Digest)
             .then(|| CheckId::new(RunId::new(id, now), location)),
-        at: now,
-        since: failing.then_some(now),
+        occurred_at: now,
+        outage_started_at: failing.then_some(now),
         status,
         status_text: status.text().to_owned(),
         reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
-        errcount: if kind == NotificationKind::NoData { 5 } else { u32::from(failing) },
+        consecutive_failures: if kind == NotificationKind::NoData { 5 } else { u32::from(failing) },
         http_status: None,
         location_id: Some(location),
-        location: name,
-        locations: vec![report],
+        location_name: name,
+        location_reports: vec![report],
         verification: None,
         target: monitor.map_or_else(|| "http://example.com/".to_owned(), display_target),
-        step: None,
+        failing_step: None,
         alert_note: monitor.map(|monitor| monitor.document.alert_note().to_owned()).unwrap_or_default(),
         properties: monitor.map(|monitor| custom_properties(monitor, facts)).unwrap_or_default(),
         phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
         certificate: Value::Null,
-        extra: example_details(kind, now),
+        extra: example_extra_fields(kind, now),
     }
 }
 
 /// Returns a plausible status and reasons for `kind`.
-fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
+fn example_status_and_reasons(kind: NotificationKind) -> (Status, &'static [&'static str]) {
     match kind {
         NotificationKind::SiteError | NotificationKind::Traceroute => (Status(1), &["connection refused"]),
         NotificationKind::HostagentError => (Status(4040), &["disk 97 % full"]),
@@ -81,7 +81,7 @@ fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) 
 }
 
 /// Returns additional fields of the kind.
-fn example_details(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
+fn example_extra_fields(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
     let details = match kind {
         NotificationKind::PerformanceError | NotificationKind::PerformanceClear => {
             json!({"mean_us": 2_400_000, "threshold_us": 1_500_000, "level": "error", "window": 15})

@@ -12,9 +12,9 @@ pub(crate) mod record_settings;
 pub(crate) mod timestamp_format;
 
 pub use account_cache::{
-    AccountCache, AccountFacts, CertificateSummary, MobileEmulation, PropertyDefinition, SharedFacts,
+    AccountCache, AccountSnapshot, CertificateSummary, MobileEmulation, PropertyDefinition, SharedAccountData,
 };
 pub use active_alerts::ActivePerformanceAlerts;
-pub use contacts::recipient_password;
+pub use contacts::decrypt_recipient_password;
 pub use egress_review::{denied_monitor_target, denied_recipient};
 pub use monitor_cache::MonitorCache;

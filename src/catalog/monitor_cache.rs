@@ -19,29 +19,29 @@ pub struct MonitorCache {
 struct MonitorIndex {
     monitors: BTreeMap<MonitorId, Monitor>,
     /// Number of monitors of each account under each plan.
-    plans: HashMap<CustomerId, HashMap<Box<str>, usize>>,
+    plan_counts: HashMap<CustomerId, HashMap<Box<str>, usize>>,
 }
 
 impl MonitorIndex {
     fn insert(&mut self, monitor: Monitor) {
-        let plans = self.plans.entry(monitor.customer).or_default();
+        let plans = self.plan_counts.entry(monitor.customer).or_default();
         match plans.get_mut(plan_code(&monitor)) {
             Some(count) => *count += 1,
             None => drop(plans.insert(plan_code(&monitor).into(), 1)),
         }
         if let Some(old) = self.monitors.insert(monitor.id, monitor) {
-            self.decrement_plan(&old);
+            self.decrement_plan_count(&old);
         }
     }
 
     fn remove(&mut self, id: MonitorId) {
         if let Some(old) = self.monitors.remove(&id) {
-            self.decrement_plan(&old);
+            self.decrement_plan_count(&old);
         }
     }
 
-    fn decrement_plan(&mut self, old: &Monitor) {
-        let Some(plans) = self.plans.get_mut(&old.customer) else { return };
+    fn decrement_plan_count(&mut self, old: &Monitor) {
+        let Some(plans) = self.plan_counts.get_mut(&old.customer) else { return };
         if let Some(count) = plans.get_mut(plan_code(old)) {
             *count -= 1;
             if *count == 0 {
@@ -137,7 +137,7 @@ impl MonitorCache {
     /// Returns how many monitors `customer` has under the billing plan `code`.
     #[must_use]
     pub fn count_under_plan(&self, customer: CustomerId, code: &str) -> usize {
-        self.read().plans.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
+        self.read().plan_counts.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
     }
 
     /// Replaces all monitors by `all`.

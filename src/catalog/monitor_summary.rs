@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::account_cache::AccountFacts;
+use super::account_cache::AccountSnapshot;
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, SecretMode};
 
@@ -29,7 +29,7 @@ fn first_step_url(shown: &serde_json::Map<String, Value>) -> Option<&str> {
 }
 
 /// Returns names and values of the custom properties of `monitor`, without those that the account no longer has.
-pub(crate) fn custom_properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
+pub(crate) fn custom_properties(monitor: &Monitor, facts: &AccountSnapshot) -> Vec<(String, String)> {
     let pair = |value: PropertyReference| {
         let property = facts.properties.get(&value.id)?;
         Some((property.name.clone(), property.values.get(&value.value_id)?.clone()))

@@ -15,11 +15,11 @@ pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(record: &'a Record
 
 /// Like [`settings_from_record`], for lists: `None` for an invalid record, which is logged.
 pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
-    log_and_skip(record, parse_record(record))
+    ok_or_log_skipped(record, parse_record(record))
 }
 
 /// Returns the parsed value; `None` for an invalid `record`, which is logged.
-pub(crate) fn log_and_skip<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
+pub(crate) fn ok_or_log_skipped<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
     read.inspect_err(|error| {
         let kind = record.kind.name();
         tracing::error!(record_id = record.id, kind, error = %error, "stored record skipped");

@@ -16,7 +16,7 @@ use super::output::{self, InvalidInput, UsageError};
 use super::source::DATABASE_FILE;
 use super::token;
 use super::trust::ServerTrust;
-use crate::app::{HostToken, read_host_token};
+use crate::app::{HostTokenFile, read_host_token};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
 use crate::schema::typed::record::{CustomerSettings, UserSettings, parse_record};
@@ -55,7 +55,7 @@ pub(super) enum AdminBackend {
 /// A server whose host token is known.
 pub(super) struct HostServer {
     url: Url,
-    host_token: HostToken,
+    host_token: HostTokenFile,
 }
 
 /// A user as shown in lists.
@@ -95,7 +95,7 @@ pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>
         let text = format!("there is no database in `{}`", data.display());
         return Err(UsageError::with_hint(text, Some(hint.to_owned())));
     }
-    match SqliteStore::open(&path, &SqliteSettings { readers: 1, ..SqliteSettings::default() }) {
+    match SqliteStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() }) {
         Ok(store) => Ok(Some(Arc::new(store))),
         Err(StoreError::Locked(_)) => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot open the database `{}`", path.display())),
@@ -141,7 +141,7 @@ impl HostServer {
     }
 
     /// `None` when the address of the server is not known.
-    fn new(known: HostToken) -> Option<Self> {
+    fn new(known: HostTokenFile) -> Option<Self> {
         let address = connectable_address(*known.addresses.first()?);
         let url = Url::parse(&format!("{}://{address}/", known.scheme())).ok()?;
         Some(Self { url, host_token: known })
@@ -153,7 +153,7 @@ impl HostServer {
             1 => self.host_token.token.clone(),
             other => format!("{}~{other}", self.host_token.token),
         };
-        let trust = ServerTrust { certificate: self.host_token.certificate, ..ServerTrust::default() };
+        let trust = ServerTrust { certificate: self.host_token.certificate_sha256, ..ServerTrust::default() };
         ApiClient::connect(self.url.clone(), Some(token), trust).await
     }
 }

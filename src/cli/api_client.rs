@@ -93,7 +93,7 @@ impl ServerArgs {
             return parse_url(&given);
         }
         let mut url = parse_url(LOCAL_SERVER)?;
-        if token::host_token_for(&url).is_some_and(|host| host.certificate.is_some()) {
+        if token::host_token_for(&url).is_some_and(|host| host.certificate_sha256.is_some()) {
             // Cannot fail: both schemes are special, and the port is explicit.
             let _ = url.set_scheme("https");
         }
@@ -136,7 +136,7 @@ impl ServerArgs {
             Some(file) => ServerTrust { ca_file: Some(file), certificate: None },
             None => ServerTrust {
                 ca_file: None,
-                certificate: token::host_token_for(url).and_then(|host| host.certificate),
+                certificate: token::host_token_for(url).and_then(|host| host.certificate_sha256),
             },
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::api_client::ServerArgs;
 use super::output::{self, InvalidInput};
 use super::style::Style;
-use crate::app::read_for_apply;
+use crate::app::read_monitors_for_apply;
 use crate::domain::{Outcome, replace_control_chars};
 use crate::schema::SecretMode;
 use crate::schema::monitor_file::FileMonitor;
@@ -63,7 +63,7 @@ struct Change {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let monitors = read_for_apply(&args.folder).map_err(InvalidInput)?;
+    let monitors = read_monitors_for_apply(&args.folder).map_err(InvalidInput)?;
     let entries: Vec<Value> = monitors.iter().map(entry_to_send).collect();
     let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
     let response: ApplyResponse = super::process::runtime(false)?.block_on(async {

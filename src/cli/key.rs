@@ -74,7 +74,7 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
         Some(store) => Some(count_sealed_secrets(&**store).await?),
         None => None,
     };
-    let newest = keyring.newest_id();
+    let newest = keyring.newest_key_id();
     let row = |id: &KeyId| {
         let secrets = sealed.as_ref().map(|sealed| sealed.count_by_key.get(id).copied().unwrap_or_default());
         vec![
@@ -88,17 +88,17 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
             "a server uses the data folder: the number of secrets of each key is not known here",
         );
     }
-    let rows = keyring.ids().iter().map(row).collect();
+    let rows = keyring.key_ids().iter().map(row).collect();
     Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
 async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let Some(store) = store else {
-        let newest = Keyring::read_from(key_file_location(settings))?.rotate()?;
+        let newest = Keyring::read_from(key_file_location(settings))?.add_key()?;
         return Ok(format!("key {newest} was added; the running server seals all secrets again with it\n"));
     };
     let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
-    let newest = keyring.rotate()?;
+    let newest = keyring.add_key()?;
     let secrets = reseal_all_secrets(&**store, &keyring).await?;
     Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed again\n"))
 }
@@ -114,7 +114,7 @@ async fn prune(
         return Err(UsageError::with_hint("a server uses the data folder", Some(hint.to_owned())));
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
-    let (existing, newest) = (keyring.ids(), keyring.newest_id());
+    let (existing, newest) = (keyring.key_ids(), keyring.newest_key_id());
     let sealed = count_sealed_secrets(&**store).await?;
     if let Some(unknown) = requested.iter().find(|id| !existing.contains(id)) {
         return Err(UsageError::with_hint(format!("key {unknown} does not exist"), None));

@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use super::output;
-use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
+use crate::targets::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets};
 
 /// Start the built-in targets on loopback, print their addresses as one line of JSON, and run until standard input
 /// closes
@@ -22,7 +22,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ListeningLine {
     /// Addresses of the targets.
-    pub(super) addresses: ResponderAddresses,
+    pub(super) addresses: BuiltInTargetAddresses,
     /// Certificate of the CA that issued the HTTPS certificate, in PEM.
     pub(super) ca_pem: String,
 }
@@ -30,8 +30,8 @@ pub(super) struct ListeningLine {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
     super::process::runtime(true)?.block_on(async {
-        let config = ResponderConfig { address_count: args.spread, ..ResponderConfig::default() };
-        let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
+        let config = BuiltInTargetConfig { address_count: args.spread, ..BuiltInTargetConfig::default() };
+        let responder = BuiltInTargets::start(config).await.context("the built-in targets cannot start")?;
         let line = ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
         output::print(&format!("{}\n", serde_json::to_string(&line)?))?;
         // The parent process holds the other end: this process exits when the parent does, for whatever reason.

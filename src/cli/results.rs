@@ -92,7 +92,7 @@ fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -
     }
     let rows = results.iter().map(|result| {
         let duration =
-            if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
+            if result.attempts.is_empty() { String::new() } else { format_duration(result.duration_us) };
         vec![
             table::time_cell(result.planned_at),
             Cell::new(escape_controls(&result.monitor_name)),

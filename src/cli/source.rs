@@ -63,7 +63,7 @@ impl SourceArgs {
     /// Opens the source that the options name.
     pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
         if let Some(folder) = &self.data {
-            let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
+            let settings = SqliteSettings { reader_threads: 1, ..SqliteSettings::default() };
             return Ok(ReadSource::File(ReadOnlyStore::open(&folder.join(DATABASE_FILE), &settings)?));
         }
         Ok(ReadSource::Server(Box::new(self.server.open().await?)))

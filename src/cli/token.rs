@@ -11,7 +11,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::app::{HostToken, demo_folders, find_host_token};
+use crate::app::{HostTokenFile, demo_data_dirs, find_host_token};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::Timestamp;
 use crate::settings::{SettingSources, Settings};
@@ -120,7 +120,7 @@ fn write_logins(file: &Path, logins: &StoredLogins) -> anyhow::Result<()> {
 }
 
 /// Returns the token that a server on this host left for local commands, when `server` names such a server.
-pub(super) fn host_token_for(server: &Url) -> Option<HostToken> {
+pub(super) fn host_token_for(server: &Url) -> Option<HostTokenFile> {
     let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let is_local =
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
@@ -133,7 +133,7 @@ pub(super) fn host_token_for(server: &Url) -> Option<HostToken> {
         Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
     let mut folders: Vec<PathBuf> = settings.map(|settings| settings.data_dir).into_iter().collect();
     folders.push("/var/lib/vigie".into());
-    folders.extend(demo_folders());
+    folders.extend(demo_data_dirs());
     find_host_token(&folders, server.port_or_known_default()?)
 }
 

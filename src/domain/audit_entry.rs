@@ -10,7 +10,7 @@ pub struct AuditEntry {
     /// Id; later entries have higher ones.
     pub id: i64,
     /// When the change was made.
-    pub at: Timestamp,
+    pub occurred_at: Timestamp,
     /// Login of the user who made the change.
     pub login: String,
     /// Address that the change came from.
@@ -20,7 +20,7 @@ pub struct AuditEntry {
     /// The action: `create`, `change`, `delete`, …
     pub action: String,
     /// Kind of the object that was changed.
-    pub object: String,
+    pub object_kind: String,
     /// Id of the object.
     pub object_id: Option<i64>,
     /// Name of the object at that time.

@@ -11,9 +11,11 @@ pub struct Capture {
     /// File name without a path, unique within its result.
     pub name: String,
     /// Media type.
-    pub mimetype: String,
+    #[serde(rename = "mimetype")]
+    pub media_type: String,
     /// Size of the content in bytes.
-    pub bytes: u64,
+    #[serde(rename = "bytes")]
+    pub content_bytes: u64,
     /// The content; `None` where only the metadata of a result is shown.
     #[serde(skip)]
     pub content: Option<Arc<[u8]>>,
@@ -25,8 +27,8 @@ impl Capture {
     pub fn new(name: &str, mimetype: impl Into<String>, content: &[u8]) -> Self {
         Self {
             name: name.to_owned(),
-            mimetype: mimetype.into(),
-            bytes: content.len() as u64,
+            media_type: mimetype.into(),
+            content_bytes: content.len() as u64,
             content: Some(content.into()),
         }
     }
@@ -34,7 +36,7 @@ impl Capture {
     /// Whether it is an image of a type that every browser shows.
     #[must_use]
     pub fn is_image(&self) -> bool {
-        matches!(self.mimetype.as_str(), "image/png" | "image/jpeg")
+        matches!(self.media_type.as_str(), "image/png" | "image/jpeg")
     }
 
     /// Returns the bytes that the content takes in memory.
@@ -49,8 +51,8 @@ impl fmt::Debug for Capture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Capture")
             .field("name", &self.name)
-            .field("mimetype", &self.mimetype)
-            .field("bytes", &self.bytes)
+            .field("mimetype", &self.media_type)
+            .field("bytes", &self.content_bytes)
             .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ mod browser;
 mod page;
 
 pub use browser::{ActionResult, BrowserFacts, BrowserStep, ConsoleEntry, ContentViewResult, PageTiming};
-pub use page::{FullPage, PageObject, PageObjectChange, PageObjectKind};
+pub use page::{PageLoad, PageObject, PageObjectChange, PageObjectKind};
 
 /// The details of a check; flattened in JSON (behaviour.md 9).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,13 +28,15 @@ pub struct CheckDetails {
     pub exchanges: Vec<HttpExchange>,
     /// Objects of the page, for a full page check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<Box<FullPage>>,
+    #[serde(rename = "page")]
+    pub page_load: Option<Box<PageLoad>>,
     /// The browser that ran a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<Box<BrowserFacts>>,
     /// Content views of a script, in the order of the monitor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub views: Vec<ContentViewResult>,
+    #[serde(rename = "views")]
+    pub content_views: Vec<ContentViewResult>,
 }
 
 impl CheckDetails {
@@ -55,9 +57,11 @@ pub struct StepResult {
     /// Status code of the step.
     pub status: Status,
     /// Start of the step after the start of the attempt, in microseconds.
-    pub started_us: u64,
+    #[serde(rename = "started_us")]
+    pub start_offset_us: u64,
     /// Duration in microseconds.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Duration of each phase, summed over redirects.
     pub phases: Phases,
     /// Failures, the deciding one first; empty when the step passed.
@@ -68,7 +72,8 @@ pub struct StepResult {
     pub exchanges: Vec<HttpExchange>,
     /// Names of the variables that the step set, without their values: these may be secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub variables: Vec<String>,
+    #[serde(rename = "variables")]
+    pub variable_names: Vec<String>,
     /// What the browser recorded, for a step of a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "played")]
@@ -79,7 +84,8 @@ pub struct StepResult {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HttpExchange {
     /// Start after the start of the attempt, in microseconds.
-    pub started_us: u64,
+    #[serde(rename = "started_us")]
+    pub start_offset_us: u64,
     /// HTTP method: `GET`, …
     pub method: String,
     /// Requested URL, without credentials.
@@ -126,9 +132,11 @@ pub struct HttpExchange {
 pub struct Excerpt {
     /// Media type and charset as declared; empty without them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub mimetype: String,
+    #[serde(rename = "mimetype")]
+    pub media_type: String,
     /// The text.
     pub text: String,
     /// Size of the whole body in bytes.
-    pub bytes: u64,
+    #[serde(rename = "bytes")]
+    pub body_bytes: u64,
 }

@@ -38,7 +38,8 @@ pub struct Attempt {
     /// When it started.
     pub started_at: Timestamp,
     /// Duration in microseconds.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Duration of each phase.
     pub phases: Phases,
     /// Why it failed; absent when it passed.
@@ -56,7 +57,7 @@ impl Attempt {
         Self {
             number,
             started_at,
-            total_us: duration_micros(observation.total),
+            duration_us: duration_micros(observation.duration),
             phases: observation.phases,
             failure: observation.failure.clone(),
             warnings: observation.warnings.clone(),
@@ -158,7 +159,8 @@ pub struct CheckResult {
     pub reasons: Vec<String>,
     /// Duration of all attempts together, in microseconds. For a full page it excludes the objects, so that runs with
     /// and without them compare.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Address of the peer of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<SocketAddr>,
@@ -221,7 +223,7 @@ impl CheckResult {
             warning_status: verdict.warning_status,
             status_text: verdict.status.text().to_owned(),
             reasons: verdict.reasons,
-            total_us: 0,
+            duration_us: 0,
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
@@ -234,7 +236,7 @@ impl CheckResult {
 
     /// Creates the record of `missed` runs, the first of them planned at `planned_at`; detected at `noticed_at`.
     #[must_use]
-    pub fn missed(
+    pub fn from_missed_runs(
         metadata: CheckMetadata,
         planned_at: Timestamp,
         noticed_at: Timestamp,

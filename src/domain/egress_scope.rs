@@ -17,6 +17,6 @@ impl EgressScope {
     /// Returns the scope of what a user of `account` configured.
     #[must_use]
     pub fn for_account(account: CustomerId) -> Self {
-        if account == CustomerId::FIRST { Self::Operator } else { Self::Account(account) }
+        if account == CustomerId::OPERATOR { Self::Operator } else { Self::Account(account) }
     }
 }

@@ -61,23 +61,23 @@ failure_kinds! {
     NameNotFound = "name_not_found", Target, UNRESOLVED, "the name does not exist";
     NameWithoutAddress = "name_without_address", Target, UNRESOLVED, "the name has no address of a requested family";
     ResolverError = "resolver_refused", Target, UNRESOLVED, "the resolver answered with an error for this name";
-    NameUnanswered = "name_unanswered", Target, UNRESOLVED, "the resolver replies for other names but not for this one";
+    NameLookupUnanswered = "name_unanswered", Target, UNRESOLVED, "the resolver replies for other names but not for this one";
     ResolverUnresponsive = "resolver_silent", Vigie, INTERNAL, "the location's own resolver does not reply";
     EgressDenied = "egress_denied", Vigie, CANNOT_RUN, "the egress policy of this location denies the address";
     ConnectRefused = "connect_refused", Target, CONNECT_FAILED, "the target refused the connection";
     ConnectReset = "connect_reset", Target, CONNECT_FAILED, "the target reset the connection while it was being established";
     Unreachable = "unreachable", Network, CONNECT_FAILED, "the network or host cannot be reached";
     TimedOut = "timed_out", Target, TIMED_OUT, "the timeout passed";
-    NoSocket = "no_socket", Vigie, INTERNAL, "this host has no socket or file descriptor left";
+    NoSocketLeft = "no_socket", Vigie, INTERNAL, "this host has no socket or file descriptor left";
     NoSourceAddress = "no_source_address", Vigie, INTERNAL, "this host has no source address or port for the connection";
     NoRoute = "no_route", Vigie, INTERNAL, "this host has no route of its own to the address";
     NoPermission = "no_permission", Vigie, CANNOT_RUN, "this host does not permit what the check needs";
-    TlsHandshake = "tls_handshake", Target, INVALID_RESPONSE, "the TLS handshake failed";
-    TlsUnsupported = "tls_unsupported", Vigie, CANNOT_RUN, "this build does not support the requested TLS version";
+    TlsHandshakeFailed = "tls_handshake", Target, INVALID_RESPONSE, "the TLS handshake failed";
+    TlsVersionUnsupported = "tls_unsupported", Vigie, CANNOT_RUN, "this build does not support the requested TLS version";
     CertificateExpired = "certificate_expired", Target, VALIDATION_FAILED, "the certificate has expired";
     CertificateNotYetValid = "certificate_not_yet_valid", Target, INVALID_RESPONSE, "the certificate is not valid yet";
-    CertificateName = "certificate_name", Target, INVALID_RESPONSE, "the certificate is for another name";
-    CertificateIssuer = "certificate_issuer", Target, INVALID_RESPONSE, "the certificate has an unknown issuer";
+    CertificateNameMismatch = "certificate_name", Target, INVALID_RESPONSE, "the certificate is for another name";
+    CertificateIssuerUnknown = "certificate_issuer", Target, INVALID_RESPONSE, "the certificate has an unknown issuer";
     CertificateInvalid = "certificate_invalid", Target, INVALID_RESPONSE, "the certificate cannot be used";
     NoResponse = "no_response", Target, NO_RESPONSE, "the target closed the connection without data";
     ResponseReset = "response_reset", Target, NO_RESPONSE, "the target reset the connection before it responded";
@@ -87,54 +87,54 @@ failure_kinds! {
     EncodingInvalid = "encoding_invalid", Target, INVALID_RESPONSE, "the body cannot be decoded";
     RedirectInvalid = "redirect_invalid", Target, INVALID_RESPONSE, "the redirect cannot be followed";
     RedirectLoop = "redirect_loop", Target, INVALID_RESPONSE, "there are too many redirects";
-    HttpStatus = "http_status", Target, HTTP_ERROR, "the HTTP status is an error";
-    HttpRedirectForbidden = "http_302", Target, HTTP_ERROR, "the monitor counts a 302 as an error";
-    LoginRefused = "login_refused", Target, VALIDATION_FAILED, "the login was refused";
+    HttpErrorStatus = "http_status", Target, HTTP_ERROR, "the HTTP status is an error";
+    Http302Forbidden = "http_302", Target, HTTP_ERROR, "the monitor counts a 302 as an error";
+    LoginRejected = "login_refused", Target, VALIDATION_FAILED, "the login was refused";
     TlsNotOffered = "tls_not_offered", Target, VALIDATION_FAILED, "the monitor requires TLS and the target offers none";
     FileDiffers = "file_differs", Target, VALIDATION_FAILED, "the downloaded file differs from the uploaded one";
     MailboxLocked = "mailbox_locked", Target, INVALID_RESPONSE, "the mailbox is in use by another session";
     KeywordMissing = "keyword_missing", Target, VALIDATION_FAILED, "the keyword was not found";
-    KeywordFound = "keyword_found", Target, VALIDATION_FAILED, "the keyword was found but must not be there";
+    ForbiddenKeywordFound = "keyword_found", Target, VALIDATION_FAILED, "the keyword was found but must not be there";
     AssertionFailed = "assertion_failed", Target, VALIDATION_FAILED, "an assertion does not hold";
-    TcpReplyUnexpected = "dialogue_unexpected", Target, INVALID_RESPONSE, "the target replied differently than expected";
-    DnsRcode = "dns_rcode", Target, INVALID_RESPONSE, "the name server answered with an error";
+    UnexpectedReply = "dialogue_unexpected", Target, INVALID_RESPONSE, "the target replied differently than expected";
+    DnsErrorRcode = "dns_rcode", Target, INVALID_RESPONSE, "the name server answered with an error";
     DnsNoRecords = "dns_no_records", Target, INVALID_RESPONSE, "the name server answered without records";
-    DnsLame = "dns_lame", Target, INVALID_RESPONSE, "the name server is not authoritative for the name and offers no recursion";
-    DnsLoop = "dns_loop", Target, INVALID_RESPONSE, "the aliases of the name form a loop";
+    DnsLameServer = "dns_lame", Target, INVALID_RESPONSE, "the name server is not authoritative for the name and offers no recursion";
+    DnsAliasLoop = "dns_loop", Target, INVALID_RESPONSE, "the aliases of the name form a loop";
     DnsTruncated = "dns_truncated", Target, INVALID_RESPONSE, "the name server truncated its reply although there was room for all of it";
-    DnsUnproven = "dns_unproven", Target, VALIDATION_FAILED, "the name server does not vouch for its reply by DNSSEC";
-    DnsAnswerWrong = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
-    PingLost = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
-    VariableUnknown = "variable_unknown", Target, VALIDATION_FAILED, "a variable that is used was not set";
-    VariableMissing = "variable_missing", Target, VALIDATION_FAILED, "a variable could not be extracted from the response";
+    DnsNotAuthenticated = "dns_unproven", Target, VALIDATION_FAILED, "the name server does not vouch for its reply by DNSSEC";
+    DnsRecordsDiffer = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
+    PingLossTooHigh = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
+    VariableNotSet = "variable_unknown", Target, VALIDATION_FAILED, "a variable that is used was not set";
+    VariableNotExtracted = "variable_missing", Target, VALIDATION_FAILED, "a variable could not be extracted from the response";
     VariableInvalid = "variable_invalid", Target, VALIDATION_FAILED, "the value of a variable is not allowed where it is used";
-    PageObject = "page_object", Target, OBJECT_FAILED, "an object of the page could not be loaded";
+    PageObjectFailed = "page_object", Target, OBJECT_FAILED, "an object of the page could not be loaded";
     PageObjectResized = "page_object_resized", Target, OBJECT_SIZE_CHANGED, "the size of an object of the page changed";
     PageObjectMissing = "page_object_missing", Target, OBJECT_MISSING, "an object of the page is missing";
     PageObjectNew = "page_object_new", Target, OBJECT_NEW, "an object of the page is new";
-    PageObjectNone = "page_object_none", Target, OBJECT_NONE, "the page has no objects";
+    NoPageObjects = "page_object_none", Target, NO_OBJECTS, "the page has no objects";
     FullPageTimedOut = "full_page_timed_out", Target, FULL_PAGE_TIMED_OUT, "the objects of the page were not all loaded in time";
-    BrowserEventTimedOut = "browser_event_timed_out", Target, EVENT_TIMED_OUT, "the step exceeded its time limit";
+    StepTimedOut = "browser_event_timed_out", Target, EVENT_TIMED_OUT, "the step exceeded its time limit";
     TransactionTimedOut = "transaction_timed_out", Target, TRANSACTION_TIMED_OUT, "the script exceeded its time limit";
     PageTooSlow = "page_too_slow", Target, PAGE_TOO_SLOW, "the page was not loaded in time";
-    BrowserEventMissing = "browser_event_missing", Target, EVENT_MISSING, "the expected event did not occur";
+    ExpectedEventMissing = "browser_event_missing", Target, EVENT_MISSING, "the expected event did not occur";
     LocationChangeMissing = "location_change_missing", Target, LOCATION_CHANGE_MISSING, "the address of the page did not become the expected one";
     PageUpdateMissing = "page_update_missing", Target, PAGE_UPDATE_MISSING, "the page did not change as expected";
-    NetworkNotIdle = "network_not_quiet", Target, NETWORK_NOT_QUIET, "the network did not become quiet";
-    ElementAmbiguous = "element_weak", Target, ELEMENT_WEAK, "no locator matches one element alone";
+    NetworkNotIdle = "network_not_quiet", Target, NETWORK_NOT_IDLE, "the network did not become quiet";
+    ElementAmbiguous = "element_weak", Target, ELEMENT_AMBIGUOUS, "no locator matches one element alone";
     ElementMissing = "element_missing", Target, ELEMENT_MISSING, "no locator matches an element";
-    EventsSkipped = "events_skipped", Target, EVENTS_SKIPPED, "too many optional actions were skipped";
-    DialogUnexpected = "dialog_unexpected", Target, DIALOG_UNEXPECTED, "the page opened a dialog that the script has no action for";
+    TooManyActionsSkipped = "events_skipped", Target, EVENTS_SKIPPED, "too many optional actions were skipped";
+    UnexpectedDialog = "dialog_unexpected", Target, DIALOG_UNEXPECTED, "the page opened a dialog that the script has no action for";
     TooManySteps = "too_many_steps", Target, TOO_MANY_STEPS, "the script has more steps than are allowed";
     ScriptInvalid = "script_invalid", Target, SCRIPT_INVALID, "the script cannot be parsed";
     ScriptFailed = "script_failed", Target, VALIDATION_FAILED, "JavaScript of the script threw an error";
-    PageUnloadable = "page_unloadable", Target, CONNECT_FAILED, "the browser shows an error page of its own";
-    NoPage = "no_page", Target, INVALID_RESPONSE, "the response is not a page";
+    NavigationFailed = "page_unloadable", Target, CONNECT_FAILED, "the browser shows an error page of its own";
+    ResponseNotAPage = "no_page", Target, INVALID_RESPONSE, "the response is not a page";
     BrowserTimedOut = "browser_timed_out", Vigie, BROWSER_TIMED_OUT, "the browser or its driver does not respond";
     BrowserFailed = "browser_failed", Vigie, BROWSER_FAILED, "the browser or its driver ended or refused a command";
-    BrowserTooLarge = "browser_too_large", Vigie, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
-    BrowserMissing = "browser_missing", Vigie, CANNOT_RUN, "this location has no such browser or driver";
-    Unsupported = "unsupported", Vigie, CANNOT_RUN, "this build has no probe for the type or option";
+    BrowserOutOfMemory = "browser_too_large", Vigie, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
+    BrowserNotInstalled = "browser_missing", Vigie, CANNOT_RUN, "this location has no such browser or driver";
+    ProbeUnsupported = "unsupported", Vigie, CANNOT_RUN, "this build has no probe for the type or option";
     NotConfigured = "not_configured", Vigie, CANNOT_RUN, "this location lacks something that the monitor requires";
     Cancelled = "cancelled", Vigie, INTERNAL, "the check was cancelled";
     Panicked = "panicked", Vigie, INTERNAL, "the check hit a bug in Vigie";
@@ -172,20 +172,25 @@ pub struct Failure {
     /// Status code of the part that failed, where the kind stands for a part of the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "part")]
-    pub part_status: Option<Status>,
+    pub cause_status: Option<Status>,
 }
 
 impl Failure {
     /// Creates a failure of `kind` in `phase`, with the fault that the kind implies.
     pub fn new(phase: Phase, kind: FailureKind, detail: impl Into<String>) -> Self {
-        Self { phase, kind, fault: kind.fault(), detail: detail.into(), part_status: None }
+        Self { phase, kind, fault: kind.fault(), detail: detail.into(), cause_status: None }
     }
 
     /// Converts the failure of a page object to a `70XX` failure of the page (behaviour.md 3).
     #[must_use]
-    pub fn into_page_object(self, url: &str) -> Self {
+    pub fn into_page_object_failure(self, url: &str) -> Self {
         let part = Some(self.status());
-        Self { kind: FailureKind::PageObject, detail: format!("`{url}`: {self}"), part_status: part, ..self }
+        Self {
+            kind: FailureKind::PageObjectFailed,
+            detail: format!("`{url}`: {self}"),
+            cause_status: part,
+            ..self
+        }
     }
 
     /// Returns the same failure attributed to `fault`, for example when the location itself has no connectivity.
@@ -200,8 +205,8 @@ impl Failure {
     pub fn status(&self) -> Status {
         match (self.fault, self.kind.fault()) {
             // Whoever has to act: the status of the object decides.
-            _ if self.kind == FailureKind::PageObject => {
-                self.part_status.map_or(self.kind.status(), Status::to_page_object)
+            _ if self.kind == FailureKind::PageObjectFailed => {
+                self.cause_status.map_or(self.kind.status(), Status::to_page_object_status)
             }
             (Fault::Vigie, Fault::Target | Fault::Network) => Status::INTERNAL,
             _ => self.kind.status(),

@@ -33,7 +33,7 @@ pub struct EpisodeFilter {
     /// Only this monitor.
     pub monitor: Option<MonitorId>,
     /// Only open ones, or only ended ones.
-    pub open: Option<bool>,
+    pub is_open: Option<bool>,
     /// Still open at or after this time.
     pub from: Option<Timestamp>,
     /// Started before this time.
@@ -65,7 +65,7 @@ pub struct AuditFilter {
     /// Only changes by this login.
     pub login: Option<String>,
     /// Only this kind of object.
-    pub object: Option<String>,
+    pub object_kind: Option<String>,
     /// Only the object with this id.
     pub object_id: Option<i64>,
     /// Made at or after.
@@ -88,14 +88,21 @@ pub struct RecordFilter {
     /// Created before.
     pub until: Option<Timestamp>,
     /// Fields that must have these values, such as `("event", "deploy")`.
-    pub fields: Vec<(&'static str, Value)>,
+    pub field_values: Vec<(&'static str, Value)>,
 }
 
 impl RecordFilter {
     /// Selects all records of `kind`.
     #[must_use]
     pub fn new(kind: RecordKind) -> Self {
-        Self { kind, customer: None, parent_ids: Vec::new(), from: None, until: None, fields: Vec::new() }
+        Self {
+            kind,
+            customer: None,
+            parent_ids: Vec::new(),
+            from: None,
+            until: None,
+            field_values: Vec::new(),
+        }
     }
 
     /// Restricts the selection to `customer`.

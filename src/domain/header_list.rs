@@ -11,14 +11,14 @@ pub struct HeaderList {
     /// All names and values, concatenated.
     text: String,
     /// End offsets of each name and of the value after it.
-    offsets: Vec<(u32, u32)>,
+    end_offsets: Vec<(u32, u32)>,
 }
 
 impl HeaderList {
     /// Creates an empty list with capacity for `fields` fields and `bytes` bytes of text.
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
-        Self { text: String::with_capacity(bytes), offsets: Vec::with_capacity(fields) }
+        Self { text: String::with_capacity(bytes), end_offsets: Vec::with_capacity(fields) }
     }
 
     /// Adds a field. Ignores a field that would make the text 4 GiB or longer.
@@ -27,14 +27,14 @@ impl HeaderList {
         if let (Ok(name_end), Ok(end)) = (u32::try_from(name_end), u32::try_from(name_end + value.len())) {
             self.text.push_str(name);
             self.text.push_str(value);
-            self.offsets.push((name_end, end));
+            self.end_offsets.push((name_end, end));
         }
     }
 
     /// Iterates over the fields.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut start = 0;
-        self.offsets.iter().map(move |&(name_end, end)| {
+        self.end_offsets.iter().map(move |&(name_end, end)| {
             let from = std::mem::replace(&mut start, end as usize);
             let part = |from: usize, to: u32| self.text.get(from..to as usize).unwrap_or_default();
             (part(from, name_end), part(name_end as usize, end))
@@ -44,7 +44,7 @@ impl HeaderList {
     /// Whether the list has no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.offsets.is_empty()
+        self.end_offsets.is_empty()
     }
 
     /// Returns the first value of the field `name`, ignoring case.
@@ -59,7 +59,7 @@ impl HeaderList {
         if matches!(change(&self.text), Cow::Borrowed(_)) {
             return;
         }
-        let mut changed = Self::with_capacity(self.offsets.len(), self.text.len());
+        let mut changed = Self::with_capacity(self.end_offsets.len(), self.text.len());
         self.iter().for_each(|(name, value)| changed.push(name, &change(value)));
         *self = changed;
     }

@@ -36,7 +36,7 @@ number_id!(
 
 impl CustomerId {
     /// The account of whoever runs this host, which exists from the first start.
-    pub const FIRST: Self = Self(1);
+    pub const OPERATOR: Self = Self(1);
 }
 
 number_id!(
@@ -104,13 +104,13 @@ impl MonitorId {
     /// Returns the hash that the ids of its runs are derived from; unique for each monitor.
     #[must_use]
     pub fn hash(self) -> u64 {
-        mix(RUN_SEED, self.0)
+        mix_hash(RUN_SEED, self.0)
     }
 
     /// Returns the monitor with this hash.
     #[must_use]
     pub fn from_hash(hash: u64) -> Self {
-        Self((unmix(hash) ^ RUN_SEED).cast_signed())
+        Self((unmix_hash(hash) ^ RUN_SEED).cast_signed())
     }
 }
 
@@ -118,7 +118,7 @@ impl RunId {
     /// Derives the id of the run of `monitor` planned at `planned_at`.
     #[must_use]
     pub fn new(monitor: MonitorId, planned_at: Timestamp) -> Self {
-        Self(mix(monitor.hash(), planned_at.as_micros()))
+        Self(mix_hash(monitor.hash(), planned_at.as_micros()))
     }
 }
 
@@ -126,7 +126,7 @@ impl EpisodeId {
     /// Derives the id of the outage of `monitor` whose first failing run was planned at `planned_at`.
     #[must_use]
     pub fn new(monitor: MonitorId, planned_at: Timestamp) -> Self {
-        let hash = mix(monitor.hash() ^ EPISODE_SEED, planned_at.as_micros());
+        let hash = mix_hash(monitor.hash() ^ EPISODE_SEED, planned_at.as_micros());
         Self((hash >> 11).cast_signed().max(1))
     }
 }
@@ -135,14 +135,14 @@ impl CheckId {
     /// Derives the id of `run` at `location`.
     #[must_use]
     pub fn new(run: RunId, location: LocationId) -> Self {
-        Self(mix(run.0, location.0))
+        Self(mix_hash(run.0, location.0))
     }
 
     /// Returns the hash of its monitor (see [`MonitorId::hash`]) combined by XOR with its planned time in
     /// microseconds, if `location` is its location; otherwise an arbitrary number.
     #[must_use]
     pub fn monitor_hash_xor_time(self, location: LocationId) -> u64 {
-        unmix(unmix(self.0) ^ location.0.cast_unsigned())
+        unmix_hash(unmix_hash(self.0) ^ location.0.cast_unsigned())
     }
 
     /// Returns the planned time of the run of `monitor` with this id at `location`: undoes [`RunId::new`] and
@@ -161,15 +161,15 @@ const RUN_SEED: u64 = 0x7669_6769;
 
 /// Folds `value` into `seed` with the finalizer of `SplitMix64`; stable over versions and machines.
 #[must_use]
-pub(crate) fn mix(seed: u64, value: i64) -> u64 {
+pub(crate) fn mix_hash(seed: u64, value: i64) -> u64 {
     let mut z = (seed ^ value.cast_unsigned()).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// Returns the `seed ^ value` of the [`mix`] that gave `mixed`: inverts its steps with the inverse factors.
-fn unmix(mixed: u64) -> u64 {
+/// Returns the `seed ^ value` of the [`mix_hash`] that gave `mixed`: inverts its steps with the inverse factors.
+fn unmix_hash(mixed: u64) -> u64 {
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
     z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
     z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);

@@ -12,5 +12,6 @@ pub struct Location {
     /// Display name.
     pub name: String,
     /// Code of its region; verification prefers another region.
-    pub region: i64,
+    #[serde(rename = "region")]
+    pub region_code: i64,
 }

@@ -32,7 +32,7 @@ pub use audit_entry::AuditEntry;
 pub use capture::Capture;
 pub use check_details::{
     ActionResult, BrowserFacts, BrowserStep, CheckDetails, ConsoleEntry, ContentViewResult, Excerpt,
-    FullPage, HttpExchange, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
+    HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
 };
 pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros,

@@ -20,11 +20,11 @@ pub struct MonitorState {
     /// Status code of that check.
     pub status: Status,
     /// Duration of that check in microseconds.
-    pub total_us: u64,
+    pub duration_us: u64,
     /// Planned time of the first of the consecutive runs with this outcome.
-    pub since: Timestamp,
+    pub streak_started_at: Timestamp,
     /// Number of consecutive runs with this outcome.
     pub streak: u32,
     /// Start of the last check at this location that loaded the objects of the page.
-    pub full_page_at: Option<Timestamp>,
+    pub last_full_page_at: Option<Timestamp>,
 }

@@ -110,9 +110,11 @@ pub struct NotificationContent {
     /// The account.
     pub customer: CustomerId,
     /// Name of the account (`company`).
-    pub company: String,
+    #[serde(rename = "company")]
+    pub account_name: String,
     /// Name at the start of subjects.
-    pub brand: String,
+    #[serde(rename = "brand")]
+    pub subject_prefix: String,
     /// The monitor; `None` for tests and digests.
     pub monitor_id: Option<MonitorId>,
     /// Name of the monitor.
@@ -120,13 +122,16 @@ pub struct NotificationContent {
     /// Type of the monitor.
     pub monitor_type: Option<MonitorType>,
     /// The outage that it belongs to.
-    pub episode: Option<EpisodeId>,
+    #[serde(rename = "episode")]
+    pub episode_id: Option<EpisodeId>,
     /// The check that it reports.
     pub check_id: Option<CheckId>,
     /// Planned time of the run; for notifications without a run, time of creation.
-    pub at: Timestamp,
+    #[serde(rename = "at")]
+    pub occurred_at: Timestamp,
     /// Start of the outage.
-    pub since: Option<Timestamp>,
+    #[serde(rename = "since")]
+    pub outage_started_at: Option<Timestamp>,
     /// Status code; 0 for clears.
     pub status: Status,
     /// Status in plain text.
@@ -134,21 +139,25 @@ pub struct NotificationContent {
     /// Reasons, the deciding one first.
     pub reasons: Vec<String>,
     /// Consecutive failing runs; 0 for a clear.
-    pub errcount: u32,
+    #[serde(rename = "errcount")]
+    pub consecutive_failures: u32,
     /// HTTP status of the response, if there was one.
     pub http_status: Option<u16>,
     /// Location of the check.
     pub location_id: Option<LocationId>,
     /// Name of that location.
-    pub location: String,
+    #[serde(rename = "location")]
+    pub location_name: String,
     /// Every location of the run.
-    pub locations: Vec<LocationReport>,
+    #[serde(rename = "locations")]
+    pub location_reports: Vec<LocationReport>,
     /// Result of the confirmation by a second location.
     pub verification: Option<Verification>,
     /// URL, host or address that was checked, without credentials.
     pub target: String,
     /// Number and name of the failing step, of a check with several.
-    pub step: Option<(u32, String)>,
+    #[serde(rename = "step")]
+    pub failing_step: Option<(u32, String)>,
     /// The monitor's `alert_note`.
     pub alert_note: String,
     /// Name and value of custom properties.
@@ -205,11 +214,11 @@ impl NotificationState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewNotification {
     /// Unique; a second notification with the same key is dropped. Receivers get it as idempotency key.
-    pub key: String,
+    pub idempotency_key: String,
     /// The recipient.
-    pub recipient: RecipientId,
+    pub recipient_id: RecipientId,
     /// The group whose templates apply; `None` for the defaults.
-    pub group: Option<i64>,
+    pub group_id: Option<i64>,
     /// The content.
     pub content: NotificationContent,
     /// Time of creation.

@@ -17,7 +17,7 @@ use super::time::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// Duration of the attempt.
-    pub total: Duration,
+    pub duration: Duration,
     /// Durations by phase, summed over redirect hops.
     pub phases: Phases,
     /// Address of the last peer.
@@ -61,19 +61,22 @@ pub enum WarningKind {
     /// The certificate expires within the configured number of days.
     CertificateExpiring,
     /// The peer offered less than requested and the check continued; the outcome stays.
-    FellBack,
+    #[serde(rename = "fell_back")]
+    Fallback,
     /// An object of the page failed to load, is missing, is new or has another size, and the monitor does not count
     /// that as an error.
-    PageObject,
+    #[serde(rename = "page_object")]
+    PageObjectProblem,
     /// A remark that leaves the outcome as it is.
-    Note,
+    #[serde(rename = "note")]
+    Informational,
 }
 
 impl WarningKind {
     /// Whether it makes the outcome a warning.
     #[must_use]
     pub const fn affects_outcome(self) -> bool {
-        matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring | Self::PageObject)
+        matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring | Self::PageObjectProblem)
     }
 
     /// Returns the status of the check that it leads to, if behaviour.md 3 has one.
@@ -96,26 +99,26 @@ pub struct Warning {
     /// Status code of the cause, where the kind alone does not imply it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "part")]
-    pub part_status: Option<Status>,
+    pub cause_status: Option<Status>,
 }
 
 impl Warning {
     /// Creates a warning of `kind`.
     pub fn new(kind: WarningKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), part_status: None }
+        Self { kind, detail: detail.into(), cause_status: None }
     }
 
     /// Converts a failure into a warning: it is recorded with its status and is not an error.
     #[must_use]
-    pub fn from_page_failure(failure: &Failure) -> Self {
+    pub fn from_page_object_failure(failure: &Failure) -> Self {
         let detail = failure.to_string();
-        Self { kind: WarningKind::PageObject, detail, part_status: Some(failure.status()) }
+        Self { kind: WarningKind::PageObjectProblem, detail, cause_status: Some(failure.status()) }
     }
 
     /// Returns the status of the check that it leads to, if behaviour.md 3 has one.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
-        self.part_status.or(self.kind.status())
+        self.cause_status.or(self.kind.status())
     }
 }
 
@@ -145,7 +148,8 @@ pub struct Facts {
     pub ftp: Option<Box<FtpFacts>>,
     /// Addresses that the name resolved to, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resolved: Vec<std::net::IpAddr>,
+    #[serde(rename = "resolved")]
+    pub resolved_addresses: Vec<std::net::IpAddr>,
 }
 
 /// All fields of [`TlsFacts`] are optional: when none is set, there was no TLS session.
@@ -171,14 +175,16 @@ pub struct HttpFacts {
     /// Whether the page differs from that of the last good run at the same location, in size or in its visible text.
     /// Set when the locations of the run are settled, for monitors that notify on content changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub changed: bool,
+    #[serde(rename = "changed")]
+    pub content_changed: bool,
     /// SHA-256 of the visible text of the page, in lower-case hexadecimal; for monitors that notify on content changes
     /// (`notify_on_content_change`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_sha256: Option<String>,
     /// `text_sha256` of the last good run at the same location, where it differs; set when the run is settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text_sha256_before: Option<String>,
+    #[serde(rename = "text_sha256_before")]
+    pub previous_text_sha256: Option<String>,
     /// Media type and charset as declared by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
@@ -226,7 +232,8 @@ pub struct Certificate {
     pub issuer: String,
     /// DNS names and addresses that it is valid for (subject alternative name).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<String>,
+    #[serde(rename = "names")]
+    pub subject_alt_names: Vec<String>,
     /// Start of its validity.
     pub not_before: Timestamp,
     /// End of its validity.
@@ -239,14 +246,16 @@ pub struct Certificate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DnsFacts {
     /// Queried name.
-    pub question: String,
+    #[serde(rename = "question")]
+    pub query_name: String,
     /// Record type of the last query.
     pub record_type: String,
     /// RFC 6895 name of the response code; empty and left out without a reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rcode: String,
     /// Records of the answer section without their signatures: type and value.
-    pub answers: Vec<String>,
+    #[serde(rename = "answers")]
+    pub answer_records: Vec<String>,
     /// `udp`, `tcp`, `tls` or `https`.
     pub transport: String,
     /// Whether the server is authoritative for the name (AA).
@@ -269,16 +278,19 @@ pub struct DnsFacts {
     pub response_bytes: Option<u64>,
     /// Seconds that the reply may be cached: the smallest TTL of its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<u32>,
+    #[serde(rename = "ttl")]
+    pub min_ttl_seconds: Option<u32>,
 }
 
 /// Facts from a series of echo requests. Round trips in microseconds; `None` when all were lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PingFacts {
     /// Echo requests sent.
-    pub sent: u32,
+    #[serde(rename = "sent")]
+    pub requests_sent: u32,
     /// Echo replies received in time.
-    pub received: u32,
+    #[serde(rename = "received")]
+    pub replies_received: u32,
     /// Lost requests in percent of those sent.
     pub loss_percent: f64,
     /// Shortest round trip.
@@ -294,7 +306,8 @@ pub struct PingFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_stddev_us: Option<u64>,
     /// `dgram` for the unprivileged socket, `raw` for the privileged one.
-    pub socket: String,
+    #[serde(rename = "socket")]
+    pub socket_type: String,
     /// ICMP errors about lost requests: sender, error and count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icmp_errors: Vec<String>,

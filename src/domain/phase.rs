@@ -58,7 +58,7 @@ phases! {
     /// From the first to the last byte of the response.
     Transfer = "transfer",
     /// Opening data connections of FTP: EPSV or PASV, the connection and its TLS.
-    Passive = "passive",
+    OpenDataConnection = "passive",
     /// LIST of FTP, from the command to the reply that ends it.
     List = "list",
     /// STOR of FTP, likewise.
@@ -68,7 +68,7 @@ phases! {
     /// DELE of FTP or POP3.
     Delete = "delete",
     /// Submission of a message, from MAIL to the reply to its last line.
-    Deliver = "deliver",
+    Submit = "deliver",
     /// From the end of `deliver` until the message appears in the mailbox.
     Transit = "transit",
     /// Reading a message out of the mailbox.
@@ -84,7 +84,7 @@ phases! {
     /// From the start of a navigation until the page is loaded: the event `load`.
     PageLoad = "page_load",
     /// Running a script, from its first action to the end of the last.
-    Play = "play",
+    RunScript = "play",
     /// Evaluating rules: keyword, assertions, certificate dates.
     Validate = "validate",
 }
@@ -105,7 +105,7 @@ impl Phase {
 }
 
 const PHASE_COUNT: usize = Phase::ALL.len();
-const UNSET: u32 = u32::MAX;
+const NOT_REACHED: u32 = u32::MAX;
 
 /// Durations by phase, each up to 71 minutes, in microseconds. A phase that was not reached has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,14 +113,15 @@ pub struct Phases([u32; PHASE_COUNT]);
 
 impl Default for Phases {
     fn default() -> Self {
-        Self([UNSET; PHASE_COUNT])
+        Self([NOT_REACHED; PHASE_COUNT])
     }
 }
 
 impl Phases {
     /// Sets the duration of `phase`.
     pub fn set(&mut self, phase: Phase, took: Duration) {
-        self.0[phase as usize] = u32::try_from(took.as_micros()).unwrap_or(UNSET - 1).min(UNSET - 1);
+        self.0[phase as usize] =
+            u32::try_from(took.as_micros()).unwrap_or(NOT_REACHED - 1).min(NOT_REACHED - 1);
     }
 
     /// Adds to the duration of `phase`, for a phase with several parts or hops.
@@ -138,7 +139,7 @@ impl Phases {
     /// Returns the microseconds of `phase`, if it was reached.
     #[must_use]
     pub fn micros(&self, phase: Phase) -> Option<u32> {
-        Some(self.0[phase as usize]).filter(|&micros| micros != UNSET)
+        Some(self.0[phase as usize]).filter(|&micros| micros != NOT_REACHED)
     }
 
     /// Returns the duration of `phase`, if it was reached.
@@ -152,7 +153,7 @@ impl Phases {
     pub fn without_common(&self) -> Self {
         let mut rest = *self;
         for phase in Phase::COMMON {
-            rest.0[phase as usize] = UNSET;
+            rest.0[phase as usize] = NOT_REACHED;
         }
         rest
     }
@@ -160,7 +161,7 @@ impl Phases {
     /// Whether no phase was reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0 == [UNSET; PHASE_COUNT]
+        self.0 == [NOT_REACHED; PHASE_COUNT]
     }
 
     /// Iterates over the phases that were reached, in their order, with their microseconds.

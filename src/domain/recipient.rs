@@ -83,9 +83,9 @@ pub struct Recipient {
     /// Login at the destination, or SNMP community; empty for none.
     pub username: String,
     /// Whether it gets errors, clears, missing data, traceroutes, changes and certificates.
-    pub availability_alert: bool,
+    pub gets_availability_alerts: bool,
     /// Whether it gets performance alerts.
-    pub performance_alert: bool,
+    pub gets_performance_alerts: bool,
     /// Whether it gets the clear of an error that it was notified of.
     pub notify_on_clear: bool,
     /// Number of the consecutive failing run from which it is notified, at least 1.
@@ -109,20 +109,21 @@ pub struct NotifierGroup {
     /// Whether it covers the monitors that no other group names.
     pub is_default: bool,
     /// Its monitors, each as a whole or one of its steps.
-    pub monitors: Vec<GroupMonitor>,
+    pub group_monitors: Vec<GroupMonitor>,
     /// Its recipients.
-    pub recipients: Vec<RecipientId>,
+    pub recipient_ids: Vec<RecipientId>,
     /// Status codes that are notified; empty for all.
-    pub error_types: Vec<u16>,
+    pub status_codes: Vec<u16>,
     /// Ids of the templates that replace the defaults.
-    pub templates: Vec<i64>,
+    pub template_ids: Vec<i64>,
 }
 
 /// A monitor of a group, or a step or content view of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupMonitor {
     /// Id of the monitor.
-    pub id: i64,
+    #[serde(rename = "id")]
+    pub monitor_id: i64,
     /// Only this step; `None` for all.
     pub step_number: Option<u32>,
     /// Only errors of this content view; `None` for all.

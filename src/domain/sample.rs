@@ -10,11 +10,11 @@ pub struct Sample {
     /// Planned time of the run; for a series of missed runs, of the first.
     pub planned_at: Timestamp,
     /// Location of the check.
-    pub location: LocationId,
+    pub location_id: LocationId,
     /// Outcome of the check.
     pub outcome: Outcome,
     /// Duration in microseconds; for a full page, without its objects.
-    pub total_us: u64,
+    pub duration_us: u64,
     /// Duration of the full page with all objects, in microseconds; `None` where none was loaded.
     pub full_page_us: Option<u64>,
     /// Number of runs that it covers.
@@ -25,9 +25,9 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeanDuration {
     /// Location of the checks.
-    pub location: LocationId,
+    pub location_id: LocationId,
     /// Number of checks that passed; the durations of failed checks are not counted.
-    pub checks: u64,
+    pub check_count: u64,
     /// Sum of their durations, in microseconds.
     pub sum_us: u64,
 }
@@ -36,6 +36,6 @@ impl MeanDuration {
     /// Returns the mean in microseconds; `None` without a check.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {
-        self.sum_us.checked_div(self.checks)
+        self.sum_us.checked_div(self.check_count)
     }
 }

@@ -17,10 +17,12 @@ pub struct MailFacts {
     pub mail_capabilities: Vec<String>,
     /// Login method: `plain`, `login`, `cram-md5`, `xoauth2`, `apop`, `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mail_auth: Option<String>,
+    #[serde(rename = "mail_auth")]
+    pub mail_auth_method: Option<String>,
     /// Whether a password, or something that reveals it, was sent without TLS.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub password_in_clear: bool,
+    #[serde(rename = "password_in_clear")]
+    pub sent_password_in_cleartext: bool,
     /// Messages in the mailbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mailbox_messages: Option<u64>,
@@ -38,20 +40,24 @@ pub struct RoundTripFacts {
     pub mailbox_polls: u32,
     /// Number of times the mailbox was locked by another session.
     #[serde(default)]
-    pub mailbox_locked: u32,
+    #[serde(rename = "mailbox_locked")]
+    pub mailbox_locked_count: u32,
     /// Number of Vigie's messages of earlier checks, older than a day, that were deleted.
     #[serde(default)]
     #[serde(rename = "swept")]
-    pub deleted_stale: u32,
+    pub deleted_stale_messages: u32,
     /// From the connection to the SMTP server until it accepted the message, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trip_send_us: Option<u64>,
+    #[serde(rename = "trip_send_us")]
+    pub round_trip_send_us: Option<u64>,
     /// From then until the message appeared in the mailbox, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trip_transit_us: Option<u64>,
+    #[serde(rename = "trip_transit_us")]
+    pub round_trip_transit_us: Option<u64>,
     /// Reading and deleting the message, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trip_fetch_us: Option<u64>,
+    #[serde(rename = "trip_fetch_us")]
+    pub round_trip_fetch_us: Option<u64>,
 }
 
 /// Facts of a session by FTP.
@@ -61,20 +67,24 @@ pub struct FtpFacts {
     pub ftp_banner: String,
     /// `EPSV` or `PASV`, whichever opened the data connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ftp_passive: Option<String>,
+    #[serde(rename = "ftp_passive")]
+    pub ftp_passive_command: Option<String>,
     /// Address of the peer of the last data connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ftp_data_address: Option<SocketAddr>,
     /// Number of entries in the listing, as far as it was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ftp_listed: Option<u64>,
+    #[serde(rename = "ftp_listed")]
+    pub ftp_listed_entries: Option<u64>,
     /// Size of the file that was uploaded and came back identical, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ftp_uploaded_bytes: Option<u64>,
     /// Whether the TLS session of the control connection was resumed for data; `None` without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ftp_session_reused: Option<bool>,
+    #[serde(rename = "ftp_session_reused")]
+    pub ftp_tls_session_resumed: Option<bool>,
     /// Whether a password was sent without TLS.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ftp_password_in_clear: bool,
+    #[serde(rename = "ftp_password_in_clear")]
+    pub ftp_sent_password_in_cleartext: bool,
 }

@@ -107,21 +107,21 @@ statuses! {
     UNRESOLVED = 51, "cannot resolve the address";
     API_PROJECT_FAILED = 60, "API project failed";
     API_PROJECT_NOT_STARTED = 61, "API project cannot start";
-    VERIFIED_NO_ERROR = 70, "verification found no error";
-    VERIFIED_CONFIRMED = 71, "verification confirmed the error";
-    VERIFIED_NO_ANSWER = 72, "verification gave no answer";
-    VERIFIED_INVALID = 73, "verification gave an invalid answer";
-    VERIFIED_UNAVAILABLE = 79, "verification unavailable";
+    VERIFICATION_NO_ERROR = 70, "verification found no error";
+    VERIFICATION_CONFIRMED = 71, "verification confirmed the error";
+    VERIFICATION_NO_RESPONSE = 72, "verification gave no answer";
+    VERIFICATION_INVALID = 73, "verification gave an invalid answer";
+    VERIFICATION_UNAVAILABLE = 79, "verification unavailable";
     EVENT_TIMED_OUT = 80, "browser event timed out";
     TRANSACTION_TIMED_OUT = 81, "maximum transaction time exceeded";
     PAGE_TOO_SLOW = 82, "page took too long to load";
     EVENT_MISSING = 83, "expected browser event missing";
     LOCATION_CHANGE_MISSING = 84, "expected location change missing";
     PAGE_UPDATE_MISSING = 85, "expected page update missing";
-    NETWORK_NOT_QUIET = 86, "network did not become quiet";
+    NETWORK_NOT_IDLE = 86, "network did not become quiet";
     BROWSER_TIMED_OUT = 89, "internal: browser timed out";
     BROWSER_FAILED = 90, "internal: browser exception";
-    ELEMENT_WEAK = 91, "element match too weak";
+    ELEMENT_AMBIGUOUS = 91, "element match too weak";
     EVENTS_SKIPPED = 92, "too many skipped events";
     DIALOG_UNEXPECTED = 93, "dialog without instruction";
     TOO_MANY_STEPS = 94, "too many steps";
@@ -130,13 +130,13 @@ statuses! {
     ELEMENT_MISSING = 97, "element not found";
     HOST_WARNING = 4030, "host agent: warning threshold";
     HOST_ERROR = 4040, "host agent: error threshold";
-    HOST_SILENT = 4050, "host agent: no report in time";
+    HOST_REPORT_MISSING = 4050, "host agent: no report in time";
     HOST_PING_FAILED = 4059, "host agent: ping failed";
     OBJECT_FAILED = 7000, "page object error";
     OBJECT_SIZE_CHANGED = 7121, "page object: size changed";
     OBJECT_MISSING = 7122, "page object: missing";
     OBJECT_NEW = 7123, "page object: new";
-    OBJECT_NONE = 7130, "page object: none found";
+    NO_OBJECTS = 7130, "page object: none found";
     FULL_PAGE_TIMED_OUT = 7202, "full page timed out";
 }
 
@@ -144,7 +144,7 @@ impl Status {
     /// Returns the `70XX` code of a page object that failed with this code. Codes of three digits and more, which no
     /// object has, count as internal errors.
     #[must_use]
-    pub const fn to_page_object(self) -> Self {
+    pub const fn to_page_object_status(self) -> Self {
         let code = if self.0 < 100 { self.0 } else { Self::INTERNAL.0 };
         Self(Self::OBJECT_FAILED.0 + code)
     }

@@ -16,7 +16,9 @@ pub struct Verification {
     pub location_id: Option<LocationId>,
     /// Status of the check at that location; set with statuses 70 and 71.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<Status>,
+    #[serde(rename = "found")]
+    pub recheck_status: Option<Status>,
     /// When the result came in.
-    pub at: Timestamp,
+    #[serde(rename = "at")]
+    pub completed_at: Timestamp,
 }

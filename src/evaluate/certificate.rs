@@ -110,7 +110,7 @@ mod tests {
         let certificates = ends.iter().map(|&end| Certificate {
             subject: format!("CN=end {end}"),
             issuer: "CN=issuer".to_owned(),
-            names: Vec::new(),
+            subject_alt_names: Vec::new(),
             not_before: Timestamp::from_seconds(0),
             not_after: Timestamp::from_seconds(end * DAY),
             sha256: String::new(),

@@ -10,7 +10,7 @@ const PRESCAN_BYTES: usize = 1024;
 /// Decodes `body`. `content_type` is the value of the header, if there was one. Invalid sequences become U+FFFD; a byte
 /// order mark is removed.
 #[must_use]
-pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
+pub fn decode_body<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     match detect_encoding(body, content_type) {
         Some(encoding) => encoding.decode(body).0,
         None => match std::str::from_utf8(body) {
@@ -27,11 +27,13 @@ pub fn detect_encoding(body: &[u8], content_type: Option<&str>) -> Option<&'stat
     if let Some((encoding, _)) = Encoding::for_bom(body) {
         return Some(encoding);
     }
-    content_type.and_then(from_content_type).or_else(|| from_document(&body[..body.len().min(PRESCAN_BYTES)]))
+    content_type
+        .and_then(encoding_from_content_type)
+        .or_else(|| encoding_from_document(&body[..body.len().min(PRESCAN_BYTES)]))
 }
 
 /// Returns the charset parameter of a media type (RFC 9110 section 8.3.2).
-fn from_content_type(value: &str) -> Option<&'static Encoding> {
+fn encoding_from_content_type(value: &str) -> Option<&'static Encoding> {
     let label = value.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("charset").then_some(value)
@@ -39,38 +41,38 @@ fn from_content_type(value: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
 }
 
-fn from_document(head: &[u8]) -> Option<&'static Encoding> {
+fn encoding_from_document(head: &[u8]) -> Option<&'static Encoding> {
     // Declarations are inside tags.
     if !head.contains(&b'<') {
         return None;
     }
     let head = head.to_ascii_lowercase();
-    from_xml_declaration(&head).or_else(|| from_meta(&head)).map(|declared| {
+    encoding_from_xml_declaration(&head).or_else(|| encoding_from_meta(&head)).map(|declared| {
         // A declaration that was read as ASCII cannot be in UTF-16 (WHATWG HTML 13.2.3.2, prescan).
         if declared == UTF_16LE || declared == UTF_16BE { UTF_8 } else { declared }
     })
 }
 
-fn from_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
+fn encoding_from_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
     let declaration = head.strip_prefix(b"<?xml")?;
-    let declaration = &declaration[..find(declaration, b"?>")?];
-    let value = &declaration[find(declaration, b"encoding")? + b"encoding".len()..];
+    let declaration = &declaration[..find_bytes(declaration, b"?>")?];
+    let value = &declaration[find_bytes(declaration, b"encoding")? + b"encoding".len()..];
     Encoding::for_label(attribute_value(value)?)
 }
 
 /// Searches `<meta …>` tags outside of comments for `charset=`; covers both forms, since `http-equiv` has it in its
 /// `content`.
-fn from_meta(head: &[u8]) -> Option<&'static Encoding> {
+fn encoding_from_meta(head: &[u8]) -> Option<&'static Encoding> {
     let mut rest = head;
     loop {
         rest = &rest[rest.iter().position(|&byte| byte == b'<')?..];
         if rest.starts_with(b"<!--") {
-            rest = &rest[4 + find(&rest[4..], b"-->")?..];
+            rest = &rest[4 + find_bytes(&rest[4..], b"-->")?..];
             continue;
         }
         let tag = &rest[..rest.iter().position(|&byte| byte == b'>').unwrap_or(rest.len())];
         if tag.starts_with(b"<meta")
-            && let Some(found) = from_meta_tag(tag)
+            && let Some(found) = encoding_from_meta_tag(tag)
         {
             return Some(found);
         }
@@ -78,9 +80,9 @@ fn from_meta(head: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-fn from_meta_tag(tag: &[u8]) -> Option<&'static Encoding> {
+fn encoding_from_meta_tag(tag: &[u8]) -> Option<&'static Encoding> {
     let mut rest = tag;
-    while let Some(at) = find(rest, b"charset") {
+    while let Some(at) = find_bytes(rest, b"charset") {
         rest = &rest[at + b"charset".len()..];
         if let Some(found) = attribute_value(rest).and_then(Encoding::for_label) {
             return Some(found);
@@ -97,7 +99,7 @@ fn attribute_value(text: &[u8]) -> Option<&[u8]> {
     Some(&text[..end.unwrap_or(text.len())]).filter(|value| !value.is_empty())
 }
 
-fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
+fn find_bytes(text: &[u8], pattern: &[u8]) -> Option<usize> {
     text.windows(pattern.len()).position(|window| window == pattern)
 }
 
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn the_charset_comes_from_bom_header_or_document() {
         for (body, header, text) in CASES {
-            assert_eq!(decode(body, *header), *text, "{body:?} {header:?}");
+            assert_eq!(decode_body(body, *header), *text, "{body:?} {header:?}");
         }
     }
 
@@ -159,11 +161,11 @@ mod tests {
     fn a_declaration_beyond_the_prescan_is_ignored() {
         let mut body = vec![b' '; PRESCAN_BYTES];
         body.extend_from_slice(b"<meta charset=koi8-r>\xd0\xb4");
-        assert!(decode(&body, None).ends_with('д'));
+        assert!(decode_body(&body, None).ends_with('д'));
     }
 
     #[test]
     fn utf_8_is_not_copied() {
-        assert!(matches!(decode("é".as_bytes(), Some("text/html; charset=utf-8")), Cow::Borrowed("é")));
+        assert!(matches!(decode_body("é".as_bytes(), Some("text/html; charset=utf-8")), Cow::Borrowed("é")));
     }
 }

@@ -18,7 +18,7 @@ const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 
 /// How the pattern is matched (interface.md 2.2 `keyword_match_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeywordMatching {
+pub enum KeywordSyntax {
     /// Literally.
     #[default]
     PlainText,
@@ -32,7 +32,7 @@ pub struct KeywordRule {
     /// Text to find; never empty.
     pub pattern: String,
     /// How the pattern is matched.
-    pub matching: KeywordMatching,
+    pub match_type: KeywordSyntax,
     /// Whether finding it is the error.
     pub invert: bool,
     /// Whether upper and lower case differ.
@@ -51,12 +51,12 @@ impl KeywordRule {
     /// # Errors
     /// [`KeywordError`] when the pattern is not a valid regular expression, or takes too much memory.
     pub fn compile(self) -> Result<CompiledKeyword, KeywordError> {
-        let source = match self.matching {
-            KeywordMatching::PlainText if self.normalize_spaces => {
+        let source = match self.match_type {
+            KeywordSyntax::PlainText if self.normalize_spaces => {
                 regex_syntax::escape(&whitespace::normalize(&self.pattern))
             }
-            KeywordMatching::PlainText => regex_syntax::escape(&self.pattern),
-            KeywordMatching::RegularExpression => self.pattern.clone(),
+            KeywordSyntax::PlainText => regex_syntax::escape(&self.pattern),
+            KeywordSyntax::RegularExpression => self.pattern.clone(),
         };
         let tree = ParserBuilder::new()
             .dot_matches_new_line(true)
@@ -72,9 +72,9 @@ impl KeywordRule {
             .map_err(|error| KeywordError::new(&error.to_string()))?;
         // For a plain pattern without a space, folding the text makes no difference.
         let normalizes = self.normalize_spaces
-            && (self.matching == KeywordMatching::RegularExpression
+            && (self.match_type == KeywordSyntax::RegularExpression
                 || whitespace::contains_whitespace(&self.pattern));
-        Ok(CompiledKeyword { rule: self, regex, normalizes })
+        Ok(CompiledKeyword { rule: self, regex, normalizes_spaces: normalizes })
     }
 }
 
@@ -98,7 +98,7 @@ impl KeywordError {
 pub struct CompiledKeyword {
     rule: KeywordRule,
     regex: Regex,
-    normalizes: bool,
+    normalizes_spaces: bool,
 }
 
 impl CompiledKeyword {
@@ -109,14 +109,14 @@ impl CompiledKeyword {
     }
 
     fn matches_within(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
-        if self.normalizes {
+        if self.normalizes_spaces {
             budget.is_match(&self.regex, &whitespace::normalize(text))
         } else {
             budget.is_match(&self.regex, text)
         }
     }
 
-    /// Checks `text`: returns [`FailureKind::KeywordMissing`], or with invert [`FailureKind::KeywordFound`].
+    /// Checks `text`: returns [`FailureKind::KeywordMissing`], or with invert [`FailureKind::ForbiddenKeywordFound`].
     #[must_use]
     pub fn evaluate(&self, text: &str) -> Option<Failure> {
         self.evaluate_within(text, &SearchBudget::unlimited())
@@ -127,12 +127,12 @@ impl CompiledKeyword {
     pub fn evaluate_within(&self, text: &str, budget: &SearchBudget<'_>) -> Option<Failure> {
         let kind = match (self.matches_within(text, budget), self.rule.invert) {
             (false, false) => FailureKind::KeywordMissing,
-            (true, true) => FailureKind::KeywordFound,
+            (true, true) => FailureKind::ForbiddenKeywordFound,
             _ => return None,
         };
-        let what = match self.rule.matching {
-            KeywordMatching::PlainText => "text",
-            KeywordMatching::RegularExpression => "expression",
+        let what = match self.rule.match_type {
+            KeywordSyntax::PlainText => "text",
+            KeywordSyntax::RegularExpression => "expression",
         };
         let detail = format!("{what} `{}` in {} bytes of source text", self.rule.pattern, text.len());
         Some(Failure::new(Phase::Validate, kind, detail))

@@ -8,10 +8,10 @@ use super::*;
 fn rule(pattern: &str, flags: &str) -> KeywordRule {
     KeywordRule {
         pattern: pattern.to_owned(),
-        matching: if flags.contains('r') {
-            KeywordMatching::RegularExpression
+        match_type: if flags.contains('r') {
+            KeywordSyntax::RegularExpression
         } else {
-            KeywordMatching::PlainText
+            KeywordSyntax::PlainText
         },
         invert: flags.contains('i'),
         match_case: flags.contains('c'),
@@ -101,7 +101,7 @@ fn with_invert_finding_the_keyword_is_the_error() {
     assert_eq!(judge("c", "all up"), Some(FailureKind::KeywordMissing));
     assert_eq!(judge("c", "all down"), None);
     assert_eq!(judge("ci", "all up"), None);
-    assert_eq!(judge("ci", "all down"), Some(FailureKind::KeywordFound));
+    assert_eq!(judge("ci", "all down"), Some(FailureKind::ForbiddenKeywordFound));
 }
 
 #[test]

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{Failure, FailureKind, FullPage, PageObjectChange, PageObjectKind, Phase, Status};
+use crate::domain::{Failure, FailureKind, PageLoad, PageObjectChange, PageObjectKind, Phase, Status};
 
 /// Maximum number of changes in a result.
 const MAX_CHANGES: usize = 100;
@@ -23,9 +23,9 @@ const MAX_URL_CHARS: usize = 120;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageComparisonRule {
     /// Whether to report missing and new objects.
-    pub objects: bool,
+    pub reports_missing_and_new: bool,
     /// Whether to report changed sizes.
-    pub sizes: bool,
+    pub reports_sizes: bool,
     /// Percent of the previous size by which an object may grow or shrink.
     pub tolerance_percent: u32,
     /// Whether a change is an error; otherwise it is a warning.
@@ -39,7 +39,7 @@ pub struct PageBaseline(BTreeMap<Box<str>, Option<u64>>);
 impl PageBaseline {
     /// Builds the baseline of `page`, which follows `before`; `None` when the page was not loaded completely.
     #[must_use]
-    pub fn from_page(page: &FullPage, before: Option<&Self>) -> Option<Self> {
+    pub fn from_page(page: &PageLoad, before: Option<&Self>) -> Option<Self> {
         is_complete(page).then(|| {
             let known = |url: &str| before.and_then(|before| before.0.get(url).copied().flatten());
             let objects = page.objects.iter().map(|object| {
@@ -53,13 +53,13 @@ impl PageBaseline {
 
     /// Returns the total bytes of the objects.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn total_bytes(&self) -> u64 {
         self.0.values().flatten().sum()
     }
 }
 
-fn is_complete(page: &FullPage) -> bool {
-    let references_others = |kind| matches!(kind, PageObjectKind::Style | PageObjectKind::Frame);
+fn is_complete(page: &PageLoad) -> bool {
+    let references_others = |kind| matches!(kind, PageObjectKind::StyleSheet | PageObjectKind::Frame);
     let is_timeout = |kind: FailureKind| kind == FailureKind::TimedOut;
     let cut = page.objects.iter().any(|object| {
         object
@@ -72,26 +72,30 @@ fn is_complete(page: &FullPage) -> bool {
 
 /// Returns how `page` differs from `before` by `rule`: missing objects first, then new ones, then changed sizes.
 #[must_use]
-pub fn compare(before: &PageBaseline, page: &FullPage, rule: &PageComparisonRule) -> Vec<PageObjectChange> {
+pub fn compare_with_baseline(
+    before: &PageBaseline,
+    page: &PageLoad,
+    rule: &PageComparisonRule,
+) -> Vec<PageObjectChange> {
     let mut changes = Vec::new();
-    if rule.objects && is_complete(page) {
+    if rule.reports_missing_and_new && is_complete(page) {
         let now: BTreeSet<&str> = page.objects.iter().map(|object| object.url.as_str()).collect();
         let missing = before.0.iter().filter(|(url, _)| !now.contains(&***url));
         changes.extend(missing.map(|(url, bytes)| PageObjectChange {
             status: Status::OBJECT_MISSING,
             url: url.to_string(),
-            before: *bytes,
-            now: None,
+            previous_bytes: *bytes,
+            current_bytes: None,
         }));
         let new = page.objects.iter().filter(|object| !before.0.contains_key(object.url.as_str()));
         changes.extend(new.map(|object| PageObjectChange {
             status: Status::OBJECT_NEW,
             url: object.url.clone(),
-            before: None,
-            now: Some(object.body_bytes),
+            previous_bytes: None,
+            current_bytes: Some(object.body_bytes),
         }));
     }
-    if rule.sizes {
+    if rule.reports_sizes {
         let loaded = page.objects.iter().filter(|object| object.failure.is_none());
         changes.extend(loaded.filter_map(|object| {
             let then = before.0.get(object.url.as_str()).copied().flatten()?;
@@ -101,8 +105,8 @@ pub fn compare(before: &PageBaseline, page: &FullPage, rule: &PageComparisonRule
             differs.then(|| PageObjectChange {
                 status: Status::OBJECT_SIZE_CHANGED,
                 url: object.url.clone(),
-                before: Some(then),
-                now: Some(now),
+                previous_bytes: Some(then),
+                current_bytes: Some(now),
             })
         }));
     }
@@ -140,7 +144,7 @@ fn describe_change(change: &PageObjectChange) -> String {
         Some((end, _)) => format!("{}…", &change.url[..end]),
         None => change.url.clone(),
     };
-    match (change.before, change.now) {
+    match (change.previous_bytes, change.current_bytes) {
         (Some(before), Some(now)) => format!("`{url}` ({before} to {now} bytes)"),
         _ => format!("`{url}`"),
     }

@@ -3,36 +3,40 @@
 use super::*;
 use crate::domain::{PageObject, Phases};
 
-fn page(text: &str) -> FullPage {
+fn page(text: &str) -> PageLoad {
     let objects = text.split_ascii_whitespace().map(|entry| {
         let failed = entry.ends_with('!');
         let entry = entry.trim_end_matches('!');
         let (name, bytes) = entry.split_at(entry.find(|c: char| c.is_ascii_digit()).unwrap());
         PageObject {
             url: format!("http://x/{name}"),
-            kind: if name.ends_with("css") { PageObjectKind::Style } else { PageObjectKind::Image },
+            kind: if name.ends_with("css") { PageObjectKind::StyleSheet } else { PageObjectKind::Image },
             third_party: false,
             blocked: false,
-            started_us: 1,
-            total_us: 1,
+            start_offset_us: 1,
+            duration_us: 1,
             phases: Phases::default(),
             http_status: 200,
             http_version: String::new(),
-            mimetype: String::new(),
+            media_type: String::new(),
             body_wire_bytes: 0,
             body_bytes: bytes.parse().unwrap(),
-            failure: failed.then(|| Failure::new(Phase::Validate, FailureKind::HttpStatus, "")),
+            failure: failed.then(|| Failure::new(Phase::Validate, FailureKind::HttpErrorStatus, "")),
         }
     });
-    FullPage { objects: objects.collect(), ..FullPage::default() }
+    PageLoad { objects: objects.collect(), ..PageLoad::default() }
 }
 
-const ALL: PageComparisonRule =
-    PageComparisonRule { objects: true, sizes: true, tolerance_percent: 10, is_error: true };
+const ALL: PageComparisonRule = PageComparisonRule {
+    reports_missing_and_new: true,
+    reports_sizes: true,
+    tolerance_percent: 10,
+    is_error: true,
+};
 
 fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
     let known = PageBaseline::from_page(&page(before), None).unwrap();
-    let changes = compare(&known, &page(now), &rule);
+    let changes = compare_with_baseline(&known, &page(now), &rule);
     let short = |change: &PageObjectChange| {
         format!("{} {}", change.status, change.url.trim_start_matches("http://x/"))
     };
@@ -41,8 +45,10 @@ fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
 
 #[test]
 fn a_page_is_compared_as_far_as_the_monitor_asks() {
-    let (only_set, only_sizes) =
-        (PageComparisonRule { sizes: false, ..ALL }, PageComparisonRule { objects: false, ..ALL });
+    let (only_set, only_sizes) = (
+        PageComparisonRule { reports_sizes: false, ..ALL },
+        PageComparisonRule { reports_missing_and_new: false, ..ALL },
+    );
     for (before, now, rule, expected) in [
         ("a10 b20", "a10 b20", ALL, ""),
         ("a10 b20", "b20 a10", ALL, ""),
@@ -77,7 +83,7 @@ fn only_a_complete_page_is_a_baseline_and_sizes_outlive_a_failure() {
     let second = PageBaseline::from_page(&page("a10 b0!"), Some(&first)).unwrap();
     assert_eq!(second, first);
     assert_eq!(PageBaseline::from_page(&page("a10 css0!"), Some(&first)), None);
-    assert_eq!(PageBaseline::from_page(&FullPage { unlisted_objects: 1, ..page("a10") }, None), None);
+    assert_eq!(PageBaseline::from_page(&PageLoad { unlisted_objects: 1, ..page("a10") }, None), None);
     let mut late = page("a0!");
     late.objects[0].failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, ""));
     assert_eq!(PageBaseline::from_page(&late, None), None);
@@ -86,7 +92,7 @@ fn only_a_complete_page_is_a_baseline_and_sizes_outlive_a_failure() {
 #[test]
 fn the_failure_names_the_changes_and_has_the_status_of_the_first() {
     let known = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
-    let found = compare(&known, &page("e99 f1"), &ALL);
+    let found = compare_with_baseline(&known, &page("e99 f1"), &ALL);
     let failure = changes_failure(&found).unwrap();
     assert_eq!(failure.status(), Status::OBJECT_MISSING);
     assert_eq!(

@@ -16,13 +16,13 @@ const CHUNK_GROWTH: usize = 4;
 
 /// The time that a search may still take.
 pub struct SearchBudget<'a> {
-    remaining: Option<Box<dyn Fn() -> Duration + 'a>>,
-    exhausted: Cell<bool>,
+    remaining_time: Option<Box<dyn Fn() -> Duration + 'a>>,
+    is_exhausted: Cell<bool>,
 }
 
 impl fmt::Debug for SearchBudget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SearchBudget").field("over", &self.exhausted).finish_non_exhaustive()
+        f.debug_struct("SearchBudget").field("over", &self.is_exhausted).finish_non_exhaustive()
     }
 }
 
@@ -30,29 +30,29 @@ impl<'a> SearchBudget<'a> {
     /// Creates a budget without a limit.
     #[must_use]
     pub fn unlimited() -> Self {
-        Self { remaining: None, exhausted: Cell::new(false) }
+        Self { remaining_time: None, is_exhausted: Cell::new(false) }
     }
 
     /// Creates a budget whose remaining time is what `remaining` returns at each call.
-    pub fn with_remaining(remaining: impl Fn() -> Duration + 'a) -> Self {
-        Self { remaining: Some(Box::new(remaining)), exhausted: Cell::new(false) }
+    pub fn with_remaining_time(remaining: impl Fn() -> Duration + 'a) -> Self {
+        Self { remaining_time: Some(Box::new(remaining)), is_exhausted: Cell::new(false) }
     }
 
     /// Whether a search was skipped because it would have taken too long. Results of later searches are invalid.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
-        self.exhausted.get()
+        self.is_exhausted.get()
     }
 
     /// Whether `regex` matches in `text`; also `false` when that takes too long.
     #[must_use]
     pub fn is_match(&self, regex: &Regex, text: &str) -> bool {
-        self.allows(regex, text) && regex.is_match(text)
+        self.has_time_to_search(regex, text) && regex.is_match(text)
     }
 
     /// Whether there is time to search all of `text`.
-    pub(super) fn allows(&self, regex: &Regex, text: &str) -> bool {
-        let Some(remaining) = self.remaining.as_ref().filter(|_| !self.is_exhausted()) else {
+    pub(super) fn has_time_to_search(&self, regex: &Regex, text: &str) -> bool {
+        let Some(remaining) = self.remaining_time.as_ref().filter(|_| !self.is_exhausted()) else {
             return !self.is_exhausted();
         };
         let mut bytes = FIRST_CHUNK_BYTES;
@@ -69,7 +69,7 @@ impl<'a> SearchBudget<'a> {
                 (bytes, before) = (next, after);
             }
         }
-        self.exhausted.set(before.is_zero());
+        self.is_exhausted.set(before.is_zero());
         !before.is_zero()
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     fn seconds(remaining: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
         let calls = std::rc::Rc::new(Cell::new(0));
         let count = std::rc::Rc::clone(&calls);
-        let budget = SearchBudget::with_remaining(move || {
+        let budget = SearchBudget::with_remaining_time(move || {
             let at = count.get();
             count.set(at + 1);
             Duration::from_secs(remaining[at])
@@ -129,12 +129,12 @@ mod tests {
             (r"x\b \z", false),
             ("nadel", false),
         ] {
-            for budget in [SearchBudget::with_remaining(move || max), SearchBudget::unlimited()] {
+            for budget in [SearchBudget::with_remaining_time(move || max), SearchBudget::unlimited()] {
                 assert_eq!(budget.is_match(&Regex::new(expression).unwrap(), &text), found, "{expression}");
                 assert!(!budget.is_exhausted(), "{expression}");
             }
         }
-        let late = SearchBudget::with_remaining(|| Duration::ZERO);
+        let late = SearchBudget::with_remaining_time(|| Duration::ZERO);
         assert!(!late.is_match(&Regex::new("x").unwrap(), "x") && late.is_exhausted());
     }
 }

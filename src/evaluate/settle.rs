@@ -15,7 +15,7 @@ pub enum Quorum {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationOutcome {
     /// Id of the location.
-    pub location: LocationId,
+    pub location_id: LocationId,
     /// Outcome of its check.
     pub outcome: Outcome,
     /// Status code of its check.
@@ -28,7 +28,7 @@ pub struct SettlePolicy {
     /// The mode of the monitor.
     pub location_mode: LocationMode,
     /// The location that decides in mode Primary.
-    pub home: LocationId,
+    pub home_location: LocationId,
     /// How many must fail in mode SLA (MultiPOP).
     pub quorum: Quorum,
 }
@@ -60,7 +60,7 @@ pub enum Settlement {
         /// The failure that decides.
         cause: usize,
         /// Another location that failed in the same run, where that confirms the failure.
-        confirmed_by: Option<usize>,
+        confirmed_by_index: Option<usize>,
     },
 }
 
@@ -96,12 +96,12 @@ pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, verification: O
     let conclusive: Vec<usize> = positions_where(outcomes, LocationOutcome::is_conclusive);
     let failing: Vec<usize> = positions_where(outcomes, LocationOutcome::is_failure);
     let Some(&first) = conclusive.first() else { return Settlement::NoData };
-    let home = conclusive.iter().copied().find(|&at| outcomes[at].location == rule.home);
+    let home = conclusive.iter().copied().find(|&at| outcomes[at].location_id == rule.home_location);
     if rule.location_mode == LocationMode::Primary && home.is_none() {
         return Settlement::NoData;
     }
     let deciding_home = if rule.location_mode == LocationMode::Primary { home } else { None };
-    if failing.is_empty() || verification == Some(Status::VERIFIED_NO_ERROR) {
+    if failing.is_empty() || verification == Some(Status::VERIFICATION_NO_ERROR) {
         return Settlement::Passed { cause: deciding_home.unwrap_or(first) };
     }
     let passing = conclusive.iter().copied().find(|at| !failing.contains(at));
@@ -113,17 +113,17 @@ pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, verification: O
             None => tolerated,
         },
         LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], verification),
-        LocationMode::GlobalNotify => failed_unconfirmed(failing[0]),
-        LocationMode::RoundRobin if enough(2) => failed_unconfirmed(failing[0]),
-        LocationMode::MultiPop if enough(rule.quorum.required(conclusive.len())) => {
-            failed_unconfirmed(failing[0])
+        LocationMode::GlobalNotify => failed_without_confirmation(failing[0]),
+        LocationMode::RoundRobin if enough(2) => failed_without_confirmation(failing[0]),
+        LocationMode::MultiPop if enough(rule.quorum.required_failures(conclusive.len())) => {
+            failed_without_confirmation(failing[0])
         }
         LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
     }
 }
 
 impl Quorum {
-    fn required(self, conclusive: usize) -> usize {
+    fn required_failures(self, conclusive: usize) -> usize {
         match self {
             Self::AtLeast(needed) => usize::try_from(needed).unwrap_or(usize::MAX),
             Self::All => conclusive,
@@ -131,8 +131,8 @@ impl Quorum {
     }
 }
 
-fn failed_unconfirmed(cause: usize) -> Settlement {
-    Settlement::Failed { cause, confirmed_by: None }
+fn failed_without_confirmation(cause: usize) -> Settlement {
+    Settlement::Failed { cause, confirmed_by_index: None }
 }
 
 /// Settles a failure that needs confirmation: by another location that failed too, or by verification.
@@ -145,7 +145,7 @@ fn confirm_failure(
     let confirming = failing.iter().copied().find(|&at| at != cause);
     match (confirming, verification) {
         (None, None) if is_verifiable(outcomes[cause].status) => Settlement::NeedsVerification { cause },
-        _ => Settlement::Failed { cause, confirmed_by: confirming },
+        _ => Settlement::Failed { cause, confirmed_by_index: confirming },
     }
 }
 

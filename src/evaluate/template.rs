@@ -96,12 +96,12 @@ impl Template {
         let mut before = PrecedingText::default();
         let part = |source_part: TemplatePart<'_>| match source_part {
             TemplatePart::Text(text) => {
-                before.advance(text);
+                before.append(text);
                 CompiledPart::Text(text.into())
             }
             TemplatePart::Placeholder(name) => {
                 let escape = before.escape_for(context);
-                before.is_present = true;
+                before.has_text = true;
                 CompiledPart::Placeholder(name.into(), escape)
             }
         };
@@ -117,7 +117,7 @@ impl Template {
     /// Renders the text with the values of `variables`.
     ///
     /// # Errors
-    /// [`FailureKind::VariableUnknown`] when one is not set, [`FailureKind::VariableInvalid`] when a value is not
+    /// [`FailureKind::VariableNotSet`] when one is not set, [`FailureKind::VariableInvalid`] when a value is not
     /// allowed in its context or the text exceeds 1 MiB.
     pub fn render(&self, variables: &Variables) -> Result<String, Failure> {
         if let [CompiledPart::Text(text)] = &*self.parts {
@@ -147,7 +147,7 @@ impl Template {
         let reason =
             if name.starts_with('$') { "is not a built-in variable" } else { "was set by no step before" };
         let detail = format!("`{{{{{name}}}}}` in {} {reason}", self.context.description());
-        Failure::new(Phase::Prepare, FailureKind::VariableUnknown, detail)
+        Failure::new(Phase::Prepare, FailureKind::VariableNotSet, detail)
     }
 
     fn invalid_value(&self, name: &str, reason: &str) -> Failure {
@@ -160,19 +160,19 @@ impl Template {
 #[derive(Default)]
 struct PrecedingText {
     /// Whether there is any text.
-    is_present: bool,
+    has_text: bool,
     /// Whether the host has ended: by a `/`, `?` or `#` other than those of `://`.
     host_ended: bool,
     /// Whether the path has ended: by a `?` or `#`.
     path_ended: bool,
     /// Whether a JSON string is open.
-    in_string: bool,
+    in_json_string: bool,
     /// Whether the last byte was a backslash in that string.
     escaped: bool,
 }
 
 impl PrecedingText {
-    fn advance(&mut self, text: &str) {
+    fn append(&mut self, text: &str) {
         let mut rest = text;
         let scheme = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']));
         if let Some((_, behind)) = scheme {
@@ -180,12 +180,12 @@ impl PrecedingText {
         }
         self.host_ended |= rest.contains(['/', '?', '#']);
         self.path_ended |= rest.contains(['?', '#']);
-        self.is_present = true;
+        self.has_text = true;
         for byte in text.bytes() {
             match byte {
                 _ if self.escaped => self.escaped = false,
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
+                b'\\' if self.in_json_string => self.escaped = true,
+                b'"' => self.in_json_string = !self.in_json_string,
                 _ => {}
             }
         }
@@ -193,12 +193,12 @@ impl PrecedingText {
 
     fn escape_for(&self, context: EscapeContext) -> Escape {
         match context {
-            EscapeContext::Url if !self.is_present => Escape::Raw,
+            EscapeContext::Url if !self.has_text => Escape::Raw,
             EscapeContext::Url if self.path_ended => Escape::UrlComponent,
             EscapeContext::Url if self.host_ended => Escape::PathSegment,
             EscapeContext::Url => Escape::Host,
             EscapeContext::Header => Escape::Header,
-            EscapeContext::Json if self.in_string => Escape::JsonString,
+            EscapeContext::Json if self.in_json_string => Escape::JsonString,
             EscapeContext::Form => Escape::FormValue,
             EscapeContext::Xml => Escape::Xml,
             EscapeContext::Regex => Escape::Regex,
@@ -212,9 +212,9 @@ impl PrecedingText {
 /// The variables of one attempt.
 #[derive(Clone)]
 pub struct Variables {
-    set: Vec<(String, String)>,
+    values: Vec<(String, String)>,
     /// Names of variables whose values are secrets, whatever their names.
-    protected: Vec<String>,
+    secret_names: Vec<String>,
     now: Timestamp,
     random: u128,
     /// Created at the first use of a built-in variable.
@@ -224,7 +224,7 @@ pub struct Variables {
 /// Shows names only: values may be secrets.
 impl std::fmt::Debug for Variables {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.set.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.values.iter().map(|(name, _)| name)).finish()
     }
 }
 
@@ -233,7 +233,7 @@ impl Variables {
     #[must_use]
     pub fn new(now: Timestamp, random: u128) -> Self {
         let (set, protected) = (Vec::new(), Vec::new());
-        Self { set, protected, now, random, built_in: OnceLock::new() }
+        Self { values: set, secret_names: protected, now, random, built_in: OnceLock::new() }
     }
 
     fn built_in(&self) -> &[(&'static str, String); 5] {
@@ -251,16 +251,16 @@ impl Variables {
 
     /// Sets the variable `name`.
     pub fn set(&mut self, name: &str, value: String) {
-        match self.set.iter_mut().find(|(known, _)| known == name) {
+        match self.values.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = value,
-            None => self.set.push((name.to_owned(), value)),
+            None => self.values.push((name.to_owned(), value)),
         }
     }
 
     /// Returns the value of `name`; the name of a built-in variable includes the `$`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        let set = self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let set = self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
         match set {
             None if name.starts_with('$') => built_in().map(|(_, value)| value.as_str()),
@@ -269,15 +269,15 @@ impl Variables {
     }
 
     /// Marks the value of `name` as a secret.
-    pub fn protect(&mut self, name: &str) {
-        self.protected.push(name.to_owned());
+    pub fn mark_secret(&mut self, name: &str) {
+        self.secret_names.push(name.to_owned());
     }
 
     /// Returns the secret values, which are stored nowhere: those of protected variables, and of variables whose names
     /// suggest credentials, such as `token`.
     pub fn secret_values(&self) -> impl Iterator<Item = &str> {
-        let secret = |name: &String| is_sensitive_variable(name) || self.protected.contains(name);
-        self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
+        let secret = |name: &String| is_sensitive_variable(name) || self.secret_names.contains(name);
+        self.values.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }
 }
 

@@ -8,7 +8,7 @@
 use regex::Regex;
 use serde::Deserialize;
 
-use super::assertion::{AssertionError, Lookup, ParsedResponse, compile_regex, excerpt};
+use super::assertion::{AssertionError, Lookup, ParsedResponse, compile_regex, one_line_excerpt};
 use super::template::EscapeContext;
 use crate::domain::{Failure, FailureKind, Phase};
 
@@ -106,7 +106,7 @@ impl VariableExtractor {
     /// Returns its value in `response`, which is of this media type.
     ///
     /// # Errors
-    /// [`FailureKind::VariableMissing`] when it is absent or larger than 64 KiB, or the response cannot be parsed as
+    /// [`FailureKind::VariableNotExtracted`] when it is absent or larger than 64 KiB, or the response cannot be parsed as
     /// the property requires.
     pub fn extract(&self, response: &ParsedResponse<'_>, content_type: &str) -> Result<String, Failure> {
         let source = self.source_for(content_type);
@@ -118,10 +118,12 @@ impl VariableExtractor {
         } else {
             let found = Extraction::new(source, &self.property);
             match found.map_err(|error| self.missing_failure(source, &error.to_string()))? {
-                Extraction::Regex(regex) if !response.search_budget.allows(&regex, response.text) => {
+                Extraction::Regex(regex)
+                    if !response.search_budget.has_time_to_search(&regex, response.body_text) =>
+                {
                     Err("there was no time to search for it".to_owned())
                 }
-                Extraction::Regex(regex) => Ok(regex.captures(response.text).and_then(|found| {
+                Extraction::Regex(regex) => Ok(regex.captures(response.body_text).and_then(|found| {
                     let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
                     group.map(|group| group.as_str().to_owned())
                 })),
@@ -140,8 +142,9 @@ impl VariableExtractor {
     }
 
     fn missing_failure(&self, source: &str, reason: &str) -> Failure {
-        let detail = format!("`{}` from {source} `{}`: {reason}", self.name, excerpt(&self.property));
-        Failure::new(Phase::Validate, FailureKind::VariableMissing, detail)
+        let detail =
+            format!("`{}` from {source} `{}`: {reason}", self.name, one_line_excerpt(&self.property));
+        Failure::new(Phase::Validate, FailureKind::VariableNotExtracted, detail)
     }
 }
 
@@ -173,7 +176,7 @@ mod tests {
         let variable = VariableExtractor::new(&serde_json::from_value(document.clone()).unwrap())
             .map_err(|error| error.to_string())?;
         variable.extract(&response, content_type).map_err(|failure| {
-            assert_eq!(failure.kind, FailureKind::VariableMissing);
+            assert_eq!(failure.kind, FailureKind::VariableNotExtracted);
             failure.detail
         })
     }

@@ -87,10 +87,10 @@ mod tests {
             'k' => Observation::default(),
             'r' => warned(WarningKind::RedirectNotFollowed),
             'c' => warned(WarningKind::CertificateExpiring),
-            'n' => warned(WarningKind::Note),
+            'n' => warned(WarningKind::Informational),
             't' => failed(FailureKind::ConnectRefused),
             'w' => failed(FailureKind::Unreachable),
-            'o' => failed(FailureKind::NoSocket),
+            'o' => failed(FailureKind::NoSocketLeft),
             'd' => failed(FailureKind::EgressDenied),
             'x' => failed(FailureKind::Cancelled),
             _ => panic!("no attempt `{letter}`"),
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_deciding_reason_comes_first_and_attempts_are_numbered() {
         let verdict =
-            evaluate_attempts(&[failed(FailureKind::ConnectRefused), failed(FailureKind::NoSocket)]);
+            evaluate_attempts(&[failed(FailureKind::ConnectRefused), failed(FailureKind::NoSocketLeft)]);
         assert!(verdict.reasons[0].starts_with("attempt 1: the target refused"), "{:?}", verdict.reasons);
         assert!(
             verdict.reasons[1].starts_with("attempt 2: this host has no socket"),

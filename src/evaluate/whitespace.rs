@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Entities for a no-break space in HTML source.
-const ENTITIES: [&str; 4] = ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;"];
+const NO_BREAK_SPACE_ENTITIES: [&str; 4] = ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;"];
 
 /// A word or a run of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     let mut folded = String::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some((start, end, has_break)) = next_run(text, at) {
+    while let Some((start, end, has_break)) = next_whitespace_run(text, at) {
         let replacement = if has_break { "\n" } else { " " };
         if &text[start..end] != replacement {
             if folded.is_empty() {
@@ -43,14 +43,14 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
 
 /// Whether `text` has any white space.
 pub(super) fn contains_whitespace(text: &str) -> bool {
-    next_run(text, 0).is_some()
+    next_whitespace_run(text, 0).is_some()
 }
 
 /// Splits `text` at its runs of white space.
 pub(super) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut tokens = Vec::new();
     let mut at = 0;
-    while let Some((start, end, has_break)) = next_run(text, at) {
+    while let Some((start, end, has_break)) = next_whitespace_run(text, at) {
         if at < start {
             tokens.push(TextToken::Text(&text[at..start]));
         }
@@ -64,17 +64,17 @@ pub(super) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
 }
 
 /// Returns the first run of white space at or after `from`: start, end, and whether it has a line break.
-fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
+fn next_whitespace_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
     let bytes = text.as_bytes();
     let mut start = from;
     loop {
         // Letters, digits and most of ASCII cannot begin white space: skip them without decoding.
         start += bytes[start..].iter().position(|&byte| byte <= b' ' || byte == b'&' || byte >= 0xc2)?;
-        match whitespace_at(&text[start..]) {
+        match leading_whitespace(&text[start..]) {
             Some((length, is_break)) => {
                 let mut end = start + length;
                 let mut has_break = is_break;
-                while let Some((length, is_break)) = whitespace_at(&text[end..]) {
+                while let Some((length, is_break)) = leading_whitespace(&text[end..]) {
                     end += length;
                     has_break |= is_break;
                 }
@@ -86,9 +86,12 @@ fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
 }
 
 /// Returns the length of the white space at the start of `text`, and whether it is a line break.
-fn whitespace_at(text: &str) -> Option<(usize, bool)> {
+fn leading_whitespace(text: &str) -> Option<(usize, bool)> {
     if text.as_bytes().first()? == &b'&' {
-        return ENTITIES.iter().find(|entity| text.starts_with(**entity)).map(|entity| (entity.len(), false));
+        return NO_BREAK_SPACE_ENTITIES
+            .iter()
+            .find(|entity| text.starts_with(**entity))
+            .map(|entity| (entity.len(), false));
     }
     let first = text.chars().next()?;
     let is_break = matches!(first, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');

@@ -9,7 +9,7 @@ use crate::net::IpNetwork;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedClients {
     /// Processes of this user on this host, according to `/proc/self/net/tcp`.
-    User(u32),
+    LocalUser(u32),
     /// Clients in these networks: the hosts that remote browsers run on.
     Networks(Vec<IpNetwork>),
 }
@@ -18,27 +18,27 @@ impl AllowedClients {
     /// Allows the processes of the user that this process runs as.
     #[must_use]
     pub fn current_user() -> Self {
-        Self::User(nix::unistd::geteuid().as_raw())
+        Self::LocalUser(nix::unistd::geteuid().as_raw())
     }
 
     /// Whether the connection from `client` to `proxy` is served.
-    pub(super) async fn allows(&self, client: SocketAddr, proxy: SocketAddr) -> bool {
+    pub(super) async fn allows_connection(&self, client: SocketAddr, proxy: SocketAddr) -> bool {
         match self {
             Self::Networks(allowed) => {
                 allowed.iter().any(|network| network.contains(client.ip().to_canonical()))
             }
-            Self::User(uid) => {
+            Self::LocalUser(uid) => {
                 let table = if client.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
                 let table = tokio::fs::read_to_string(table).await.unwrap_or_default();
-                socket_owner(&table, client, proxy) == Some(*uid)
+                socket_owner_uid(&table, client, proxy) == Some(*uid)
             }
         }
     }
 }
 
 /// Returns the user of the socket that is bound to `local` and connected to `remote`.
-fn socket_owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
-    let (local, remote) = (proc_net_address(local), proc_net_address(remote));
+fn socket_owner_uid(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
+    let (local, remote) = (format_proc_net_address(local), format_proc_net_address(remote));
     table.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let matches = fields.next() == Some(&local) && fields.next() == Some(&remote);
@@ -48,7 +48,7 @@ fn socket_owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u3
 }
 
 /// Formats an address like the kernel: 32-bit words in the byte order of the host, and the port.
-fn proc_net_address(address: SocketAddr) -> String {
+fn format_proc_net_address(address: SocketAddr) -> String {
     use std::fmt::Write as _;
     let octets = match address.ip() {
         IpAddr::V4(v4) => v4.octets().to_vec(),
@@ -77,15 +77,22 @@ mod tests {
             let here = listener.local_addr().unwrap();
             let stream = TcpStream::connect(here).unwrap();
             let from = stream.local_addr().unwrap();
-            assert!(AllowedClients::current_user().allows(from, here).await, "{here}");
+            assert!(AllowedClients::current_user().allows_connection(from, here).await, "{here}");
             let other = nix::unistd::geteuid().as_raw() + 1;
-            assert!(!AllowedClients::User(other).allows(from, here).await, "{here}");
-            assert!(!AllowedClients::current_user().allows(here, here).await, "nobody is connected there");
+            assert!(!AllowedClients::LocalUser(other).allows_connection(from, here).await, "{here}");
             assert!(
-                AllowedClients::Networks(vec![IpNetwork::from_address(from.ip())]).allows(from, here).await
+                !AllowedClients::current_user().allows_connection(here, here).await,
+                "nobody is connected there"
             );
             assert!(
-                !AllowedClients::Networks(vec!["192.0.2.0/24".parse().unwrap()]).allows(from, here).await
+                AllowedClients::Networks(vec![IpNetwork::from_address(from.ip())])
+                    .allows_connection(from, here)
+                    .await
+            );
+            assert!(
+                !AllowedClients::Networks(vec!["192.0.2.0/24".parse().unwrap()])
+                    .allows_connection(from, here)
+                    .await
             );
         }
     }

@@ -20,7 +20,7 @@ impl BlockedHosts {
     /// The first text that is not a pattern.
     pub fn parse<S: AsRef<str>>(texts: &[S]) -> Result<Self, HostPatternError> {
         let texts = texts.iter().map(|text| text.as_ref().trim()).filter(|text| !text.is_empty());
-        texts.map(parse_pattern).collect::<Result<_, _>>().map(Self)
+        texts.map(parse_host_pattern).collect::<Result<_, _>>().map(Self)
     }
 
     /// Returns the pattern that matches `host`.
@@ -45,7 +45,7 @@ impl FromStr for BlockedHosts {
     }
 }
 
-fn parse_pattern(text: &str) -> Result<String, HostPatternError> {
+fn parse_host_pattern(text: &str) -> Result<String, HostPatternError> {
     if let Ok(address) = text.parse::<Ipv6Addr>() {
         return Ok(address.to_string());
     }

@@ -9,40 +9,40 @@ use crate::net::{AddressFamily, TlsOptions};
 
 /// Header field of the proxy's own error responses to requests in absolute form. Its value is the reason; it replaces
 /// a response of the target. The proxy removes the field from responses of targets.
-pub const REFUSED_HEADER: &str = "vigie-refused";
+pub const PROXY_ERROR_HEADER: &str = "vigie-refused";
 
 /// Configuration of a forward proxy.
 #[derive(Clone, Debug)]
 pub struct ForwardProxyConfig {
     /// Listening address; loopback unless the browser runs on another host.
-    pub listen: IpAddr,
+    pub listen_address: IpAddr,
     /// Clients that may use the proxy.
     pub allowed_clients: AllowedClients,
     /// Address families for connections to targets.
-    pub family: AddressFamily,
+    pub address_family: AddressFamily,
     /// Id of the proxy from the settings to connect through.
     pub upstream_proxy_id: Option<i64>,
     /// Hosts that are refused (403).
     pub blocked_hosts: BlockedHosts,
     /// Options for TLS to targets when the proxy terminates TLS, for features that a browser does not support for a
     /// single session: a private authority and a client certificate. `None` leaves TLS between browser and target.
-    pub intercept_tls: Option<TlsOptions>,
-    /// Id of the trace for requests to the site of [`ForwardProxy::trace`](super::proxy::ForwardProxy::set_trace_site).
+    pub tls_interception: Option<TlsOptions>,
+    /// Id of the trace for requests to the site of [`ForwardProxy::trace_id`](super::proxy::ForwardProxy::set_trace_site).
     /// Requests over TLS carry it only where the proxy terminates TLS.
-    pub trace: Option<TraceId>,
+    pub trace_id: Option<TraceId>,
 }
 
 impl Default for ForwardProxyConfig {
     /// A proxy for processes of this user on this host, without further rules.
     fn default() -> Self {
         Self {
-            listen: Ipv4Addr::LOCALHOST.into(),
+            listen_address: Ipv4Addr::LOCALHOST.into(),
             allowed_clients: AllowedClients::current_user(),
-            family: AddressFamily::Any,
+            address_family: AddressFamily::Any,
             upstream_proxy_id: None,
             blocked_hosts: BlockedHosts::default(),
-            intercept_tls: None,
-            trace: None,
+            tls_interception: None,
+            trace_id: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::upgrade::OnUpgrade;
 use tokio::net::TcpStream;
 
-use super::http1_builders::CONNECT_TIMEOUT;
+use super::http1_builders::HEAD_AND_CONNECT_TIMEOUT;
 use super::proxy::ForwardProxy;
 use super::upstream::UpstreamConnection;
 use crate::domain::{Failure, FailureKind, Phase};
@@ -20,45 +20,48 @@ use crate::sync::Mutex;
 pub(super) type ResponseBody = UnsyncBoxBody<Bytes, hyper::Error>;
 
 /// State that the requests of one browser connection share.
-pub(super) struct ProxyConnection<'a> {
+pub(super) struct BrowserConnection<'a> {
     pub(super) proxy: &'a ForwardProxy,
-    pub(super) net: &'a Net,
+    pub(super) location_net: &'a Net,
     /// The tunnel that the connection becomes after its exchange.
     pub(super) pending_tunnel: Mutex<Option<Tunnel>>,
     /// The idle connection to a target that the next request may use.
-    pub(super) idle: Arc<Mutex<Option<UpstreamConnection>>>,
+    pub(super) idle_upstream: Arc<Mutex<Option<UpstreamConnection>>>,
 }
 
 /// A connection that only copies bytes in both directions, after CONNECT or an upgrade.
 pub(super) enum Tunnel {
     /// After `CONNECT`.
-    Connected { browser: OnUpgrade, target: TcpStream, host: String, port: u16 },
+    Connect { browser: OnUpgrade, target: TcpStream, host: String, port: u16 },
     /// After `101 Switching Protocols`.
-    Switched { browser: OnUpgrade, target: OnUpgrade, upstream: UpstreamConnection },
+    Upgrade { browser: OnUpgrade, target: OnUpgrade, upstream: UpstreamConnection },
 }
 
-impl ProxyConnection<'_> {
+impl BrowserConnection<'_> {
     /// Connects to `host`, unless it is blocked or the egress policy denies it.
     pub(super) async fn connect_target(&self, host: &str, port: u16) -> Result<TcpStream, ProxyError> {
         let rules = &self.proxy.config;
         let reject = |status, failure: Failure| {
             self.proxy.target_log.record_failure(host, port, &failure);
-            ProxyError { status, text: failure.to_string() }
+            ProxyError { status, reason: failure.to_string() }
         };
         if let Some(rule) = rules.blocked_hosts.matching_pattern(host) {
             let detail = format!("`{host}` is blocked by `{rule}`");
-            let failure = Failure::new(Phase::Prepare, FailureKind::PageUnloadable, detail);
+            let failure = Failure::new(Phase::Prepare, FailureKind::NavigationFailed, detail);
             return Err(reject(StatusCode::FORBIDDEN, failure));
         }
         let mut endpoint = Endpoint::new(host, port);
-        (endpoint.address_family, endpoint.proxy_id) = (rules.family, rules.upstream_proxy_id);
+        (endpoint.address_family, endpoint.proxy_id) = (rules.address_family, rules.upstream_proxy_id);
         let mut trace = ConnectionTrace::default();
-        let connected = self.net.connect(&endpoint, Deadline::within(CONNECT_TIMEOUT), &mut trace).await;
+        let connected = self
+            .location_net
+            .connect(&endpoint, Deadline::within(HEAD_AND_CONNECT_TIMEOUT), &mut trace)
+            .await;
         let stream = connected.map_err(|failure| match failure.kind {
             FailureKind::EgressDenied => reject(StatusCode::FORBIDDEN, failure),
             _ => reject(StatusCode::BAD_GATEWAY, failure),
         })?;
-        if stream.peer_addr().is_ok_and(|peer| peer == self.proxy.address) {
+        if stream.peer_addr().is_ok_and(|peer| peer == self.proxy.listen_address) {
             let detail = "the target is the forward proxy of the browser itself";
             let failure = Failure::new(Phase::Connect, FailureKind::EgressDenied, detail);
             return Err(reject(StatusCode::FORBIDDEN, failure));
@@ -68,7 +71,7 @@ impl ProxyConnection<'_> {
     }
 
     /// Sets the tunnel that starts after the current response.
-    pub(super) fn upgrade_to(&self, tunnel: Tunnel) {
+    pub(super) fn set_pending_tunnel(&self, tunnel: Tunnel) {
         *self.pending_tunnel.lock() = Some(tunnel);
     }
 }
@@ -76,21 +79,21 @@ impl ProxyConnection<'_> {
 /// Error response of the proxy, when the target gives no response.
 pub(super) struct ProxyError {
     pub(super) status: StatusCode,
-    pub(super) text: String,
+    pub(super) reason: String,
 }
 
 impl ProxyError {
     pub(super) fn bad_request(text: &str) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, text: text.to_owned() }
+        Self { status: StatusCode::BAD_REQUEST, reason: text.to_owned() }
     }
 
     pub(super) fn to_response(&self) -> Response<ResponseBody> {
-        let mut response = Response::new(text_body(&format!("{}\n", self.text)));
+        let mut response = Response::new(text_body(&format!("{}\n", self.reason)));
         *response.status_mut() = self.status;
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, plain);
-        let reason = HeaderValue::from_str(&self.text).unwrap_or(HeaderValue::from_static("refused"));
-        response.headers_mut().insert(super::config::REFUSED_HEADER, reason);
+        let reason = HeaderValue::from_str(&self.reason).unwrap_or(HeaderValue::from_static("refused"));
+        response.headers_mut().insert(super::config::PROXY_ERROR_HEADER, reason);
         response
     }
 }

@@ -6,12 +6,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Ur
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-use super::connection::{ProxyConnection, ProxyError, ResponseBody, Tunnel};
+use super::connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel};
 use super::upstream::{UpstreamBody, UpstreamConnection};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Header fields of a single connection (RFC 9110 7.6.1), in addition to those that `Connection` names.
-const HOP_BY_HOP: [HeaderName; 8] = [
+const HOP_BY_HOP_HEADERS: [HeaderName; 8] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
@@ -24,11 +24,11 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 
 /// Sends `request` to its target and returns the response.
 pub(super) async fn forward(
-    connection: &ProxyConnection<'_>,
+    connection: &BrowserConnection<'_>,
     mut request: Request<Incoming>,
 ) -> Result<Response<ResponseBody>, ProxyError> {
     let (host, port) = parse_target(request.uri())?;
-    let requested_protocols = upgrade_protocols(request.headers());
+    let requested_protocols = requested_upgrade(request.headers());
     let browser = requested_protocols.is_some().then(|| hyper::upgrade::on(&mut request));
     rewrite_request(&mut request, requested_protocols.as_ref())?;
     if let Some(trace_context) = connection.proxy.trace_context_for(&host) {
@@ -40,7 +40,7 @@ pub(super) async fn forward(
         // The idle connection was closed by the target meanwhile, and the request was not sent.
         Err(mut error) if error.message().is_some() => match error.take_message() {
             Some(request) => {
-                upstream = new_upstream(connection, &host, port).await?;
+                upstream = connect_upstream(connection, &host, port).await?;
                 let exchange = upstream.sender.send_request(request);
                 upstream.drive_until(exchange).await
             }
@@ -51,45 +51,45 @@ pub(super) async fn forward(
     let mut response = result.map_err(|error| {
         let failure = upstream_failure(&error);
         connection.proxy.target_log.record_failure(&host, port, &failure);
-        ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
+        ProxyError { status: StatusCode::BAD_GATEWAY, reason: failure.to_string() }
     })?;
     let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
-    let accepted_protocols = upgrade_protocols(response.headers()).filter(|_| switched);
+    let accepted_protocols = requested_upgrade(response.headers()).filter(|_| switched);
     strip_hop_by_hop(response.headers_mut());
-    response.headers_mut().remove(super::config::REFUSED_HEADER);
+    response.headers_mut().remove(super::config::PROXY_ERROR_HEADER);
     if switched {
         let Some((browser, accepted_protocols)) = browser.zip(accepted_protocols) else {
             return Err(ProxyError {
                 status: StatusCode::BAD_GATEWAY,
-                text: "the target switched protocols without a request".to_owned(),
+                reason: "the target switched protocols without a request".to_owned(),
             });
         };
         let target = hyper::upgrade::on(&mut response);
-        set_upgrade(response.headers_mut(), &accepted_protocols);
-        connection.upgrade_to(Tunnel::Switched { browser, target, upstream });
+        set_upgrade_headers(response.headers_mut(), &accepted_protocols);
+        connection.set_pending_tunnel(Tunnel::Upgrade { browser, target, upstream });
         return Ok(response.map(BodyExt::boxed_unsync));
     }
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(|body| UpstreamBody::new(body, upstream, &connection.idle).boxed_unsync()))
+    Ok(response.map(|body| UpstreamBody::new(body, upstream, &connection.idle_upstream).boxed_unsync()))
 }
 
 /// Returns the idle connection when it leads to this target, otherwise a new one.
 async fn idle_or_new_upstream(
-    connection: &ProxyConnection<'_>,
+    connection: &BrowserConnection<'_>,
     host: &str,
     port: u16,
 ) -> Result<UpstreamConnection, ProxyError> {
-    let idle = connection.idle.lock().take();
+    let idle = connection.idle_upstream.lock().take();
     if let Some(mut idle) = idle
         && idle.can_serve(host, port).await
     {
         return Ok(idle);
     }
-    new_upstream(connection, host, port).await
+    connect_upstream(connection, host, port).await
 }
 
-async fn new_upstream(
-    connection: &ProxyConnection<'_>,
+async fn connect_upstream(
+    connection: &BrowserConnection<'_>,
     host: &str,
     port: u16,
 ) -> Result<UpstreamConnection, ProxyError> {
@@ -97,7 +97,7 @@ async fn new_upstream(
     UpstreamConnection::new(host, port, stream).await.map_err(|error| {
         let failure = upstream_failure(&error);
         connection.proxy.target_log.record_failure(host, port, &failure);
-        ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
+        ProxyError { status: StatusCode::BAD_GATEWAY, reason: failure.to_string() }
     })
 }
 
@@ -110,7 +110,7 @@ fn parse_target(uri: &Uri) -> Result<(String, u16), ProxyError> {
 }
 
 /// Returns the protocols that the sender of these fields wants to upgrade to.
-fn upgrade_protocols(headers: &HeaderMap) -> Option<HeaderValue> {
+fn requested_upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let is_upgrade = connection_options(headers).any(|name| name == "upgrade");
     headers.get(header::UPGRADE).filter(|_| is_upgrade).cloned()
 }
@@ -138,12 +138,12 @@ fn rewrite_request(
     strip_hop_by_hop(request.headers_mut());
     request.headers_mut().insert(header::HOST, host);
     if let Some(requested_protocols) = requested_protocols {
-        set_upgrade(request.headers_mut(), requested_protocols);
+        set_upgrade_headers(request.headers_mut(), requested_protocols);
     }
     Ok(())
 }
 
-fn set_upgrade(headers: &mut HeaderMap, protocols: &HeaderValue) {
+fn set_upgrade_headers(headers: &mut HeaderMap, protocols: &HeaderValue) {
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(header::UPGRADE, protocols.clone());
 }
@@ -152,7 +152,7 @@ fn strip_hop_by_hop(headers: &mut HeaderMap) {
     for name in connection_options(headers).collect::<Vec<_>>() {
         headers.remove(name.as_str());
     }
-    for name in &HOP_BY_HOP {
+    for name in &HOP_BY_HOP_HEADERS {
         headers.remove(name);
     }
 }

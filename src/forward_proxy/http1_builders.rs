@@ -10,14 +10,14 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Most header fields of a head.
 const MAX_HEADER_FIELDS: usize = 256;
 /// Time limit for the head of a request, and for connecting to a target.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const HEAD_AND_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builder for connections of browsers. Field names keep their case.
-pub(super) fn server_builder() -> server::conn::http1::Builder {
+pub(super) fn browser_side_builder() -> server::conn::http1::Builder {
     let mut builder = server::conn::http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(CONNECT_TIMEOUT)
+        .header_read_timeout(HEAD_AND_CONNECT_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADER_FIELDS)
         .preserve_header_case(true)
@@ -26,7 +26,7 @@ pub(super) fn server_builder() -> server::conn::http1::Builder {
 }
 
 /// Builder for connections to targets, with the same settings.
-pub(super) fn client_builder() -> client::conn::http1::Builder {
+pub(super) fn target_side_builder() -> client::conn::http1::Builder {
     let mut builder = client::conn::http1::Builder::new();
     builder
         .max_buf_size(MAX_HEAD_BYTES)

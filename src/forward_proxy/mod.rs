@@ -22,7 +22,7 @@ mod upstream;
 
 pub use allowed_clients::AllowedClients;
 pub use blocked_hosts::{BlockedHosts, HostPatternError};
-pub use config::{ForwardProxyConfig, REFUSED_HEADER};
+pub use config::{ForwardProxyConfig, PROXY_ERROR_HEADER};
 pub use proxy::ForwardProxy;
 pub use target_log::TargetConnection;
 pub use trace_context::TraceId;

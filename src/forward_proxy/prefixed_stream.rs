@@ -9,13 +9,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Reads `before`, then `inner`; writes to `inner`.
 pub(super) struct PrefixedStream<S> {
-    before: Bytes,
+    prefix: Bytes,
     inner: S,
 }
 
 impl<S> PrefixedStream<S> {
     pub(super) fn new(before: Bytes, inner: S) -> Self {
-        Self { before, inner }
+        Self { prefix: before, inner }
     }
 }
 
@@ -25,9 +25,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for PrefixedStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.before.has_remaining() {
-            let length = self.before.len().min(buffer.remaining());
-            buffer.put_slice(&self.before.split_to(length));
+        if self.prefix.has_remaining() {
+            let length = self.prefix.len().min(buffer.remaining());
+            buffer.put_slice(&self.prefix.split_to(length));
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.inner).poll_read(cx, buffer)

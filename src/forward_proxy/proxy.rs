@@ -16,42 +16,45 @@ use crate::net::{ProtectedService, protect_local_port};
 #[derive(Debug)]
 pub struct ForwardProxy {
     pub(super) listener: TcpListener,
-    pub(super) address: SocketAddr,
+    pub(super) listen_address: SocketAddr,
     pub(super) config: ForwardProxyConfig,
     pub(super) target_log: TargetLog,
-    pub(super) interceptor: Option<TlsInterceptor>,
+    pub(super) tls_interceptor: Option<TlsInterceptor>,
     trace_context: Option<Arc<TraceContext>>,
     /// Prevents checks from connecting to its port.
-    _protected: ProtectedService,
+    _port_protection: ProtectedService,
 }
 
 impl ForwardProxy {
     /// Listens on a free port. Connections wait until [`Self::serve`] is polled.
     ///
     /// # Errors
-    /// [`FailureKind::NoSocket`] when no port is free, [`FailureKind::NotConfigured`] when the address does not belong
+    /// [`FailureKind::NoSocketLeft`] when no port is free, [`FailureKind::NotConfigured`] when the address does not belong
     /// to this host.
     pub async fn bind(rules: ForwardProxyConfig) -> Result<Self, Failure> {
         let failed = |kind, reason: &dyn std::fmt::Display| {
-            let detail =
-                format!("the forward proxy of the browser cannot listen on {}: {reason}", rules.listen);
+            let detail = format!(
+                "the forward proxy of the browser cannot listen on {}: {reason}",
+                rules.listen_address
+            );
             Failure::new(Phase::Prepare, kind, detail)
         };
-        let listener = TcpListener::bind((rules.listen, 0)).await.map_err(|error| match error.kind() {
-            std::io::ErrorKind::AddrNotAvailable => failed(FailureKind::NotConfigured, &error),
-            _ => failed(FailureKind::NoSocket, &error),
-        })?;
-        let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocket, &error))?;
-        let interceptor = rules.intercept_tls.clone().map(TlsInterceptor::new).transpose()?;
-        let tracing = rules.trace.map(|id| Arc::new(TraceContext::new(id)));
+        let listener =
+            TcpListener::bind((rules.listen_address, 0)).await.map_err(|error| match error.kind() {
+                std::io::ErrorKind::AddrNotAvailable => failed(FailureKind::NotConfigured, &error),
+                _ => failed(FailureKind::NoSocketLeft, &error),
+            })?;
+        let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocketLeft, &error))?;
+        let interceptor = rules.tls_interception.clone().map(TlsInterceptor::new).transpose()?;
+        let tracing = rules.trace_id.map(|id| Arc::new(TraceContext::new(id)));
         Ok(Self {
             listener,
-            address,
+            listen_address: address,
             config: rules,
             target_log: TargetLog::default(),
-            interceptor,
+            tls_interceptor: interceptor,
             trace_context: tracing,
-            _protected: protect_local_port(address.port()),
+            _port_protection: protect_local_port(address.port()),
         })
     }
 
@@ -65,13 +68,13 @@ impl ForwardProxy {
 
     /// Returns the trace context, if requests to `host` carry it.
     pub(super) fn trace_context_for(&self, host: &str) -> Option<&Arc<TraceContext>> {
-        self.trace_context.as_ref().filter(|tracing| tracing.covers(host))
+        self.trace_context.as_ref().filter(|tracing| tracing.applies_to(host))
     }
 
     /// Returns the listening address.
     #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub fn listen_address(&self) -> SocketAddr {
+        self.listen_address
     }
 
     /// Why the last connection to `host` on `port` failed; `None` when it succeeded, or was never tried.
@@ -91,6 +94,6 @@ impl ForwardProxy {
     /// Returns the first successful connection to `host` on `port`.
     #[must_use]
     pub fn target_connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
-        self.target_log.connection(host, port)
+        self.target_log.first_connection(host, port)
     }
 }

@@ -20,7 +20,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::mpsc;
 
-use super::http1_builders::{client_builder, server_builder};
+use super::http1_builders::{browser_side_builder, target_side_builder};
 use super::trace_context::TraceContext;
 
 /// Longest head in HTTP/2, in bytes.
@@ -34,7 +34,7 @@ pub(super) trait RelayStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> RelayStream for S {}
 
 /// Both sides of a connection that has switched to another protocol.
-type UpgradePair = (OnUpgrade, OnUpgrade);
+type UpgradedSides = (OnUpgrade, OnUpgrade);
 
 /// Relays HTTP/1.1 until one side closes.
 pub(super) async fn relay_http1(
@@ -42,12 +42,12 @@ pub(super) async fn relay_http1(
     target: impl RelayStream,
     trace_context: &Arc<TraceContext>,
 ) {
-    let connecting = client_builder().handshake(TokioIo::new(target));
+    let connecting = target_side_builder().handshake(TokioIo::new(target));
     let Ok((sender, connection)) = connecting.await else { return };
     // One request at a time, as the browser sends them.
     let sender = Arc::new(tokio::sync::Mutex::new(sender));
     let (upgrade_requested, upgraded) =
-        (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::<Option<UpgradePair>>::default()));
+        (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::<Option<UpgradedSides>>::default()));
     let service = service_fn(|mut request: Request<Incoming>| {
         let (sender, upgraded) = (Arc::clone(&sender), Arc::clone(&upgraded));
         trace_context.inject(request.headers_mut());
@@ -68,7 +68,8 @@ pub(super) async fn relay_http1(
             Ok::<_, hyper::Error>(response)
         }
     });
-    let mut serving = pin!(server_builder().serve_connection(TokioIo::new(browser), service).with_upgrades());
+    let mut serving =
+        pin!(browser_side_builder().serve_connection(TokioIo::new(browser), service).with_upgrades());
     let mut connection = pin!(connection.with_upgrades());
     let mut is_open = true;
     loop {
@@ -105,7 +106,7 @@ pub(super) async fn relay_http2(
     trace_context: &Arc<TraceContext>,
 ) {
     let (queue, mut queued) = mpsc::unbounded_channel();
-    let queue = TaskQueue(queue);
+    let queue = TaskSender(queue);
     let connecting = client::conn::http2::Builder::new(queue.clone())
         .max_header_list_size(MAX_HEADER_LIST_BYTES)
         .handshake(TokioIo::new(target));
@@ -141,9 +142,9 @@ type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Queues the tasks of a connection: a few for each of its streams, whose number is limited.
 #[derive(Clone)]
-struct TaskQueue(mpsc::UnboundedSender<BoxedTask>);
+struct TaskSender(mpsc::UnboundedSender<BoxedTask>);
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskQueue {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskSender {
     fn execute(&self, task: F) {
         // Fails only when the relay has ended; the task is then no longer needed.
         let _ = self.0.send(Box::pin(task));

@@ -14,9 +14,9 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
-use super::connection::{ProxyConnection, ProxyError, ResponseBody, Tunnel, text_body};
+use super::connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel, text_body};
 use super::forward_request;
-use super::http1_builders::server_builder;
+use super::http1_builders::browser_side_builder;
 use super::proxy::ForwardProxy;
 use crate::net::Net;
 use crate::sync::Mutex;
@@ -34,7 +34,7 @@ impl ForwardProxy {
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                    Ok((stream, client)) => connections.push(self.accept(net, stream, client)),
+                    Ok((stream, client)) => connections.push(self.serve_if_allowed(net, stream, client)),
                     Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
                 },
                 Some(()) = connections.next(), if !connections.is_empty() => {}
@@ -42,9 +42,9 @@ impl ForwardProxy {
         }
     }
 
-    async fn accept(&self, net: &Net, stream: TcpStream, client: SocketAddr) {
+    async fn serve_if_allowed(&self, net: &Net, stream: TcpStream, client: SocketAddr) {
         // Connections of other clients are closed without a response.
-        if self.config.allowed_clients.allows(client, self.address).await {
+        if self.config.allowed_clients.allows_connection(client, self.listen_address).await {
             // If it fails, small writes are delayed a little.
             let _ = stream.set_nodelay(true);
             serve_connection(self, net, stream).await;
@@ -54,10 +54,14 @@ impl ForwardProxy {
 
 /// Serves `stream` until one side closes it.
 async fn serve_connection(forward: &ForwardProxy, net: &Net, stream: TcpStream) {
-    let proxy_connection =
-        ProxyConnection { proxy: forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
-    let service = service_fn(|request| proxy_connection.handle(request));
-    let connection = server_builder().serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let proxy_connection = BrowserConnection {
+        proxy: forward,
+        location_net: net,
+        pending_tunnel: Mutex::default(),
+        idle_upstream: Arc::default(),
+    };
+    let service = service_fn(|request| proxy_connection.handle_request(request));
+    let connection = browser_side_builder().serve_connection(TokioIo::new(stream), service).with_upgrades();
     // An error concerns only the browser: it disconnected, or sent invalid HTTP and got an error response.
     if connection.await.is_ok() {
         let tunnel = proxy_connection.pending_tunnel.lock().take();
@@ -67,8 +71,8 @@ async fn serve_connection(forward: &ForwardProxy, net: &Net, stream: TcpStream) 
     }
 }
 
-impl ProxyConnection<'_> {
-    async fn handle(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
+impl BrowserConnection<'_> {
+    async fn handle_request(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
         let response = if request.method() == Method::CONNECT {
             self.handle_connect(request).await
         } else {
@@ -89,20 +93,22 @@ impl ProxyConnection<'_> {
         let host = authority.host().to_owned();
         let target = self.connect_target(&host, port).await?;
         let browser = hyper::upgrade::on(&mut request);
-        self.upgrade_to(Tunnel::Connected { browser, target, host, port });
+        self.set_pending_tunnel(Tunnel::Connect { browser, target, host, port });
         Ok(Response::new(text_body("")))
     }
 
     async fn run_tunnel(&self, tunnel: Tunnel) {
         // Both ends see how a tunnel ended, so its result is ignored.
         match tunnel {
-            Tunnel::Connected { browser, mut target, host, port } => {
+            Tunnel::Connect { browser, mut target, host, port } => {
                 let Ok(browser) = browser.await else { return };
                 let mut browser = TokioIo::new(browser);
-                match &self.proxy.interceptor {
+                match &self.proxy.tls_interceptor {
                     Some(interceptor) => {
                         let trace_context = self.proxy.trace_context_for(&host);
-                        let result = interceptor.relay(self.net, browser, target, &host, trace_context).await;
+                        let result = interceptor
+                            .run_tunnel(self.location_net, browser, target, &host, trace_context)
+                            .await;
                         if let Err(failure) = result {
                             self.proxy.target_log.record_failure(&host, port, &failure);
                         }
@@ -110,7 +116,7 @@ impl ProxyConnection<'_> {
                     None => drop(copy_bidirectional(&mut browser, &mut target).await),
                 }
             }
-            Tunnel::Switched { browser, target, mut upstream } => {
+            Tunnel::Upgrade { browser, target, mut upstream } => {
                 let Ok(target) = upstream.drive_until(target).await else { return };
                 let Ok(browser) = browser.await else { return };
                 drop(copy_bidirectional(&mut TokioIo::new(browser), &mut TokioIo::new(target)).await);

@@ -17,13 +17,13 @@ pub struct TargetConnection {
     /// Times to resolve and connect.
     pub phases: Phases,
     /// Address of the target.
-    pub address: Option<SocketAddr>,
+    pub peer_address: Option<SocketAddr>,
 }
 
 #[derive(Debug, Default)]
 struct TargetEntry {
-    failure: Option<Failure>,
-    connection: Option<TargetConnection>,
+    last_failure: Option<Failure>,
+    first_connection: Option<TargetConnection>,
 }
 
 /// Targets by host and port.
@@ -32,28 +32,28 @@ pub(super) struct TargetLog(Mutex<BTreeMap<(String, u16), TargetEntry>>);
 
 impl TargetLog {
     pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectionTrace) {
-        self.with(host, port, |target| {
-            target.failure = None;
-            let way = || TargetConnection { phases: trace.phases, address: trace.peer_address };
-            target.connection.get_or_insert_with(way);
+        self.update_target(host, port, |target| {
+            target.last_failure = None;
+            let way = || TargetConnection { phases: trace.phases, peer_address: trace.peer_address };
+            target.first_connection.get_or_insert_with(way);
         });
     }
 
     pub(super) fn record_failure(&self, host: &str, port: u16, failure: &Failure) {
-        self.with(host, port, |target| target.failure = Some(failure.clone()));
+        self.update_target(host, port, |target| target.last_failure = Some(failure.clone()));
     }
 
     pub(super) fn last_failure(&self, host: &str, port: u16) -> Option<Failure> {
         let targets = self.0.lock();
-        targets.get(&(normalize_host(host), port))?.failure.clone()
+        targets.get(&(normalize_host(host), port))?.last_failure.clone()
     }
 
-    pub(super) fn connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
+    pub(super) fn first_connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
         let targets = self.0.lock();
-        targets.get(&(normalize_host(host), port))?.connection.clone()
+        targets.get(&(normalize_host(host), port))?.first_connection.clone()
     }
 
-    fn with(&self, host: &str, port: u16, change: impl FnOnce(&mut TargetEntry)) {
+    fn update_target(&self, host: &str, port: u16, change: impl FnOnce(&mut TargetEntry)) {
         let key = (normalize_host(host), port);
         let mut targets = self.0.lock();
         if targets.len() < MAX_TARGETS || targets.contains_key(&key) {

@@ -21,25 +21,25 @@ use crate::net::{ConnectionTrace, Deadline, Net, TlsOptions};
 /// First byte of a TLS connection: the type of a handshake record (RFC 8446 5.1).
 const TLS_HANDSHAKE_RECORD: u8 = 22;
 /// Application protocols of web pages.
-const HTTP2: &[&[u8]] = &[b"h2", b"http/1.1"];
-const HTTP1: &[&[u8]] = &[b"http/1.1"];
+const ALPN_HTTP2_OR_HTTP1: &[&[u8]] = &[b"h2", b"http/1.1"];
+const ALPN_HTTP1: &[&[u8]] = &[b"http/1.1"];
 
 /// Terminates TLS, with the key of the certificates for this check's browser.
 pub(super) struct TlsInterceptor {
-    options: TlsOptions,
-    key: rcgen::KeyPair,
+    target_tls_options: TlsOptions,
+    certificate_key: rcgen::KeyPair,
 }
 
 impl std::fmt::Debug for TlsInterceptor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TlsInterceptor").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("TlsInterceptor").field("options", &self.target_tls_options).finish_non_exhaustive()
     }
 }
 
 impl TlsInterceptor {
     pub(super) fn new(options: TlsOptions) -> Result<Self, Failure> {
         let key = rcgen::KeyPair::generate().map_err(|error| internal_failure(&error))?;
-        Ok(Self { options, key })
+        Ok(Self { target_tls_options: options, certificate_key: key })
     }
 
     /// Relays bytes between `browser` and `target` until both have ended; bytes other than TLS unchanged. With
@@ -47,7 +47,7 @@ impl TlsInterceptor {
     ///
     /// # Errors
     /// Why the handshake with the target failed.
-    pub(super) async fn relay<S>(
+    pub(super) async fn run_tunnel<S>(
         &self,
         net: &Net,
         mut browser: S,
@@ -75,12 +75,12 @@ impl TlsInterceptor {
         };
         let client_hello = hello.client_hello();
         let offers_http2 = client_hello.alpn().is_some_and(|mut names| names.any(|name| name == b"h2"));
-        let alpn = if offers_http2 { HTTP2 } else { HTTP1 };
-        let options = TlsOptions { alpn_protocols: alpn, ..self.options.clone() };
-        let deadline = Deadline::within(super::http1_builders::CONNECT_TIMEOUT);
+        let alpn = if offers_http2 { ALPN_HTTP2_OR_HTTP1 } else { ALPN_HTTP1 };
+        let options = TlsOptions { alpn_protocols: alpn, ..self.target_tls_options.clone() };
+        let deadline = Deadline::within(super::http1_builders::HEAD_AND_CONNECT_TIMEOUT);
         let mut trace = ConnectionTrace::default();
         let mut target = net.tls_handshake(target, host, &options, deadline, &mut trace).await?;
-        let config = self.server_config(host, target.alpn_protocol())?;
+        let config = self.browser_side_config(host, target.alpn_protocol())?;
         let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };
         match trace_context {
             Some(trace_context) if target.alpn_protocol() == Some(b"h2") => {
@@ -93,7 +93,7 @@ impl TlsInterceptor {
     }
 
     /// Returns the configuration for the browser, with a self-signed certificate for `host`.
-    fn server_config(&self, host: &str, alpn: Option<&[u8]>) -> Result<ServerConfig, Failure> {
+    fn browser_side_config(&self, host: &str, alpn: Option<&[u8]>) -> Result<ServerConfig, Failure> {
         let host = super::blocked_hosts::normalize_host(host);
         let mut parameters =
             rcgen::CertificateParams::new(vec![host]).map_err(|error| internal_failure(&error))?;
@@ -102,9 +102,10 @@ impl TlsInterceptor {
         ::aws_lc_rs::rand::fill(&mut serial).map_err(|_| internal_failure(&"no random numbers"))?;
         serial[0] &= 0x7f;
         parameters.serial_number = Some(rcgen::SerialNumber::from_slice(&serial));
-        let certificate = parameters.self_signed(&self.key).map_err(|error| internal_failure(&error))?;
+        let certificate =
+            parameters.self_signed(&self.certificate_key).map_err(|error| internal_failure(&error))?;
         let chain = vec![CertificateDer::from(certificate.der().to_vec())];
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(self.key.serialize_der()));
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(self.certificate_key.serialize_der()));
         let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))

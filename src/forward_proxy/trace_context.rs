@@ -36,14 +36,14 @@ impl fmt::Display for TraceId {
 /// The trace of one check, and the site that gets it.
 #[derive(Debug)]
 pub(super) struct TraceContext {
-    id: TraceId,
+    trace_id: TraceId,
     /// A registrable domain with all hosts below it, or a host without one. Set when the first page is requested.
     site: OnceLock<String>,
 }
 
 impl TraceContext {
     pub(super) const fn new(id: TraceId) -> Self {
-        Self { id, site: OnceLock::new() }
+        Self { trace_id: id, site: OnceLock::new() }
     }
 
     /// Sets the site; only the first call has an effect.
@@ -52,7 +52,7 @@ impl TraceContext {
     }
 
     /// Whether `host` belongs to the site.
-    pub(super) fn covers(&self, host: &str) -> bool {
+    pub(super) fn applies_to(&self, host: &str) -> bool {
         let host = normalize_host(host);
         self.site.get().is_some_and(|site| {
             host.strip_suffix(site.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -67,7 +67,7 @@ impl TraceContext {
         if rand::fill(&mut span).is_err() || span == [0; 8] {
             return;
         }
-        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.id, to_hex(&span))) {
+        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.trace_id, to_hex(&span))) {
             fields.insert(TRACEPARENT, value);
             fields.remove(TRACESTATE);
         }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_site_covers_its_hosts_and_no_others() {
         let trace_context = TraceContext::new(TraceId::from_bits(7));
-        assert!(!trace_context.covers("shop.example"), "the site is not known yet");
+        assert!(!trace_context.applies_to("shop.example"), "the site is not known yet");
         trace_context.set_site("Shop.example");
         trace_context.set_site("other.example");
         for (host, expected) in [
@@ -93,11 +93,11 @@ mod tests {
             ("other.example", false),
             ("example", false),
         ] {
-            assert_eq!(trace_context.covers(host), expected, "{host}");
+            assert_eq!(trace_context.applies_to(host), expected, "{host}");
         }
         let address = TraceContext::new(TraceId::from_bits(7));
         address.set_site("[::1]");
-        assert!(address.covers("[::1]") && !address.covers("127.0.0.1"));
+        assert!(address.applies_to("[::1]") && !address.applies_to("127.0.0.1"));
     }
 
     #[test]

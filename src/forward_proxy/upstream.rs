@@ -12,7 +12,7 @@ use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::http1_builders::client_builder;
+use super::http1_builders::target_side_builder;
 
 /// A connection, with the future that drives it.
 pub(super) struct UpstreamConnection {
@@ -20,23 +20,23 @@ pub(super) struct UpstreamConnection {
     pub(super) port: u16,
     pub(super) sender: SendRequest<Incoming>,
     /// `None` after the connection has ended.
-    connection: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    driver: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl UpstreamConnection {
     pub(super) async fn new(host: &str, port: u16, stream: TcpStream) -> hyper::Result<Self> {
-        let (sender, connection) = client_builder().handshake(TokioIo::new(stream)).await?;
+        let (sender, connection) = target_side_builder().handshake(TokioIo::new(stream)).await?;
         // The exchange that an error affects reports it.
         let connection = Box::pin(async move { drop(connection.with_upgrades().await) });
-        Ok(Self { host: host.to_owned(), port, sender, connection: Some(connection) })
+        Ok(Self { host: host.to_owned(), port, sender, driver: Some(connection) })
     }
 
     /// Drives the connection as far as possible without waiting.
     fn poll(&mut self, cx: &mut Context<'_>) {
-        if let Some(connection) = &mut self.connection
+        if let Some(connection) = &mut self.driver
             && connection.as_mut().poll(cx).is_ready()
         {
-            self.connection = None;
+            self.driver = None;
         }
     }
 
@@ -57,7 +57,7 @@ impl UpstreamConnection {
         }
         poll_fn(|cx| {
             self.poll(cx);
-            Poll::Ready(self.connection.is_some() && self.sender.is_ready())
+            Poll::Ready(self.driver.is_some() && self.sender.is_ready())
         })
         .await
     }
@@ -67,7 +67,7 @@ impl UpstreamConnection {
 pub(super) struct UpstreamBody {
     body: Incoming,
     upstream: Option<UpstreamConnection>,
-    idle: Arc<Mutex<Option<UpstreamConnection>>>,
+    idle_upstream: Arc<Mutex<Option<UpstreamConnection>>>,
 }
 
 impl UpstreamBody {
@@ -76,15 +76,15 @@ impl UpstreamBody {
         upstream: UpstreamConnection,
         idle: &Arc<Mutex<Option<UpstreamConnection>>>,
     ) -> Self {
-        let mut this = Self { body, upstream: Some(upstream), idle: Arc::clone(idle) };
+        let mut this = Self { body, upstream: Some(upstream), idle_upstream: Arc::clone(idle) };
         if this.body.is_end_stream() {
-            this.release();
+            this.return_to_idle();
         }
         this
     }
 
-    fn release(&mut self) {
-        *self.idle.lock() = self.upstream.take();
+    fn return_to_idle(&mut self) {
+        *self.idle_upstream.lock() = self.upstream.take();
     }
 }
 
@@ -102,7 +102,7 @@ impl Body for UpstreamBody {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         let ended = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
         if ended && self.upstream.is_some() {
-            self.release();
+            self.return_to_idle();
         }
         frame
     }

@@ -100,13 +100,13 @@ pub fn io_failure(phase: Phase, error: &io::Error) -> Failure {
     // A TLS 1.3 server refuses a client certificate only after the handshake.
     let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let kind = match error.kind() {
-        _ if matches!(tls_error, Some(rustls::Error::AlertReceived(_))) => FailureKind::TlsHandshake,
+        _ if matches!(tls_error, Some(rustls::Error::AlertReceived(_))) => FailureKind::TlsHandshakeFailed,
         Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => FailureKind::ResponseReset,
         Io::UnexpectedEof => FailureKind::ResponseTruncated,
         Io::TimedOut => FailureKind::TimedOut,
         Io::HostUnreachable | Io::NetworkUnreachable => FailureKind::Unreachable,
         Io::InvalidData => FailureKind::ResponseInvalid,
-        Io::OutOfMemory => FailureKind::NoSocket,
+        Io::OutOfMemory => FailureKind::NoSocketLeft,
         _ => FailureKind::Internal,
     };
     Failure::new(phase, kind, error.to_string())

@@ -97,7 +97,7 @@ impl Net {
         };
         let host = &endpoint.host;
         if responded {
-            Failure::new(Phase::Resolve, FailureKind::NameUnanswered, format!("`{host}`: {error_text}"))
+            Failure::new(Phase::Resolve, FailureKind::NameLookupUnanswered, format!("`{host}`: {error_text}"))
         } else {
             let control_name = &self.stack.resolver.control_name;
             let detail = format!(
@@ -151,7 +151,7 @@ fn lookup_failure(endpoint: &Endpoint, error: &ResolveError) -> Option<Failure> 
         ResolveError::Dns(_) | ResolveError::Proto(_) => {
             (FailureKind::ResolverError, format!("`{host}`: {error}"))
         }
-        ResolveError::Io(error) if is_out_of_sockets(error) => (FailureKind::NoSocket, error.to_string()),
+        ResolveError::Io(error) if is_out_of_sockets(error) => (FailureKind::NoSocketLeft, error.to_string()),
         _ => return None,
     };
     Some(Failure::new(Phase::Resolve, kind, detail))
@@ -163,5 +163,5 @@ fn no_address_failure(endpoint: &Endpoint, reason: &str) -> Failure {
 }
 
 fn is_out_of_sockets(error: &io::Error) -> bool {
-    socket::socket_failure_kind(error) == Some(FailureKind::NoSocket)
+    socket::socket_failure_kind(error) == Some(FailureKind::NoSocketLeft)
 }

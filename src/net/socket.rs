@@ -85,7 +85,7 @@ pub(super) fn socket_failure_kind(error: &io::Error) -> Option<FailureKind> {
             FailureKind::Unreachable
         }
         Errno::ETIMEDOUT => FailureKind::TimedOut,
-        Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM => FailureKind::NoSocket,
+        Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM => FailureKind::NoSocketLeft,
         Errno::EADDRNOTAVAIL | Errno::EADDRINUSE | Errno::ENODEV | Errno::EAGAIN => {
             FailureKind::NoSourceAddress
         }

@@ -13,7 +13,7 @@ use super::send_error::SendError;
 use crate::domain::NotificationKind;
 
 /// Path of the API when the address has none.
-const PATH: &str = "/api/v2/alerts";
+const DEFAULT_API_PATH: &str = "/api/v2/alerts";
 /// How long an alert stays active without a clear. Recipients may limit the number of messages, and Alertmanager
 /// would resolve an alert that is not repeated after some minutes.
 const ALERT_DURATION: Duration = Duration::from_hours(24);
@@ -21,7 +21,7 @@ const ALERT_DURATION: Duration = Duration::from_hours(24);
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
-    let kind = error_kind_of(content.kind);
+    let kind = error_kind_cleared_by(content.kind);
     let mut labels = Map::new();
     let mut label = |name: &str, value: String| {
         if !value.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     };
     label("alertname", format!("Vigie{}", kind.title().replace(' ', "")));
     label("severity", severity(content, kind).to_owned());
-    label("company", content.company.clone());
+    label("company", content.account_name.clone());
     label("monitor", content.monitor_name.clone());
     label("monitor_id", content.monitor_id.map(|id| id.to_string()).unwrap_or_default());
     label("monitor_type", content.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
@@ -40,9 +40,10 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         label("location_id", location.to_string());
     }
     if content.monitor_id.is_none() {
-        label("key", message.key.clone());
+        label("key", message.idempotency_key.clone());
     }
-    let ends_at = if content.kind.is_clear() { content.at } else { content.at + ALERT_DURATION };
+    let ends_at =
+        if content.kind.is_clear() { content.occurred_at } else { content.occurred_at + ALERT_DURATION };
     let body = json!([{
         "labels": labels,
         "annotations": {
@@ -50,20 +51,20 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
             "description": message.text,
             "status": content.status.to_string(),
             "status_text": content.status_text,
-            "location": content.location,
+            "location": content.location_name,
             "alert_note": content.alert_note,
-            "idempotency_key": message.key,
+            "idempotency_key": message.idempotency_key,
         },
-        "startsAt": content.since.unwrap_or(content.at).to_string(),
+        "startsAt": content.outage_started_at.unwrap_or(content.occurred_at).to_string(),
         "endsAt": ends_at.to_string(),
     }]);
     let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(with_credentials(call.with_default_path(PATH), &message.recipient, &message.secret.0)
-        .with_idempotency_key(&message.key))
+    Ok(with_credentials(call.with_default_path(DEFAULT_API_PATH), &message.recipient, &message.credential.0)
+        .with_idempotency_key(&message.idempotency_key))
 }
 
 /// Returns the kind that `kind` clears; `kind` itself when it is not a clear.
-const fn error_kind_of(kind: NotificationKind) -> NotificationKind {
+const fn error_kind_cleared_by(kind: NotificationKind) -> NotificationKind {
     match kind {
         NotificationKind::SiteClear => NotificationKind::SiteError,
         NotificationKind::PerformanceClear => NotificationKind::PerformanceError,

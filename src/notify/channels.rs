@@ -38,27 +38,27 @@ impl Default for ChannelSettings {
 }
 
 /// All notification channels.
-pub struct Channels {
-    http: WebhookClient,
-    mail: Option<MailChannel>,
-    traps: TrapChannel,
-    sms: Option<SmsSettings>,
+pub struct NotificationChannels {
+    webhook_client: WebhookClient,
+    mail_channel: Option<MailChannel>,
+    trap_channel: TrapChannel,
+    sms_settings: Option<SmsSettings>,
     clock: Arc<dyn Clock>,
     attempt_timeout: Duration,
 }
 
-impl Channels {
+impl NotificationChannels {
     /// Creates the channels over `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
         let ChannelSettings { attempt_timeout: try_time, mail, sms, trap_enterprise } = settings;
         let traps =
-            TrapChannel { net: Arc::clone(&net), enterprise: trap_enterprise, started_at: clock.now() };
+            TrapChannel { net: Arc::clone(&net), enterprise_oid: trap_enterprise, started_at: clock.now() };
         Self {
-            http: WebhookClient::new(Arc::clone(&net), Arc::clone(&clock)),
-            mail: mail.map(|mail| MailChannel::new(net, mail)),
-            traps,
-            sms,
+            webhook_client: WebhookClient::new(Arc::clone(&net), Arc::clone(&clock)),
+            mail_channel: mail.map(|mail| MailChannel::new(net, mail)),
+            trap_channel: traps,
+            sms_settings: sms,
             clock,
             attempt_timeout: try_time,
         }
@@ -69,15 +69,15 @@ impl Channels {
         let mut scope = message.egress_scope;
         let call: WebhookRequest = match message.recipient.method {
             NotificationMethod::MailText | NotificationMethod::MailHtml => {
-                return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
+                return self.mail_channel.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
             }
             NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
-                return self.traps.send(message, self.clock.now(), self.attempt_timeout).await;
+                return self.trap_channel.send(message, self.clock.now(), self.attempt_timeout).await;
             }
             NotificationMethod::Sms => {
                 // The settings name the gateway.
                 scope = EgressScope::Operator;
-                sms::to_request(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
+                sms::to_request(self.sms_settings.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
             }
             NotificationMethod::FormPost => form_post::to_request(message)?,
             NotificationMethod::PagerDuty => pager_duty::to_request(message)?,
@@ -87,14 +87,14 @@ impl Channels {
             NotificationMethod::Slack => slack::to_request(message)?,
             NotificationMethod::Alertmanager => alertmanager::to_request(message)?,
         };
-        self.http.send(call, scope, self.attempt_timeout).await.map(drop)
+        self.webhook_client.send(call, scope, self.attempt_timeout).await.map(drop)
     }
 }
 
-impl MessageSender for Channels {
+impl MessageSender for NotificationChannels {
     fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         Box::pin(async move {
-            let mail = self.mail.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
+            let mail = self.mail_channel.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
             let max = match message.recipient.method {
                 NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
                 _ => self.attempt_timeout,
@@ -103,7 +103,7 @@ impl MessageSender for Channels {
             let ended =
                 tokio::time::timeout(max + Duration::from_secs(5), self.send_by_method(message)).await;
             let late = |_| SendError::transient(format!("timed out after {} s", max.as_secs()));
-            ended.map_err(late).flatten().map_err(|error| error.redact(&message.secret.0))
+            ended.map_err(late).flatten().map_err(|error| error.redact_and_truncate(&message.credential.0))
         })
     }
 }

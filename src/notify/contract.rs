@@ -9,7 +9,7 @@ use crate::domain::{Capture, EgressScope, NotificationContent, Recipient};
 #[derive(Clone, Debug)]
 pub struct OutgoingMessage {
     /// Idempotency key; the same at each attempt.
-    pub key: String,
+    pub idempotency_key: String,
     /// Content that it was rendered from.
     pub content: NotificationContent,
     /// The recipient.
@@ -17,7 +17,7 @@ pub struct OutgoingMessage {
     /// On whose behalf channels connect to the address of the recipient.
     pub egress_scope: EgressScope,
     /// Decrypted secret of the recipient; empty for none.
-    pub secret: Secret,
+    pub credential: Secret,
     /// Rendered title or subject.
     pub subject: String,
     /// Rendered plain text.
@@ -25,7 +25,7 @@ pub struct OutgoingMessage {
     /// Rendered HTML, for mail.
     pub html: Option<String>,
     /// The whole JSON body, when the account's template defines it (JSON POST).
-    pub body: Option<String>,
+    pub json_body: Option<String>,
     /// Attachments, for methods that support them: screenshots, the response, a traceroute.
     pub attachments: Vec<Capture>,
 }

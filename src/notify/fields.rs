@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::{LocationReport, MonitorType, NotificationContent, Status};
 
 /// Value of `source`.
-const SOURCE: &str = "vigie";
+const SOURCE_VALUE: &str = "vigie";
 
 /// Returns the fields of `content`, as strings except for lists; empty where a value is absent.
 #[must_use]
@@ -18,34 +18,34 @@ pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<
         content.monitor_type,
         Some(MonitorType::BrowserScript | MonitorType::WebsiteApi | MonitorType::WebsiteSslApi)
     );
-    let step = content.step.as_ref();
+    let step = content.failing_step.as_ref();
     let trace = content.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
     let pairs: [(&str, String); 29] = [
-        ("source", SOURCE.to_owned()),
+        ("source", SOURCE_VALUE.to_owned()),
         ("notify_type", content.kind.title().to_owned()),
         ("custid", content.customer.to_string()),
-        ("company", content.company.clone()),
+        ("company", content.account_name.clone()),
         ("device_id", display_or_empty(content.monitor_id)),
         ("device_name", content.monitor_name.clone()),
         ("device_type", kind.to_owned()),
         ("device_typecode", kind.to_owned()),
         ("status", content.status.to_string()),
         ("status_text", content.status_text.clone()),
-        ("errcount", content.errcount.to_string()),
+        ("errcount", content.consecutive_failures.to_string()),
         ("http_status", display_or_empty(content.http_status)),
-        ("location", content.location.clone()),
+        ("location", content.location_name.clone()),
         ("location_num", display_or_empty(content.location_id)),
-        ("timestamp", content.at.to_string()),
+        ("timestamp", content.occurred_at.to_string()),
         ("transaction", if scripted { "y" } else { "n" }.to_owned()),
         ("url", content.target.clone()),
         ("step_num", step.map(|(number, _)| number.to_string()).unwrap_or_default()),
         ("step_name", step.map(|(_, name)| name.clone()).unwrap_or_default()),
         ("alert_note", content.alert_note.clone()),
         ("kind", content.kind.name().to_owned()),
-        ("brand", content.brand.clone()),
-        ("episode", display_or_empty(content.episode)),
+        ("brand", content.subject_prefix.clone()),
+        ("episode", display_or_empty(content.episode_id)),
         ("check", display_or_empty(content.check_id)),
-        ("since", display_or_empty(content.since)),
+        ("since", display_or_empty(content.outage_started_at)),
         (
             "verification",
             content
@@ -60,7 +60,8 @@ pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<
     ];
     let mut fields: Map<String, Value> =
         pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
-    fields.insert("rotated_locations".to_owned(), content.locations.iter().map(location_json).collect());
+    fields
+        .insert("rotated_locations".to_owned(), content.location_reports.iter().map(location_json).collect());
     fields.insert("reasons".to_owned(), json!(content.reasons));
     let views = content.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
     fields.insert("content_views".to_owned(), views);

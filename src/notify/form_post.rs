@@ -12,7 +12,7 @@ use super::send_error::SendError;
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let mut form = Serializer::new(String::new());
-    for (name, value) in json_fields(&message.content, &message.key, &message.text) {
+    for (name, value) in json_fields(&message.content, &message.idempotency_key, &message.text) {
         match value {
             Value::String(text) => form.append_pair(&name, &text),
             other => form.append_pair(&name, &other.to_string()),
@@ -20,5 +20,6 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     }
     let call =
         WebhookRequest::post(&message.recipient.address, "application/x-www-form-urlencoded", form.finish())?;
-    Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
+    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+        .with_idempotency_key(&message.idempotency_key))
 }

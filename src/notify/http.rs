@@ -26,7 +26,7 @@ const MAX_REDIRECTS: usize = 3;
 /// Longest pause that a receiver may request with `Retry-After`.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 /// Identifies repeats of the same message to receivers (draft-ietf-httpapi-idempotency-key-header).
-pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(super) const IDEMPOTENCY_KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Sends HTTP requests to receivers.
 #[derive(Clone)]
@@ -91,7 +91,7 @@ impl WebhookRequest {
     /// Adds the idempotency key of the message.
     pub(super) fn with_idempotency_key(mut self, key: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(key) {
-            self.headers.insert(IDEMPOTENCY_KEY, value);
+            self.headers.insert(IDEMPOTENCY_KEY_HEADER, value);
         }
         self
     }
@@ -137,14 +137,14 @@ impl WebhookRequest {
             // RFC 9110 15.4: these turn a POST into a GET and would lose the message.
             let text = format!(
                 "it redirects to `{}`, which would lose the message; use that URL as the address",
-                display_url(&to)
+                url_for_error(&to)
             );
             return Err(SendError::permanent(format!("the receiver answered `{status}`: {text}")));
         }
         if self.url.scheme() == "https" && to.scheme() == "http" {
             return Err(SendError::permanent(format!(
                 "it redirects to `{}`, which is not encrypted",
-                display_url(&to)
+                url_for_error(&to)
             )));
         }
         if to.origin() != self.url.origin() {
@@ -166,7 +166,7 @@ impl WebhookClient {
     ///
     /// # Errors
     /// When the server cannot be reached or does not respond with a success status.
-    pub async fn ping(&self, url: &str, within: Duration) -> Result<(), SendError> {
+    pub async fn send_heartbeat(&self, url: &str, within: Duration) -> Result<(), SendError> {
         self.send(WebhookRequest::new(Method::GET, url)?, EgressScope::Operator, within).await.map(drop)
     }
 
@@ -180,7 +180,7 @@ impl WebhookClient {
         let net = self.net.with_egress_scope(scope);
         let deadline = Deadline::within(within);
         for _ in 0..=MAX_REDIRECTS {
-            let (head, body) = exchange(&net, &call, deadline).await?;
+            let (head, body) = send_once(&net, &call, deadline).await?;
             if matches!(head.status.as_u16(), 301..=303 | 307 | 308) {
                 call = call.follow_redirect(&head)?;
                 continue;
@@ -200,7 +200,7 @@ impl WebhookClient {
                 return Ok(text);
             }
             let mut refused = SendError::from_status(head.status, &text);
-            refused.not_before = self.retry_after(&head);
+            refused.retry_after = self.retry_after(&head);
             return Err(refused);
         }
         Err(SendError::permanent(format!("more than {MAX_REDIRECTS} redirects")))
@@ -222,7 +222,7 @@ impl WebhookClient {
     }
 }
 
-async fn exchange(
+async fn send_once(
     net: &Net,
     call: &WebhookRequest,
     deadline: Deadline,
@@ -252,7 +252,7 @@ fn percent_decode(text: &str) -> String {
 }
 
 /// Formats a URL for messages: without login and query, and at most one line long.
-fn display_url(url: &Url) -> String {
+fn url_for_error(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);

@@ -10,12 +10,15 @@ use crate::domain::Recipient;
 
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
-    let body = match &message.body {
+    let body = match &message.json_body {
         Some(body) => body.clone(),
-        None => Value::Object(json_fields(&message.content, &message.key, &message.text)).to_string(),
+        None => {
+            Value::Object(json_fields(&message.content, &message.idempotency_key, &message.text)).to_string()
+        }
     };
     let call = WebhookRequest::post(&message.recipient.address, "application/json", body)?;
-    Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
+    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+        .with_idempotency_key(&message.idempotency_key))
 }
 
 /// Adds the credentials of the recipient: user name and password, or a token alone (RFC 6750).

@@ -20,11 +20,11 @@ mod snmp;
 mod splunk;
 mod templates;
 
-pub use channels::{ChannelSettings, Channels, DEFAULT_TRAP_ENTERPRISE};
+pub use channels::{ChannelSettings, DEFAULT_TRAP_ENTERPRISE, NotificationChannels};
 pub use contract::{MessageSender, OutgoingMessage, Secret, SendFuture};
 pub use fields::json_fields;
 pub use http::WebhookClient;
-pub use mail::{MailSettings, MailTls};
+pub use mail::{MailEncryption, MailSettings};
 pub use send_error::SendError;
 pub use sms::SmsSettings;
 pub use snmp::parse_object_identifier;

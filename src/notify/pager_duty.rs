@@ -10,7 +10,7 @@ use super::send_error::SendError;
 use crate::domain::{LocationId, NotificationContent, NotificationKind};
 
 /// Path of the API when the address has none.
-const PATH: &str = "/v2/enqueue";
+const DEFAULT_API_PATH: &str = "/v2/enqueue";
 /// Most characters of a summary.
 const MAX_SUMMARY_CHARS: usize = 1_024;
 
@@ -18,26 +18,26 @@ const MAX_SUMMARY_CHARS: usize = 1_024;
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let mut event = json!({
-        "routing_key": message.secret.0,
+        "routing_key": message.credential.0,
         "event_action": if content.kind.is_clear() { "resolve" } else { "trigger" },
-        "dedup_key": dedup_key(content, &message.key),
-        "client": content.brand,
+        "dedup_key": dedup_key(content, &message.idempotency_key),
+        "client": content.subject_prefix,
         "payload": {
             "summary": message.subject.chars().take(MAX_SUMMARY_CHARS).collect::<String>(),
             "source": if content.target.is_empty() { "vigie" } else { content.target.as_str() },
             "severity": severity(content, content.kind),
-            "timestamp": content.at.to_string(),
+            "timestamp": content.occurred_at.to_string(),
             "component": content.monitor_name,
-            "group": content.company,
+            "group": content.account_name,
             "class": content.kind.name(),
-            "custom_details": json_fields(content, &message.key, &message.text),
+            "custom_details": json_fields(content, &message.idempotency_key, &message.text),
         },
     });
     if content.target.starts_with("https://") || content.target.starts_with("http://") {
         event["links"] = Value::Array(vec![json!({"href": content.target, "text": content.monitor_name})]);
     }
     let call = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
-    Ok(call.with_default_path(PATH).with_idempotency_key(&message.key))
+    Ok(call.with_default_path(DEFAULT_API_PATH).with_idempotency_key(&message.idempotency_key))
 }
 
 /// Returns the key that an error and its clear share: that of their performance alert, episode or monitor. Other
@@ -52,7 +52,7 @@ pub(super) fn dedup_key(content: &NotificationContent, key: &str) -> String {
     if let Some((alert, location)) = performance_alert_key(content) {
         return format!("vigie-performance-{alert}-{location}");
     }
-    match (content.episode, content.monitor_id) {
+    match (content.episode_id, content.monitor_id) {
         (Some(episode), _) => format!("vigie-{family}-episode-{episode}"),
         (None, Some(monitor)) => format!("vigie-{family}-monitor-{monitor}"),
         (None, None) => key.chars().take(255).collect(),

@@ -17,7 +17,7 @@ pub struct SendError {
     /// Whether another attempt may succeed. A refusal of the message or the address is final.
     pub is_retryable: bool,
     /// How long the receiver asks to wait (`Retry-After`).
-    pub not_before: Option<Duration>,
+    pub retry_after: Option<Duration>,
     /// What happened, for people; without secrets.
     pub detail: String,
 }
@@ -26,13 +26,13 @@ impl SendError {
     /// Creates a temporary error: another attempt may succeed.
     #[must_use]
     pub fn transient(detail: impl Into<String>) -> Self {
-        Self { is_retryable: true, not_before: None, detail: detail.into() }
+        Self { is_retryable: true, retry_after: None, detail: detail.into() }
     }
 
     /// Creates a final error: the message or the address must be changed.
     #[must_use]
     pub fn permanent(detail: impl Into<String>) -> Self {
-        Self { is_retryable: false, not_before: None, detail: detail.into() }
+        Self { is_retryable: false, retry_after: None, detail: detail.into() }
     }
 
     /// Creates the error of an HTTP response without success. A status that rejects this request as such is final; all
@@ -42,12 +42,12 @@ impl SendError {
         let is_final = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
         let text = if text.is_empty() { String::new() } else { format!(": {text}") };
         let detail = format!("the receiver responded with status `{}`{text}", status.as_u16());
-        Self { is_retryable: !is_final, not_before: None, detail }
+        Self { is_retryable: !is_final, retry_after: None, detail }
     }
 
     /// Masks `secret`, which the receiver may have repeated, and shortens the detail to a line or two.
     #[must_use]
-    pub fn redact(mut self, secret: &str) -> Self {
+    pub fn redact_and_truncate(mut self, secret: &str) -> Self {
         if !secret.is_empty() {
             self.detail = self.detail.replace(secret, MASK);
         }
@@ -63,7 +63,7 @@ impl From<Failure> for SendError {
     /// A denial by the egress policy is final; every other connection error may pass.
     fn from(failure: Failure) -> Self {
         let is_retryable = failure.kind != FailureKind::EgressDenied;
-        Self { is_retryable, not_before: None, detail: failure.to_string() }
+        Self { is_retryable, retry_after: None, detail: failure.to_string() }
     }
 }
 
@@ -84,9 +84,10 @@ mod tests {
 
     #[test]
     fn repeated_secrets_are_masked_and_long_details_truncated() {
-        let error = SendError::transient(format!("bad token s3cret {}", "x".repeat(1000))).redact("s3cret");
+        let error = SendError::transient(format!("bad token s3cret {}", "x".repeat(1000)))
+            .redact_and_truncate("s3cret");
         assert!(error.detail.starts_with(&format!("bad token {MASK} xxx")), "{}", error.detail);
         assert_eq!(error.detail.chars().count(), MAX_DETAIL_CHARS + 1);
-        assert_eq!(SendError::permanent("a").redact("").detail, "a");
+        assert_eq!(SendError::permanent("a").redact_and_truncate("").detail, "a");
     }
 }

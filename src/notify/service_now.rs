@@ -12,28 +12,28 @@ use super::send_error::SendError;
 use crate::domain::NotificationKind;
 
 /// Most characters of a short description.
-const MAX_SHORT_DESCRIPTION: usize = 160;
+const MAX_SHORT_DESCRIPTION_CHARS: usize = 160;
 
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let (urgency, severity) = urgency_and_severity(content.kind);
-    let incident = dedup_key(content, &message.key);
-    let seconds = content.at.as_micros() / 1_000_000;
+    let incident = dedup_key(content, &message.idempotency_key);
+    let seconds = content.occurred_at.as_micros() / 1_000_000;
     let time = jiff::Timestamp::from_second(seconds).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
-    let details = Value::Object(json_fields(content, &message.key, ""));
+    let details = Value::Object(json_fields(content, &message.idempotency_key, ""));
     let body = json!({
         // incident
-        "short_description": message.subject.chars().take(MAX_SHORT_DESCRIPTION).collect::<String>(),
+        "short_description": message.subject.chars().take(MAX_SHORT_DESCRIPTION_CHARS).collect::<String>(),
         "description": message.text,
         "urgency": urgency,
         "impact": urgency,
         "category": "Monitoring",
         "correlation_id": incident,
-        "correlation_display": content.brand,
+        "correlation_display": content.subject_prefix,
         // em_event
         "source": "vigie",
-        "event_class": content.company,
+        "event_class": content.account_name,
         "node": content.monitor_name,
         "resource": content.target,
         "type": content.kind.title(),
@@ -45,7 +45,8 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "additional_info": details.to_string(),
     });
     let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
+    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+        .with_idempotency_key(&message.idempotency_key))
 }
 
 /// Returns the urgency of an incident (1 high to 3 low) and the severity of an event (1 critical to 5 info, 0 clear).

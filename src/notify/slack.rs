@@ -14,9 +14,9 @@ const MAX_TEXT_CHARS: usize = 3_000;
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let colour = if content.kind.is_clear() { "good" } else { "danger" };
-    let field = |title: &str, value: String| json!({"title": title, "value": escape(&value), "short": true});
+    let field = |title: &str, value: String| json!({"title": title, "value": escape_slack_text(&value), "short": true});
     let mut fields = Vec::new();
-    for (title, value) in [("Location", &content.location), ("Target", &content.target)] {
+    for (title, value) in [("Location", &content.location_name), ("Target", &content.target)] {
         if !value.is_empty() {
             fields.push(field(title, value.clone()));
         }
@@ -24,23 +24,24 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     if content.monitor_id.is_some() {
         fields.push(field("Status", content.status.to_string()));
     }
-    let subject = escape(&message.subject);
+    let subject = escape_slack_text(&message.subject);
     let text: String = message.text.chars().take(MAX_TEXT_CHARS).collect();
     let body = json!({
         "text": subject,
         "attachments": [{
             "fallback": subject,
             "color": colour,
-            "text": escape(&text),
+            "text": escape_slack_text(&text),
             "fields": fields,
-            "ts": content.at.as_micros() / 1_000_000,
+            "ts": content.occurred_at.as_micros() / 1_000_000,
         }],
     });
     let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
+    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+        .with_idempotency_key(&message.idempotency_key))
 }
 
 /// Escapes the three characters that start links, mentions and entities.
-fn escape(text: &str) -> String {
+fn escape_slack_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

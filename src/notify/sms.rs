@@ -3,7 +3,7 @@
 use super::contract::{OutgoingMessage, Secret};
 use super::http::WebhookRequest;
 use super::send_error::SendError;
-use super::templates::{OutputFormat, render_body};
+use super::templates::{OutputFormat, render_settings_body};
 
 /// Most characters of a text message: three parts of 153 (GSM 03.38).
 const MAX_TEXT_CHARS: usize = 459;
@@ -12,14 +12,14 @@ const MAX_TEXT_CHARS: usize = 459;
 #[derive(Clone, Debug)]
 pub struct SmsSettings {
     /// Its URL.
-    pub url: String,
+    pub gateway_url: String,
     /// Template of the body with the variables `to`, `text`, `from` and `key`, such as `{{ to }}`, escaped by the
     /// media type.
-    pub body: String,
+    pub body_template: String,
     /// Whether the body is JSON rather than a form.
-    pub json: bool,
+    pub body_is_json: bool,
     /// Sender, in the gateway's format.
-    pub from: String,
+    pub sender: String,
     /// User name of the gateway; empty for none.
     pub username: String,
     /// Password; a token when there is no user name.
@@ -35,15 +35,17 @@ pub(super) fn to_request(
     // Keep only digits and `+`: the grouping of digits varies.
     let number = message.recipient.address.trim();
     let to: String = number.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
-    let values = [("to", to.as_str()), ("text", &text), ("from", &settings.from), ("key", &message.key)];
-    let (format, media) = if settings.json {
+    let values =
+        [("to", to.as_str()), ("text", &text), ("from", &settings.sender), ("key", &message.idempotency_key)];
+    let (format, media) = if settings.body_is_json {
         (OutputFormat::Json, "application/json")
     } else {
         (OutputFormat::Form, "application/x-www-form-urlencoded")
     };
-    let body = render_body(format, &settings.body, &values)
+    let body = render_settings_body(format, &settings.body_template, &values)
         .map_err(|reason| SendError::transient(format!("`sms.body`: {reason}")))?;
-    let call = WebhookRequest::post(&settings.url, media, body)?.with_idempotency_key(&message.key);
+    let call = WebhookRequest::post(&settings.gateway_url, media, body)?
+        .with_idempotency_key(&message.idempotency_key);
     Ok(match (settings.username.as_str(), settings.password.0.as_str()) {
         ("", "") => call,
         ("", token) => call.with_authorization(&format!("Bearer {token}")),

@@ -8,12 +8,12 @@ use super::http::WebhookRequest;
 use super::send_error::SendError;
 
 /// Path of the API when the address has none.
-const PATH: &str = "/services/collector/event";
+const DEFAULT_API_PATH: &str = "/services/collector/event";
 
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
-    let micros = content.at.as_micros();
+    let micros = content.occurred_at.as_micros();
     // Seconds with their exact fraction as text; a JSON number would be rounded.
     let time = format!("{}.{:06}", micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let event = json!({
@@ -21,9 +21,11 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "host": if content.monitor_name.is_empty() { "vigie" } else { content.monitor_name.as_str() },
         "source": "vigie",
         "sourcetype": "vigie:alert",
-        "event": json_fields(content, &message.key, &message.text),
+        "event": json_fields(content, &message.idempotency_key, &message.text),
     });
     let call = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
-    let call = call.with_default_path(PATH).with_authorization(&format!("Splunk {}", message.secret.0));
-    Ok(call.with_idempotency_key(&message.key))
+    let call = call
+        .with_default_path(DEFAULT_API_PATH)
+        .with_authorization(&format!("Splunk {}", message.credential.0));
+    Ok(call.with_idempotency_key(&message.idempotency_key))
 }

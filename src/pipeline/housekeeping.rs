@@ -14,7 +14,7 @@ use crate::telemetry::Metrics;
 /// results are included an hour later.
 const ROLL_UP_MINUTE: u32 = 5;
 /// Minutes past the hour at which expired tokens and sessions are removed, away from the rollups.
-const PURGE_MINUTE: u32 = 35;
+const TOKEN_PURGE_MINUTE: u32 = 35;
 
 /// Time of day at which retention runs, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,24 +26,24 @@ pub struct TimeOfDay {
 }
 
 /// Removes the tokens and sessions that have expired.
-pub trait TokenPurge: Send + Sync + 'static {
+pub trait ExpiredTokenPurger: Send + Sync + 'static {
     /// Removes them; returns how many there were.
-    fn purge_tokens(&self) -> StoreFuture<'_, u64>;
+    fn purge_expired_tokens(&self) -> StoreFuture<'_, u64>;
 }
 
 /// Runs housekeeping jobs.
 #[derive(Clone)]
 pub struct HousekeepingRunner {
     /// The store to maintain.
-    pub store: Arc<dyn Housekeeping>,
+    pub housekeeping_store: Arc<dyn Housekeeping>,
     /// Counts runs and failures.
     pub metrics: Arc<Metrics>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// How long data is kept.
     pub retention: Retention,
-    /// Removes expired tokens; without it there is no [`HousekeepingJob::Purge`].
-    pub accounts: Option<Arc<dyn TokenPurge>>,
+    /// Removes expired tokens; without it there is no [`HousekeepingJob::PurgeExpiredTokens`].
+    pub token_purge: Option<Arc<dyn ExpiredTokenPurger>>,
 }
 
 /// Runs the housekeeping jobs at their times.
@@ -59,7 +59,7 @@ pub enum HousekeepingJob {
     /// Removes data older than its retention.
     ApplyRetention,
     /// Removes expired tokens and sessions.
-    Purge,
+    PurgeExpiredTokens,
 }
 
 impl HousekeepingJob {
@@ -69,7 +69,7 @@ impl HousekeepingJob {
         match self {
             Self::RollUp => "roll_up",
             Self::ApplyRetention => "retain",
-            Self::Purge => "purge",
+            Self::PurgeExpiredTokens => "purge",
         }
     }
 }
@@ -83,10 +83,12 @@ impl HousekeepingRunner {
         let started = Instant::now();
         let now = self.clock.now();
         let outcome = match job {
-            HousekeepingJob::RollUp => self.store.roll_up(now).await,
-            HousekeepingJob::ApplyRetention => self.store.retain(self.retention.clone(), now).await,
-            HousekeepingJob::Purge => match &self.accounts {
-                Some(accounts) => accounts.purge_tokens().await,
+            HousekeepingJob::RollUp => self.housekeeping_store.roll_up(now).await,
+            HousekeepingJob::ApplyRetention => {
+                self.housekeeping_store.apply_retention(self.retention.clone(), now).await
+            }
+            HousekeepingJob::PurgeExpiredTokens => match &self.token_purge {
+                Some(accounts) => accounts.purge_expired_tokens().await,
                 None => Ok(0),
             },
         };
@@ -100,18 +102,18 @@ impl HousekeepingRunner {
                 "housekeeping failed, next attempt as scheduled: {error}"
             ),
         }
-        self.metrics.record_job(job.label(), if outcome.is_ok() { "done" } else { "failed" });
+        self.metrics.record_housekeeping_run(job.label(), if outcome.is_ok() { "done" } else { "failed" });
         outcome
     }
 
-    fn cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
+    fn new_cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
         let runner = self.clone();
         let busy = Arc::new(AtomicBool::new(false));
         Job::new_async(cron, move |_, _| {
             let (runner, busy) = (runner.clone(), Arc::clone(&busy));
             Box::pin(async move {
                 if busy.swap(true, Ordering::AcqRel) {
-                    runner.metrics.record_job(job.label(), "skipped");
+                    runner.metrics.record_housekeeping_run(job.label(), "skipped");
                     tracing::warn!(job = job.label(), "job skipped: its last run is still in progress");
                     return;
                 }
@@ -132,15 +134,18 @@ impl HousekeepingScheduler {
     pub async fn start(runner: HousekeepingRunner, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
         let scheduler = JobScheduler::new().await?;
         scheduler
-            .add(runner.cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
+            .add(runner.new_cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
             .await?;
-        if runner.accounts.is_some() {
+        if runner.token_purge.is_some() {
             scheduler
-                .add(runner.cron_job(&format!("0 {PURGE_MINUTE} * * * *"), HousekeepingJob::Purge)?)
+                .add(runner.new_cron_job(
+                    &format!("0 {TOKEN_PURGE_MINUTE} * * * *"),
+                    HousekeepingJob::PurgeExpiredTokens,
+                )?)
                 .await?;
         }
         let daily = format!("0 {} {} * * *", at.minute, at.hour);
-        scheduler.add(runner.cron_job(&daily, HousekeepingJob::ApplyRetention)?).await?;
+        scheduler.add(runner.new_cron_job(&daily, HousekeepingJob::ApplyRetention)?).await?;
         scheduler.start().await?;
         Ok(Self { scheduler })
     }

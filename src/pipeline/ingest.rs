@@ -11,13 +11,13 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings, HealthMap, IngestCommand};
-use super::monitor_state::next_state;
+use super::monitor_state::next_monitor_state;
 use crate::alerting::MonitorHealth;
 use crate::domain::{Capture, CheckResult, EpisodeId, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{BatchOutcome, PostCommitActions};
 use crate::schema::Monitor;
-use crate::store::{Commit, Ingest, MonitorState, StoreError, VerifiedCheck};
-use crate::telemetry::Condition;
+use crate::store::{Ingest, IngestBatch, MonitorState, StoreError, VerifiedCheck};
+use crate::telemetry::HealthCondition;
 use crate::telemetry::Metrics;
 
 /// Limits and delays of result ingest.
@@ -26,7 +26,7 @@ pub struct IngestSettings {
     /// Results queued in memory; when it is full, [`Ingestor::submit`] waits.
     pub queue_capacity: usize,
     /// Maximum number of results in one commit.
-    pub max_batch: usize,
+    pub max_batch_results: usize,
     /// Time from the start of one commit to that of the next, unless a whole batch is queued. A commit rewrites the
     /// same few pages and waits for the disk, whether it has one result or a hundred; at 1,700 results a second that
     /// is most of the work.
@@ -46,7 +46,7 @@ impl Default for IngestSettings {
     fn default() -> Self {
         Self {
             queue_capacity: 20_000,
-            max_batch: 5_000,
+            max_batch_results: 5_000,
             flush_interval: Duration::from_millis(20),
             initial_retry_delay: Duration::from_millis(100),
             max_retry_delay: Duration::from_secs(5),
@@ -57,55 +57,55 @@ impl Default for IngestSettings {
 }
 
 /// Commands queued for the loop; further senders wait.
-const COMMAND_QUEUE: usize = 1024;
+const COMMAND_QUEUE_CAPACITY: usize = 1024;
 
 /// Stores results and raises alerts, in a single loop. Results that arrive while a commit is in
 /// progress, or within [`IngestSettings::flush_interval`] of its start, make up the next one; a result that arrives
 /// alone is committed at once.
 pub struct Ingestor {
-    queue: Mutex<Option<mpsc::Sender<CheckResult>>>,
-    commands: Mutex<Option<mpsc::Sender<IngestCommand>>>,
+    result_sender: Mutex<Option<mpsc::Sender<CheckResult>>>,
+    command_sender: Mutex<Option<mpsc::Sender<IngestCommand>>>,
     monitor_health: HealthMap,
     worker: Arc<IngestWorker>,
-    task: Mutex<Option<JoinHandle<()>>>,
+    worker_task: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct IngestWorker {
     store: Arc<dyn Ingest>,
     metrics: Arc<Metrics>,
     settings: IngestSettings,
-    states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
-    failure: Mutex<Option<CommitFailure>>,
+    monitor_states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
+    commit_failure: Mutex<Option<CommitFailure>>,
     /// Results that were submitted, or wait for space in the queue, and are not committed yet.
     pending_results: AtomicUsize,
     /// Bytes of their captures.
     pending_capture_bytes: AtomicUsize,
     /// Alert engine to use from the next batch on.
-    new_engine: Mutex<Option<Box<AlertEngine>>>,
+    next_alert_engine: Mutex<Option<Box<AlertEngine>>>,
     /// Whether the process shuts down. Then timers close no runs, and agents that stop with it do not count as offline.
     is_shutting_down: AtomicBool,
 }
 
 /// Outcome of one round of the loop.
-struct Batch {
-    commit: Commit,
-    rest: PostCommit,
+struct ProcessedBatch {
+    commit: IngestBatch,
+    post_commit: PostCommit,
 }
 
 /// What to do after the commit.
 struct PostCommit {
-    after: PostCommitActions,
+    alert_actions: PostCommitActions,
     /// Results taken from the queue.
-    count: usize,
+    result_count: usize,
     /// Bytes of their captures.
-    captured: usize,
+    capture_bytes: usize,
 }
 
 /// A commit in progress.
 struct InFlightCommit {
     /// Returns whether the store accepted it.
-    committed: JoinHandle<bool>,
-    rest: PostCommit,
+    commit_task: JoinHandle<bool>,
+    post_commit: PostCommit,
 }
 
 /// Why commits fail at present.
@@ -132,21 +132,21 @@ impl Ingestor {
             store,
             metrics,
             settings,
-            states: Mutex::new(states),
-            failure: Mutex::new(None),
+            monitor_states: Mutex::new(states),
+            commit_failure: Mutex::new(None),
             pending_results: AtomicUsize::new(0),
             pending_capture_bytes: AtomicUsize::new(0),
-            new_engine: Mutex::new(None),
+            next_alert_engine: Mutex::new(None),
             is_shutting_down: AtomicBool::new(false),
         });
-        let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE);
+        let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
         let task = tokio::spawn(Arc::clone(&ingest_worker).run(results, command_receiver));
         Self {
-            queue: Mutex::new(Some(sender)),
-            commands: Mutex::new(Some(command_sender)),
+            result_sender: Mutex::new(Some(sender)),
+            command_sender: Mutex::new(Some(command_sender)),
             monitor_health: HealthMap::default(),
             worker: ingest_worker,
-            task: Mutex::new(Some(task)),
+            worker_task: Mutex::new(Some(task)),
         }
     }
 
@@ -160,10 +160,10 @@ impl Ingestor {
         settings: AlertEngineSettings,
     ) -> Result<(), StoreError> {
         let commands =
-            self.commands.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
+            self.command_sender.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
         let engine =
             AlertEngine::load(dependencies, settings, commands, Arc::clone(&self.monitor_health)).await?;
-        *self.worker.new_engine.lock() = Some(Box::new(engine));
+        *self.worker.next_alert_engine.lock() = Some(Box::new(engine));
         Ok(())
     }
 
@@ -174,12 +174,13 @@ impl Ingestor {
 
     /// Stops the notifications of an episode that was acknowledged and stored as such.
     pub async fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) {
-        self.send_command(IngestCommand::AcknowledgeEpisode { monitor, episode }).await;
+        self.send_command(IngestCommand::AcknowledgeEpisode { monitor_id: monitor, episode_id: episode })
+            .await;
     }
 
     /// Returns the health of `monitor`; unknown for one that is not planned.
     #[must_use]
-    pub fn health(&self, monitor: MonitorId) -> MonitorHealth {
+    pub fn monitor_health(&self, monitor: MonitorId) -> MonitorHealth {
         let healths = self.monitor_health.read();
         healths.get(&monitor).copied().unwrap_or_default()
     }
@@ -191,12 +192,12 @@ impl Ingestor {
 
     /// Whether the results of `monitor` can cause alerts: it is known and planned.
     #[must_use]
-    pub fn has_alerting(&self, monitor: MonitorId) -> bool {
+    pub fn is_alerting_active(&self, monitor: MonitorId) -> bool {
         self.monitor_health.read().contains_key(&monitor)
     }
 
     async fn send_command(&self, command: IngestCommand) {
-        let commands = self.commands.lock().clone();
+        let commands = self.command_sender.lock().clone();
         if let Some(commands) = commands {
             // Fails only when the loop has ended, because the store was closed.
             let _ = commands.send(command).await;
@@ -205,13 +206,13 @@ impl Ingestor {
 
     /// Submits one result; waits while the queue is full. Once it returns, the ingest is responsible for the result.
     pub async fn submit(&self, mut result: CheckResult) {
-        let Some(queue) = self.queue.lock().clone() else {
+        let Some(queue) = self.result_sender.lock().clone() else {
             tracing::error!(check_id = %result.check_id, "result lost: it arrived after shutdown");
             return;
         };
         let held = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
-        let captured = self.worker.admit_captures(&mut result);
-        let given_up = PendingSubmit(&self.worker, captured);
+        let captured = self.worker.drop_excess_captures(&mut result);
+        let given_up = PendingSubmitGuard(&self.worker, captured);
         self.worker.metrics.set_ingest_queue_depth(held);
         // Fails only when the task has ended, because the store was closed or did not accept everything in time:
         // `drain` then logs what is left as lost.
@@ -220,39 +221,39 @@ impl Ingestor {
     }
 
     /// Removes the states of removed monitors, so that one that is added again starts without state.
-    pub fn remove_states(&self, removed: &[MonitorId]) {
+    pub fn remove_monitor_states(&self, removed: &[MonitorId]) {
         if removed.is_empty() {
             return;
         }
         let removed: HashSet<_> = removed.iter().collect();
-        self.worker.states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
+        self.worker.monitor_states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
     /// Returns the state of `monitor` at `location`; `None` before its first run there.
     #[must_use]
-    pub fn state_at(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
-        self.worker.states.lock().get(&(monitor, location)).cloned()
+    pub fn monitor_state_at(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
+        self.worker.monitor_states.lock().get(&(monitor, location)).cloned()
     }
 
     /// Returns whether results can be stored; for `/readyz`.
     #[must_use]
-    pub fn health_condition(&self) -> Condition {
-        match &*self.worker.failure.lock() {
+    pub fn health_condition(&self) -> HealthCondition {
+        match &*self.worker.commit_failure.lock() {
             Some(CommitFailure { error, since })
                 if !error.is_transient() || since.elapsed() >= self.worker.settings.unhealthy_after =>
             {
-                Condition::unmet("ingest", error.to_string())
+                HealthCondition::unmet("ingest", error.to_string())
             }
-            _ => Condition::met("ingest"),
+            _ => HealthCondition::met("ingest"),
         }
     }
 
     /// Commits everything queued, including results waiting for space in the queue, and stops; returns how many
     /// results could not be committed `within` that time. No result may be submitted after this call.
     pub async fn drain(&self, within: Duration) -> usize {
-        drop(self.queue.lock().take());
-        drop(self.commands.lock().take());
-        let Some(mut task) = self.task.lock().take() else { return 0 };
+        drop(self.result_sender.lock().take());
+        drop(self.command_sender.lock().take());
+        let Some(mut task) = self.worker_task.lock().take() else { return 0 };
         if tokio::time::timeout(within, &mut task).await.is_err() {
             task.abort();
         }
@@ -265,9 +266,9 @@ impl Ingestor {
 }
 
 /// Uncounts a pending result when its submitter is cancelled while it waits for space.
-struct PendingSubmit<'a>(&'a IngestWorker, usize);
+struct PendingSubmitGuard<'a>(&'a IngestWorker, usize);
 
-impl Drop for PendingSubmit<'_> {
+impl Drop for PendingSubmitGuard<'_> {
     fn drop(&mut self) {
         self.0.pending_results.fetch_sub(1, Ordering::AcqRel);
         self.0.pending_capture_bytes.fetch_sub(self.1, Ordering::AcqRel);
@@ -280,7 +281,7 @@ impl IngestWorker {
         mut results: mpsc::Receiver<CheckResult>,
         mut command_receiver: mpsc::Receiver<IngestCommand>,
     ) {
-        let max_batch = self.settings.max_batch.max(1);
+        let max_batch = self.settings.max_batch_results.max(1);
         let mut received = Vec::with_capacity(max_batch);
         let mut alert_engine: Option<Box<AlertEngine>> = None;
         let mut in_flight: Option<InFlightCommit> = None;
@@ -299,7 +300,7 @@ impl IngestWorker {
                 () = wait_for_timer(alert_engine.as_deref()) => {}
             }
             not_before = tokio::time::Instant::now() + self.settings.flush_interval;
-            while commands.len() < COMMAND_QUEUE
+            while commands.len() < COMMAND_QUEUE_CAPACITY
                 && let Ok(command) = command_receiver.try_recv()
             {
                 commands.push(command);
@@ -317,7 +318,7 @@ impl IngestWorker {
                 if !committed {
                     return;
                 }
-                self.run_post_commit(batch.rest, alert_engine.as_deref());
+                self.run_post_commit(batch.post_commit, alert_engine.as_deref());
             } else {
                 // With a whole batch queued, that one is processed while this one is written.
                 in_flight = Some(self.spawn_commit(batch));
@@ -333,12 +334,12 @@ impl IngestWorker {
         commands: Vec<IngestCommand>,
         alert_engine: &mut Option<Box<AlertEngine>>,
         caught_up: bool,
-    ) -> Batch {
+    ) -> ProcessedBatch {
         let count = results.len();
         self.metrics.set_ingest_queue_depth(self.pending_results.load(Ordering::Relaxed));
         let captured: usize = results.iter().map(capture_bytes).sum();
         // It is set before the first command for it is sent.
-        if let Some(engine) = self.new_engine.lock().take() {
+        if let Some(engine) = self.next_alert_engine.lock().take() {
             *alert_engine = Some(engine);
         }
         let BatchOutcome { alert_changes: changes, missed_results: missed, post_commit: after } =
@@ -346,17 +347,20 @@ impl IngestWorker {
                 Some(alert_engine) => alert_engine.process_batch(&mut results, commands, caught_up).await,
                 None => BatchOutcome::default(),
             };
-        let commit = Commit { alerts: changes, ..self.build_commit(results, missed) };
-        self.downgrade_verified(&commit.alerts.verifications);
-        Batch { commit, rest: PostCommit { after, count, captured } }
+        let commit = IngestBatch { alert_changes: changes, ..self.build_commit(results, missed) };
+        self.downgrade_unconfirmed_states(&commit.alert_changes.verified_checks);
+        ProcessedBatch {
+            commit,
+            post_commit: PostCommit { alert_actions: after, result_count: count, capture_bytes: captured },
+        }
     }
 
     /// Starts a commit.
-    fn spawn_commit(self: &Arc<Self>, batch: Batch) -> InFlightCommit {
+    fn spawn_commit(self: &Arc<Self>, batch: ProcessedBatch) -> InFlightCommit {
         let worker = Arc::clone(self);
         InFlightCommit {
-            committed: tokio::spawn(async move { worker.commit(batch.commit).await }),
-            rest: batch.rest,
+            commit_task: tokio::spawn(async move { worker.commit(batch.commit).await }),
+            post_commit: batch.post_commit,
         }
     }
 
@@ -366,7 +370,9 @@ impl IngestWorker {
         in_flight: Option<InFlightCommit>,
         engine: Option<&AlertEngine>,
     ) -> bool {
-        let Some(InFlightCommit { committed, rest }) = in_flight else { return true };
+        let Some(InFlightCommit { commit_task: committed, post_commit: rest }) = in_flight else {
+            return true;
+        };
         let committed = committed.await.unwrap_or(false);
         if committed {
             self.run_post_commit(rest, engine);
@@ -375,15 +381,15 @@ impl IngestWorker {
     }
 
     /// Commits `commit` unless it is empty; `false` when the store was closed.
-    async fn commit(&self, commit: Commit) -> bool {
-        commit.results.is_empty() && commit.alerts.is_empty() || self.commit_with_retry(commit).await
+    async fn commit(&self, commit: IngestBatch) -> bool {
+        commit.results.is_empty() && commit.alert_changes.is_empty() || self.commit_with_retry(commit).await
     }
 
     /// Runs the post-commit actions and releases the space of the batch.
     fn run_post_commit(&self, rest: PostCommit, engine: Option<&AlertEngine>) {
-        let PostCommit { after, count, captured } = rest;
+        let PostCommit { alert_actions: after, result_count: count, capture_bytes: captured } = rest;
         if let Some(engine) = engine {
-            engine.run_post_commit(after);
+            engine.run_post_commit_actions(after);
         }
         self.pending_capture_bytes.fetch_sub(captured, Ordering::AcqRel);
         let left = self.pending_results.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
@@ -391,24 +397,24 @@ impl IngestWorker {
     }
 
     /// Downgrades the states of errors that verification did not confirm, as the store does.
-    fn downgrade_verified(&self, verified: &[VerifiedCheck]) {
+    fn downgrade_unconfirmed_states(&self, verified: &[VerifiedCheck]) {
         let downgraded =
-            verified.iter().filter(|check| check.verification.status == Status::VERIFIED_NO_ERROR);
-        let mut states = self.states.lock();
-        for VerifiedCheck { result, .. } in downgraded {
+            verified.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
+        let mut states = self.monitor_states.lock();
+        for VerifiedCheck { result_key: result, .. } in downgraded {
             let state = states.get_mut(&(result.monitor_id, result.location_id));
             let same = |state: &&mut MonitorState| {
                 state.check_id == result.check_id && state.outcome == Outcome::Error
             };
             if let Some(state) = state.filter(same) {
                 (state.outcome, state.status) = (Outcome::Warning, Status::OK);
-                (state.since, state.streak) = (result.planned_at, 1);
+                (state.streak_started_at, state.streak) = (result.planned_at, 1);
             }
         }
     }
 
     /// Drops the captures of `result` when too many bytes are queued; returns the bytes of those kept.
-    fn admit_captures(&self, result: &mut CheckResult) -> usize {
+    fn drop_excess_captures(&self, result: &mut CheckResult) -> usize {
         let bytes = capture_bytes(result);
         if bytes == 0 {
             return 0;
@@ -424,22 +430,22 @@ impl IngestWorker {
     }
 
     /// Builds the commit of the results and missed runs, with the last state of each monitor at each location.
-    fn build_commit(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> Commit {
+    fn build_commit(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> IngestBatch {
         results.extend(missed);
-        let mut states = self.states.lock();
+        let mut states = self.monitor_states.lock();
         let mut changed = HashMap::new();
         for result in &results {
             let key = (result.monitor_id, result.location_id);
-            if let Some(state) = next_state(states.get(&key), result) {
+            if let Some(state) = next_monitor_state(states.get(&key), result) {
                 states.insert(key, state.clone());
                 changed.insert(key, state);
             }
         }
-        Commit { results, states: changed.into_values().collect(), ..Commit::default() }
+        IngestBatch { results, monitor_states: changed.into_values().collect(), ..IngestBatch::default() }
     }
 
     /// Commits until it succeeds; `false` when the store was closed.
-    async fn commit_with_retry(&self, commit: Commit) -> bool {
+    async fn commit_with_retry(&self, commit: IngestBatch) -> bool {
         let mut pause = self.settings.initial_retry_delay;
         loop {
             let started = Instant::now();
@@ -463,7 +469,7 @@ impl IngestWorker {
     /// Logs a failure once per kind of error, not per attempt.
     fn record_failure(&self, error: StoreError, results: usize) {
         self.metrics.record_commit_error(error.kind());
-        let mut failure = self.failure.lock();
+        let mut failure = self.commit_failure.lock();
         if failure.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
             return;
         }
@@ -473,7 +479,7 @@ impl IngestWorker {
     }
 
     fn record_recovery(&self) {
-        if let Some(failure) = self.failure.lock().take() {
+        if let Some(failure) = self.commit_failure.lock().take() {
             let seconds = failure.since.elapsed().as_secs_f64();
             tracing::info!(duration_s = seconds, "storing results works again; none was lost");
         }

@@ -14,9 +14,11 @@ pub(crate) use delivery::template::template_from_fields;
 pub use delivery::{
     AccountDestinations, DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup,
 };
-pub use housekeeping::{HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay, TokenPurge};
+pub use housekeeping::{
+    ExpiredTokenPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
+};
 pub use ingest::{IngestSettings, Ingestor};
-pub use monitor_state::next_state;
+pub use monitor_state::next_monitor_state;
 pub use performance::{PerformanceDependencies, PerformanceEvaluator};
 pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};
-pub use wakeup::Wakeup;
+pub use wakeup::DeliveryWakeup;

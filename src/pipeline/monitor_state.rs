@@ -6,7 +6,7 @@ use crate::store::MonitorState;
 /// Returns the state after `result`, or `None` when the state stays. A late result leaves it (architecture.md 4: it
 /// corrects history and never alerts). A real result that replaces the missed run of the current state is not late.
 #[must_use]
-pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {
+pub fn next_monitor_state(before: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {
     let planned_at = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
     let fresh = |since, streak| MonitorState {
         monitor_id: result.monitor_id,
@@ -15,19 +15,19 @@ pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option
         planned_at,
         outcome: result.outcome,
         status: result.status,
-        total_us: result.total_us,
-        since,
+        duration_us: result.duration_us,
+        streak_started_at: since,
         streak,
-        full_page_at: match result.details.page {
+        last_full_page_at: match result.details.page_load {
             Some(_) => Some(result.started_at),
-            None => before.and_then(|before| before.full_page_at),
+            None => before.and_then(|before| before.last_full_page_at),
         },
     };
     let new_streak = fresh(result.planned_at, result.slots());
     match before {
         None => Some(new_streak),
         Some(before) if planned_at > before.planned_at && result.outcome == before.outcome => {
-            Some(fresh(before.since, before.streak.saturating_add(result.slots())))
+            Some(fresh(before.streak_started_at, before.streak.saturating_add(result.slots())))
         }
         Some(before) if planned_at > before.planned_at => Some(new_streak),
         Some(before)

@@ -14,7 +14,7 @@ pub type PlanFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, PlanError>> +
 pub enum PlanError {
     /// Too many checks are queued.
     #[error("too many checks are queued; try again later")]
-    Busy,
+    QueueFull,
     /// The server is shutting down.
     #[error("the server is shutting down")]
     Stopped,
@@ -26,14 +26,14 @@ pub enum PlanError {
 /// Plans and runs monitors through the agents. Changes are in force when a call returns.
 pub trait Planner: Send + Sync + 'static {
     /// Plans these monitors (those that must not run now are unplanned) and unplans the removed ones.
-    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;
+    fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;
 
     /// Runs a check now at `location`, outside of its schedule; the result is only returned and not stored.
-    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult>;
+    fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult>;
 
     /// Traces the route from `location` to the target of `monitor`, or to `address` when the failed check had one.
     /// Takes at most 15 s; the file is named `traceroute.txt`.
-    fn trace(
+    fn run_traceroute(
         &self,
         monitor: Monitor,
         location: LocationId,

@@ -6,9 +6,9 @@ use tokio::sync::Notify;
 
 /// Wakes the delivery when the outbox may have new notifications. Cheap to clone; extra wakeups do no harm.
 #[derive(Clone, Debug, Default)]
-pub struct Wakeup(Arc<Notify>);
+pub struct DeliveryWakeup(Arc<Notify>);
 
-impl Wakeup {
+impl DeliveryWakeup {
     /// Wakes the delivery.
     pub fn wake(&self) {
         self.0.notify_one();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{Failure, FailureKind, Fault, FullPage, PageObject, Phase, Timestamp};
+use crate::domain::{Failure, FailureKind, Fault, PageLoad, PageObject, Phase, Timestamp};
 use crate::schema::typed::alerting::FullPageSettings;
 
 /// How much before the end of its interval a full page check is due again: runs start a little early or late.
@@ -46,7 +46,7 @@ impl FullPageRule {
     }
     /// Returns the failure of the objects, if any: the exceeded deadline, else the first object failure that is not
     /// an error of Vigie itself, else the first failure.
-    pub(super) fn evaluate(&self, page: &FullPage, timed_out: bool, timeout: Duration) -> Option<Failure> {
+    pub(super) fn evaluate(&self, page: &PageLoad, timed_out: bool, timeout: Duration) -> Option<Failure> {
         let failed: Vec<(&PageObject, &Failure)> =
             page.objects.iter().filter_map(|object| Some((object, object.failure.as_ref()?))).collect();
         if timed_out {
@@ -59,11 +59,11 @@ impl FullPageRule {
             return Some(Failure::new(Phase::Transfer, FailureKind::FullPageTimedOut, detail));
         }
         if page.objects.is_empty() && page.unlisted_objects == 0 && self.requires_objects {
-            return Some(Failure::new(Phase::Validate, FailureKind::PageObjectNone, ""));
+            return Some(Failure::new(Phase::Validate, FailureKind::NoPageObjects, ""));
         }
         let first_external = failed.iter().find(|(_, failure)| failure.fault != Fault::Vigie);
         let (object, failure) = first_external.or(failed.first())?;
-        let mut failure = (*failure).clone().into_page_object(&object.url);
+        let mut failure = (*failure).clone().into_page_object_failure(&object.url);
         if object.third_party {
             failure.detail.push_str(" (of another site)");
         }

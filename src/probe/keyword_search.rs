@@ -37,13 +37,13 @@ pub(super) async fn search_keyword(
     let is_long = body.len() > INLINE_SEARCH_BYTES;
     let internal_failure = |detail: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, detail));
     let search = move || {
-        let text = charset::decode(&body, content_type.as_deref());
+        let text = charset::decode_body(&body, content_type.as_deref());
         // Checked when the probe was built.
         let keyword = match rule.compile() {
             Ok(keyword) => keyword,
             Err(error) => return internal_failure(error.to_string()),
         };
-        let budget = SearchBudget::with_remaining(|| deadline.remaining());
+        let budget = SearchBudget::with_remaining_time(|| deadline.remaining());
         let failure = keyword.evaluate_within(&text, &budget);
         if budget.is_exhausted() {
             return internal_failure(format!(

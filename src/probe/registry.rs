@@ -101,8 +101,11 @@ struct UnsupportedProbe(MonitorType);
 
 impl Probe for UnsupportedProbe {
     fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
-        let failure =
-            Failure::new(Phase::Prepare, FailureKind::Unsupported, format!("no probe for type `{}`", self.0));
+        let failure = Failure::new(
+            Phase::Prepare,
+            FailureKind::ProbeUnsupported,
+            format!("no probe for type `{}`", self.0),
+        );
         Box::pin(std::future::ready(Observation::from_failure(failure)))
     }
 

@@ -98,7 +98,7 @@ pub(super) fn build_observation(
     observation.phases = trace.phases;
     observation.address = trace.peer_address;
     observation.facts.tls = trace.tls_facts;
-    observation.facts.resolved = trace.resolved_addresses;
-    observation.total = started.elapsed();
+    observation.facts.resolved_addresses = trace.resolved_addresses;
+    observation.duration = started.elapsed();
     observation
 }

@@ -210,5 +210,5 @@ fn unexpected_reply_failure(phase: Phase, step_number: usize, pattern: &Regex, r
     let prefix = &received[..received.len().min(80)];
     let quoted = prefix.escape_ascii();
     let detail = format!("step {step_number} expects `{pattern}`, the target sent `{quoted}`");
-    Failure::new(phase, FailureKind::TcpReplyUnexpected, detail)
+    Failure::new(phase, FailureKind::UnexpectedReply, detail)
 }

@@ -88,7 +88,7 @@ pub fn choose_mechanism<'a>(
         };
         Failure::new(
             Phase::Auth,
-            FailureKind::TcpReplyUnexpected,
+            FailureKind::UnexpectedReply,
             format!("it does not offer {expected}; it offers {offered_text}"),
         )
     })

@@ -181,7 +181,7 @@ impl<'a> LineSession<'a> {
             self.transcript.add_note("data received before the TLS handshake was discarded");
             let detail =
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were discarded");
-            return Err(Failure::new(Phase::Tls, FailureKind::TcpReplyUnexpected, detail));
+            return Err(Failure::new(Phase::Tls, FailureKind::UnexpectedReply, detail));
         }
         let tls_client = self.net.tls_client(host, options, true)?;
         let stream = tls_client.handshake(stream, self.deadline, &mut self.connect_trace).await?;
@@ -214,7 +214,7 @@ impl<'a> LineSession<'a> {
     pub async fn send(&mut self, line: &OutgoingLine) -> Result<(), Failure> {
         if line.has_line_break() {
             let detail = "a user name or password contains a line break, which this protocol does not allow";
-            return Err(Failure::new(Phase::Send, FailureKind::Unsupported, detail));
+            return Err(Failure::new(Phase::Send, FailureKind::ProbeUnsupported, detail));
         }
         line.secret_part().into_iter().for_each(|part| self.transcript.add_secret(part));
         self.transcript.record_sent(line.redacted());

@@ -183,5 +183,5 @@ fn unexpected_line_failure(line: &str, expected: &str) -> Failure {
 }
 
 fn unexpected_failure(detail: &str) -> Failure {
-    Failure::new(Phase::FirstByte, FailureKind::TcpReplyUnexpected, detail)
+    Failure::new(Phase::FirstByte, FailureKind::UnexpectedReply, detail)
 }

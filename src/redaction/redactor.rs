@@ -27,10 +27,10 @@ static SENSITIVE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Every name that [`SENSITIVE_NAME`] matches contains one of these.
-const SENSITIVE_WORDS: [&str; 11] =
+const SENSITIVE_NAME_PARTS: [&str; 11] =
     ["passw", "pwd", "secret", "token", "key", "session", "cookie", "jwt", "bearer", "credential", "auth"];
 
-/// A letter pair of each of [`SENSITIVE_WORDS`]. Searching for these pairs is faster than searching for names.
+/// A letter pair of each of [`SENSITIVE_NAME_PARTS`]. Searching for these pairs is faster than searching for names.
 const PREFILTER_BIGRAMS: [&[u8; 2]; 8] = [b"ss", b"pw", b"cr", b"ok", b"ey", b"jw", b"be", b"au"];
 
 /// [`SENSITIVE_NAME`] matches these case-insensitively as `s` and `k`.
@@ -135,16 +135,16 @@ fn truncated_secret_at_end(text: &str, secret: &str) -> Option<usize> {
 /// and of form or query pairs. A truncated text may end within a value.
 #[must_use]
 pub fn redact_named_values(text: &str) -> Cow<'_, str> {
-    let mut redactor = NamedValueRedactor { text, redacted: String::new(), copied_to: 0 };
+    let mut redactor = NamedValueRedactor { text, redacted: String::new(), copied_until: 0 };
     if !text.is_ascii() && text.contains(NON_ASCII_CASE_FOLDS) {
-        redactor.search_all();
+        redactor.redact_exhaustively();
     } else {
-        redactor.search_prefiltered();
+        redactor.redact_prefiltered();
     }
     if redactor.redacted.is_empty() {
         return Cow::Borrowed(text);
     }
-    redactor.redacted.push_str(&text[redactor.copied_to..]);
+    redactor.redacted.push_str(&text[redactor.copied_until..]);
     Cow::Owned(redactor.redacted)
 }
 
@@ -154,17 +154,17 @@ struct NamedValueRedactor<'t> {
     /// The processed part, with masks.
     redacted: String,
     /// Position in `text` where the rest starts.
-    copied_to: usize,
+    copied_until: usize,
 }
 
 impl NamedValueRedactor<'_> {
     /// Tries every position where a member or a pair may start.
-    fn search_all(&mut self) {
+    fn redact_exhaustively(&mut self) {
         // A pair may start at the beginning of the text; everything else starts with one of three characters.
         let mut next = (!self.text.is_empty()).then_some(0);
         while let Some(at) = next {
             let mut end = at + 1;
-            if let Some(named) = json_member(self.text, at).or_else(|| form_pair(self.text, at)) {
+            if let Some(named) = parse_json_member(self.text, at).or_else(|| parse_form_pair(self.text, at)) {
                 end = named.end;
                 self.redact_value(&named);
             }
@@ -173,10 +173,10 @@ impl NamedValueRedactor<'_> {
         }
     }
 
-    /// Like [`Self::search_all`], but faster: tries only the surroundings of [`PREFILTER_BIGRAMS`], which most texts
+    /// Like [`Self::redact_exhaustively`], but faster: tries only the surroundings of [`PREFILTER_BIGRAMS`], which most texts
     /// rarely contain. Each possible start of a member or pair is tried once, so that every text takes a few passes at
     /// most.
-    fn search_prefiltered(&mut self) {
+    fn redact_prefiltered(&mut self) {
         let bytes = self.text.as_bytes();
         let (mut at, mut searched_to) = (0, 0);
         let (mut member_at, mut pair_at) = (None, Some(0));
@@ -187,7 +187,7 @@ impl NamedValueRedactor<'_> {
                 last(|byte| matches!(byte, b'"' | b'\\')).map(|offset| searched_to + offset).or(member_at);
             pair_at = last(|byte| matches!(byte, b'&' | b'?')).map(|offset| searched_to + offset).or(pair_at);
             (at, searched_to) = (bigram + 1, bigram);
-            if let Some(named) = first_named_value(self.text, member_at.take(), pair_at.take()) {
+            if let Some(named) = parse_first_named_value(self.text, member_at.take(), pair_at.take()) {
                 (at, searched_to) = (named.end, named.end);
                 self.redact_value(&named);
             }
@@ -196,10 +196,10 @@ impl NamedValueRedactor<'_> {
 
     fn redact_value(&mut self, named: &NamedValue) {
         self.redacted.reserve(self.text.len());
-        for part in [&self.text[self.copied_to..named.start], named.quote, MASK, named.quote] {
+        for part in [&self.text[self.copied_until..named.start], named.quote, MASK, named.quote] {
             self.redacted.push_str(part);
         }
-        self.copied_to = named.end;
+        self.copied_until = named.end;
     }
 }
 
@@ -214,14 +214,18 @@ struct NamedValue {
 }
 
 /// Returns the member at `member_at` or the pair at `pair_at`; with both, the one that starts first.
-fn first_named_value(text: &str, member_at: Option<usize>, pair_at: Option<usize>) -> Option<NamedValue> {
-    let member = || json_member(text, member_at?);
-    let pair = || form_pair(text, pair_at?);
+fn parse_first_named_value(
+    text: &str,
+    member_at: Option<usize>,
+    pair_at: Option<usize>,
+) -> Option<NamedValue> {
+    let member = || parse_json_member(text, member_at?);
+    let pair = || parse_form_pair(text, pair_at?);
     if member_at < pair_at { member().or_else(pair) } else { pair().or_else(member) }
 }
 
 /// Parses the JSON member that starts with the quote at `at`.
-fn json_member(text: &str, at: usize) -> Option<NamedValue> {
+fn parse_json_member(text: &str, at: usize) -> Option<NamedValue> {
     let bytes = text.as_bytes();
     let rest = bytes.get(at + 1..).filter(|_| bytes[at] == b'"')?;
     let quote = at + 1 + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
@@ -229,15 +233,15 @@ fn json_member(text: &str, at: usize) -> Option<NamedValue> {
     if bytes[quote] != b'"' || bytes.get(colon) != Some(&b':') || !is_sensitive_name(&text[at + 1..quote]) {
         return None;
     }
-    json_value(text, colon + 1)
+    parse_json_value(text, colon + 1)
 }
 
 /// Parses the value of a member, after the colon: a string or a number.
-fn json_value(text: &str, from: usize) -> Option<NamedValue> {
+fn parse_json_value(text: &str, from: usize) -> Option<NamedValue> {
     let bytes = text.as_bytes();
     let value = skip_whitespace(text, from);
     let end = match bytes.get(value)? {
-        b'"' => string_end(text, value + 1),
+        b'"' => json_string_end(text, value + 1),
         first => {
             let digits = value + usize::from(*first == b'-');
             bytes.get(digits).filter(|byte| byte.is_ascii_digit())?;
@@ -252,7 +256,7 @@ fn json_value(text: &str, from: usize) -> Option<NamedValue> {
 }
 
 /// Returns the end of the string that started before `at`, including its closing quote if it has one.
-fn string_end(text: &str, mut at: usize) -> usize {
+fn json_string_end(text: &str, mut at: usize) -> usize {
     loop {
         match text.as_bytes().get(at) {
             Some(b'"') => return at + 1,
@@ -267,7 +271,7 @@ fn string_end(text: &str, mut at: usize) -> usize {
 }
 
 /// Parses the pair of a form or query that starts at `at`, or right after it.
-fn form_pair(text: &str, at: usize) -> Option<NamedValue> {
+fn parse_form_pair(text: &str, at: usize) -> Option<NamedValue> {
     let start = match text.as_bytes()[at] {
         b'&' | b'?' => at + 1,
         _ if at == 0 => 0,
@@ -290,7 +294,7 @@ fn skip_whitespace(text: &str, from: usize) -> usize {
 
 /// Whether the name of a member or a pair marks its value as a credential.
 fn is_sensitive_name(name: &str) -> bool {
-    static WORDS: SubstringSet<11> = SubstringSet::new(SENSITIVE_WORDS);
+    static WORDS: SubstringSet<11> = SubstringSet::new(SENSITIVE_NAME_PARTS);
     let may_fold = || !name.is_ascii() && name.contains(NON_ASCII_CASE_FOLDS);
     (WORDS.occurs_in(name.as_bytes()) || may_fold())
         && SENSITIVE_NAME.as_ref().is_some_and(|pattern| pattern.is_match(name))
@@ -425,7 +429,7 @@ mod tests {
 
     #[test]
     fn each_sensitive_word_contains_a_prefilter_bigram() {
-        for word in SENSITIVE_WORDS {
+        for word in SENSITIVE_NAME_PARTS {
             assert!(word.as_bytes().windows(2).any(is_prefilter_bigram), "{word}");
         }
     }

@@ -3,17 +3,18 @@
 use crate::syntax::word_set::SubstringSet;
 
 /// Parts of names of headers that hold credentials.
-static SENSITIVE_WORDS: SubstringSet<7> =
+static SENSITIVE_HEADER_PARTS: SubstringSet<7> =
     SubstringSet::new(["cookie", "auth", "token", "secret", "session", "api-key", "apikey"]);
 
 /// Whether a header of this name holds credentials.
 #[must_use]
 pub fn is_sensitive_header(name: &str) -> bool {
-    SENSITIVE_WORDS.occurs_in(name.as_bytes())
+    SENSITIVE_HEADER_PARTS.occurs_in(name.as_bytes())
 }
 
 /// Whether a variable of this name holds credentials.
 pub(crate) fn is_sensitive_variable(name: &str) -> bool {
-    static VARIABLE_WORDS: SubstringSet<4> = SubstringSet::new(["passw", "api_key", "jwt", "bearer"]);
-    is_sensitive_header(name) || VARIABLE_WORDS.occurs_in(name.as_bytes())
+    static SENSITIVE_VARIABLE_PARTS: SubstringSet<4> =
+        SubstringSet::new(["passw", "api_key", "jwt", "bearer"]);
+    is_sensitive_header(name) || SENSITIVE_VARIABLE_PARTS.occurs_in(name.as_bytes())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::location_slots::LocationSlotGrid;
 use super::slots::scale_hash;
-use crate::domain::id::mix;
+use crate::domain::id::mix_hash;
 use crate::domain::{MonitorId, Timestamp};
 
 /// A run that starts less than this after its planned time counts as on time. A longer delay means that the process was
@@ -91,7 +91,7 @@ fn delayed_start(
     let remaining = location_grid.start_deadline(planned_at).since(now);
     let delay_window_us = i64::try_from(remaining.min(lateness * 2).as_micros()).unwrap_or(i64::MAX);
     let delay_us =
-        delay_window_us / 4 + scale_hash(mix(DELAYED_START_SEED, monitor_id.0), delay_window_us / 2);
+        delay_window_us / 4 + scale_hash(mix_hash(DELAYED_START_SEED, monitor_id.0), delay_window_us / 2);
     now + Duration::from_micros(delay_us.unsigned_abs())
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::id::mix;
+use crate::domain::id::mix_hash;
 use crate::domain::{MonitorId, Timestamp};
 
 /// The planned times of one monitor: `phase + k · interval` since the epoch, for every integer `k`.
@@ -26,7 +26,7 @@ impl SlotGrid {
         let interval = to_micros(interval).max(1);
         let phase = match offset {
             Some(offset) => to_micros(offset) % interval,
-            None => scale_hash(mix(SLOT_SEED, monitor_id.0), interval),
+            None => scale_hash(mix_hash(SLOT_SEED, monitor_id.0), interval),
         };
         Self { interval_us: interval, phase_us: phase }
     }

@@ -92,7 +92,7 @@ pub fn find_file_errors(
 pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument) -> Map<String, Value> {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(key));
-    if customer != CustomerId::FIRST {
+    if customer != CustomerId::OPERATOR {
         entry.insert("customer".to_owned(), Value::from(customer.0));
     }
     entry.insert("type".to_owned(), Value::from(document.monitor_type().name()));
@@ -212,7 +212,7 @@ impl MonitorFileParser<'_> {
 }
 
 fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
-    let Some(customer_node) = node.get("customer") else { return CustomerId::FIRST };
+    let Some(customer_node) = node.get("customer") else { return CustomerId::OPERATOR };
     if let NodeValue::Int(number @ 1..) = customer_node.value {
         return CustomerId(number);
     }
@@ -221,7 +221,7 @@ fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
         ValidationError::new(ValidationErrorKind::Type, "customer", customer_node.position, message)
             .with_value(display_value(customer_node)),
     );
-    CustomerId::FIRST
+    CustomerId::OPERATOR
 }
 
 fn read_type(node: &Node, errors: &mut Vec<ValidationError>) -> Option<MonitorType> {

@@ -76,12 +76,12 @@ impl Caller {
     ) -> NewAuditEntry {
         NewAuditEntry {
             customer: self.customer,
-            at,
+            occurred_at: at,
             login: self.login.to_string(),
             address: self.client_address.map(|address| address.to_string()).unwrap_or_default(),
             entry_point: self.entry_point.as_str(),
             action,
-            object,
+            object_kind: object,
             object_id,
             object_name: object_name.into(),
             before: serde_json::Map::new(),

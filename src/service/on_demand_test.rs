@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::caller::{Caller, ServiceError};
 use crate::catalog::json_object::into_object;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::timestamp_format::format_utc;
+use crate::catalog::timestamp_format::format_audit_time;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Record, RecordKind, Revision};
@@ -108,7 +108,7 @@ impl OnDemandTests {
             // An error means that the caller no longer waits for the id.
             let _ = id_sender.send(inserted.as_ref().map(|record| record.id).map_err(Clone::clone));
             if let Ok(record) = inserted {
-                let outcome = tests.dependencies.planner.run_once(monitor, location).await;
+                let outcome = tests.dependencies.planner.run_check_now(monitor, location).await;
                 tests.store_outcome(record, outcome).await;
             }
         });
@@ -162,7 +162,7 @@ impl OnDemandTests {
         monitor: &Monitor,
         requested: Option<LocationId>,
     ) -> Result<LocationId, ServiceError> {
-        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.account(caller.customer).await?;
         if let Some(requested) = requested {
             if facts.locations.contains_key(&requested.0) {
                 return Ok(requested);
@@ -177,7 +177,7 @@ impl OnDemandTests {
             return Err(ServiceError::Invalid(vec![error]));
         }
         let home = monitor.document.settings().schedule.home_location;
-        let fallback = || facts.default_locations.first().copied().map(LocationId);
+        let fallback = || facts.default_location_ids.first().copied().map(LocationId);
         home.or_else(fallback).ok_or_else(|| ServiceError::Conflict("The account has no location".to_owned()))
     }
 
@@ -231,7 +231,7 @@ impl OnDemandTests {
         let now = self.dependencies.clock.now();
         let (progress, outcome_field, outcome_value) = progress_from_outcome(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
-        record.fields.insert("ended_at".to_owned(), Value::from(format_utc(now)));
+        record.fields.insert("ended_at".to_owned(), Value::from(format_audit_time(now)));
         record.fields.insert(outcome_field.to_owned(), outcome_value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
@@ -270,7 +270,7 @@ fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
         "progress": null,
         "result_url": test_path(record.id),
         "login": record.created_by,
-        "ordered_at": format_utc(record.created_at),
+        "ordered_at": format_audit_time(record.created_at),
         "ended_at": null,
         "error": null,
         "result": null,

@@ -81,12 +81,12 @@ impl ProvisionedChange {
         };
         NewAuditEntry {
             customer: monitor.customer,
-            at: now,
+            occurred_at: now,
             login: files.get(&monitor.id).map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
             address: String::new(),
             entry_point: "file",
             action,
-            object: "monitor",
+            object_kind: "monitor",
             object_id: AuditObject::Id(monitor.id.0),
             object_name: monitor.name().to_owned(),
             before,

@@ -67,7 +67,7 @@ pub async fn open_keyring(
         return Err(SealingError::MissingKeyFile { path, secrets: sealed.count_by_key.values().sum() });
     }
     let keyring = Keyring::read_or_create_from(key_file)?;
-    let key_ids = keyring.ids();
+    let key_ids = keyring.key_ids();
     if let Some(missing) = sealed.count_by_key.keys().find(|key| !key_ids.contains(key)) {
         return Err(VaultError::UnknownKey(*missing).into());
     }

@@ -203,7 +203,7 @@ impl StatusQueries {
         {
             return Ok(Arc::clone(board));
         }
-        let (monitors, states) = (self.monitor_cache.all(), self.result_store.states().await?);
+        let (monitors, states) = (self.monitor_cache.all(), self.result_store.monitor_states().await?);
         // Sorting 100,000 monitors takes long enough to delay the checks that share this thread.
         let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
         // Fails only when the runtime shuts down.
@@ -250,7 +250,7 @@ impl StatusQueries {
 
     /// Returns the states of these monitors, by monitor and location.
     pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
-        self.result_store.states_for(monitors).await
+        self.result_store.monitor_states_for(monitors).await
     }
 
     /// Returns a result of `customer`, also of a removed monitor; `None` for results of other accounts.

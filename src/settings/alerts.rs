@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::settings_reader::SettingsReader;
-use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, parse_object_identifier};
+use crate::notify::{ChannelSettings, MailEncryption, MailSettings, SmsSettings, parse_object_identifier};
 use crate::pipeline::{AlertEngineSettings, DeliverySettings};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::text_format::parse_service_address;
@@ -26,7 +26,8 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
     let unsigned = |read: &SettingsReader<'_>, path| read.int(path).unsigned_abs();
     let delivery_defaults = DeliverySettings::default();
     let delivery = DeliverySettings {
-        per_minute: u32::try_from(reader.int("alerts.per_minute")).unwrap_or(delivery_defaults.per_minute),
+        max_per_minute: u32::try_from(reader.int("alerts.per_minute"))
+            .unwrap_or(delivery_defaults.max_per_minute),
         max_concurrent: reader.count("alerts.at_once"),
         max_retry_delay: Duration::from_secs(unsigned(reader, "alerts.longest_pause_seconds")),
         max_age: Duration::from_secs(3_600 * unsigned(reader, "alerts.give_up_hours")),
@@ -46,10 +47,11 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
     };
     let alert_defaults = AlertEngineSettings::default();
     let no_data_runs =
-        u32::try_from(reader.int("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
+        u32::try_from(reader.int("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_threshold);
     let size_tolerance_percent = u32::try_from(reader.int("page.size_tolerance_percent"))
         .unwrap_or(alert_defaults.size_tolerance_percent);
-    let engine_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..alert_defaults };
+    let engine_settings =
+        AlertEngineSettings { no_data_threshold: no_data_runs, size_tolerance_percent, ..alert_defaults };
     AlertSettings {
         engine: engine_settings,
         delivery,
@@ -68,20 +70,20 @@ fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
         return None;
     };
     let tls = match reader.text("mail.tls").as_str() {
-        "starttls" => MailTls::StartTls,
-        "implicit" => MailTls::Implicit,
-        "none" => MailTls::None,
-        _ => MailTls::Auto,
+        "starttls" => MailEncryption::StartTls,
+        "implicit" => MailEncryption::ImplicitTls,
+        "none" => MailEncryption::Unencrypted,
+        _ => MailEncryption::Auto,
     };
-    let default_port = if tls == MailTls::Implicit { 465 } else { 25 };
+    let default_port = if tls == MailEncryption::ImplicitTls { 465 } else { 25 };
     Some(MailSettings {
         host: server.host.to_owned(),
         port: server.port.unwrap_or(default_port),
-        tls,
-        verify: reader.flag("mail.verify_certificate"),
+        encryption: tls,
+        verify_certificate: reader.flag("mail.verify_certificate"),
         username: reader.optional_text("mail.username").unwrap_or_default(),
         password: reader.read_password("mail.password_file"),
-        from: reader.text("mail.from"),
+        sender: reader.text("mail.from"),
         ehlo_name: reader.optional_text("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
         attempt_timeout: Duration::from_secs(reader.int("mail.try_seconds").unsigned_abs()),
     })
@@ -90,10 +92,10 @@ fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
 fn read_sms(reader: &mut SettingsReader<'_>) -> Option<SmsSettings> {
     let url = reader.optional_text("sms.url")?;
     Some(SmsSettings {
-        url,
-        body: reader.text("sms.body"),
-        json: reader.text("sms.format") == "json",
-        from: reader.optional_text("sms.from").unwrap_or_default(),
+        gateway_url: url,
+        body_template: reader.text("sms.body"),
+        body_is_json: reader.text("sms.format") == "json",
+        sender: reader.optional_text("sms.from").unwrap_or_default(),
         username: reader.optional_text("sms.username").unwrap_or_default(),
         password: reader.read_password("sms.password_file"),
     })

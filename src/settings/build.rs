@@ -65,7 +65,7 @@ pub(super) fn build(
         location: Location {
             id: LocationId(reader.int("location.id")),
             name: reader.text("location.name"),
-            region: reader.int("location.region"),
+            region_code: reader.int("location.region"),
         },
         net: read_first_location_net(&mut reader),
         location_proxy: read_first_location_proxy(&mut reader),

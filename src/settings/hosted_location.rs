@@ -99,7 +99,7 @@ fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> H
     let defaults = read_concurrency(reader);
     let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
     HostedLocation {
-        location: Location { id, name, region: int("region").unwrap_or_default() },
+        location: Location { id, name, region_code: int("region").unwrap_or_default() },
         net: read_net_config(|name| entry.get(name).unwrap_or_else(|| null_node())),
         proxy: None,
         proxies: BTreeMap::new(),

@@ -22,7 +22,7 @@ pub(super) fn read_mobile(
     devices: &BTreeMap<i64, DeviceProfile>,
 ) -> MobileEmulation {
     let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
-    MobileEmulation { region: reader.node("mobile.region").to_json().as_i64(), profiles }
+    MobileEmulation { region_id: reader.node("mobile.region").to_json().as_i64(), profile_names: profiles }
 }
 
 fn read_device(entry: &Node) -> Option<DeviceProfile> {

@@ -7,7 +7,7 @@ use crate::forward_proxy::BlockedHosts;
 use crate::net::{Endpoint, IpNetwork};
 use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::text_format::TextFormat;
-use crate::telemetry::parse_filter;
+use crate::telemetry::parse_log_filter;
 
 /// One field of an entry of a list, such as the `id` of a certificate.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl SettingType {
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
             Self::IpNetwork => text.parse::<IpNetwork>().is_ok(),
             Self::HostPattern => !text.trim().is_empty() && BlockedHosts::parse(&[text]).is_ok(),
-            Self::LogFilter => parse_filter(text).is_ok(),
+            Self::LogFilter => parse_log_filter(text).is_ok(),
             Self::TimeOfDay => parse_time_of_day(text).is_some(),
             Self::Bool | Self::Int { .. } | Self::Float { .. } | Self::List(_) | Self::MapList(_) => false,
         }

@@ -33,9 +33,9 @@ pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
             results: days("store.keep_results_days"),
             details_ok: days("store.keep_details_ok_days"),
             details_failed: days("store.keep_details_failed_days"),
-            hourly: days("store.keep_hourly_days"),
-            daily: days("store.keep_daily_days"),
-            audit: days("store.keep_audit_days"),
+            hourly_rollups: days("store.keep_hourly_days"),
+            daily_rollups: days("store.keep_daily_days"),
+            audit_entries: days("store.keep_audit_days"),
         },
         cleanup_time_of_day: parse_time_of_day(&reader.text("store.retention_at")).unwrap_or((3, 17)),
     }

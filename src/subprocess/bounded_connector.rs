@@ -45,13 +45,13 @@ impl Service<Uri> for ResponseLimitConnector {
 #[derive(Debug)]
 pub(crate) struct ResponseLimitStream<S> {
     stream: S,
-    bytes_read: usize,
-    limit: usize,
+    response_bytes: usize,
+    max_response_bytes: usize,
 }
 
 impl<S> ResponseLimitStream<S> {
     const fn new(stream: S) -> Self {
-        Self { stream, bytes_read: 0, limit: MAX_RESPONSE_BYTES }
+        Self { stream, response_bytes: 0, max_response_bytes: MAX_RESPONSE_BYTES }
     }
 }
 
@@ -69,9 +69,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        self.bytes_read += buffer.filled().len() - before;
-        if self.bytes_read > self.limit {
-            let reason = format!("the driver's response has more than {} bytes", self.limit);
+        self.response_bytes += buffer.filled().len() - before;
+        if self.response_bytes > self.max_response_bytes {
+            let reason = format!("the driver's response has more than {} bytes", self.max_response_bytes);
             return Poll::Ready(Err(io::Error::other(reason)));
         }
         Poll::Ready(Ok(()))
@@ -80,7 +80,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for ResponseLimitStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.bytes_read = 0;
+        self.response_bytes = 0;
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
@@ -102,7 +102,7 @@ mod tests {
     #[tokio::test]
     async fn each_response_is_limited_separately() {
         let (client, mut server) = duplex(64);
-        let mut limited = ResponseLimitStream { stream: client, bytes_read: 0, limit: 10 };
+        let mut limited = ResponseLimitStream { stream: client, response_bytes: 0, max_response_bytes: 10 };
         let mut response = [0; 10];
         for _ in 0..3 {
             limited.write_all(b"ask").await.unwrap();

@@ -12,33 +12,33 @@ use nix::fcntl::{Flock, FlockArg};
 use super::os_user::OsUser;
 
 /// Environment variable of all processes of a browser; its value is the name of the profile.
-pub(crate) const MARKER_VARIABLE: &str = "VIGIE_BROWSER";
+pub(crate) const PROFILE_ENV_VARIABLE: &str = "VIGIE_BROWSER";
 /// Prefix of profile names; other entries of the folder are ignored.
-const PREFIX: &str = "v-";
+const PROFILE_NAME_PREFIX: &str = "v-";
 /// Suffix of the lock file of a profile.
 const LOCK_SUFFIX: &str = ".lock";
 /// Subfolders for a browser and its driver.
-const SUBDIRECTORIES: [&str; 3] = ["h", "t", "p"];
+const PROFILE_SUBDIRECTORIES: [&str; 3] = ["h", "t", "p"];
 
 /// The folder of one browser.
 #[derive(Debug)]
 pub(crate) struct BrowserProfile {
     dir: PathBuf,
     name: String,
-    lock: Option<Flock<File>>,
+    held_lock: Option<Flock<File>>,
 }
 
 impl BrowserProfile {
     /// Creates a profile in `root`, owned by `account`.
     pub(crate) fn create(root: &Path, account: &OsUser) -> io::Result<Self> {
-        let token = format!("{PREFIX}{}", random_name()?);
-        let _lock = lock_root(root)?;
+        let token = format!("{PROFILE_NAME_PREFIX}{}", random_profile_suffix()?);
+        let _lock = lock_profiles_dir(root)?;
         let lock = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock)?;
-        let profile = Self { dir: root.join(&token), name: token, lock: Some(lock) };
+        let profile = Self { dir: root.join(&token), name: token, held_lock: Some(lock) };
         let set_owner = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
         DirBuilder::new().mode(0o700).create(&profile.dir)?;
         set_owner(&profile.dir)?;
-        for part in SUBDIRECTORIES {
+        for part in PROFILE_SUBDIRECTORIES {
             DirBuilder::new().mode(0o700).create(profile.dir.join(part))?;
             set_owner(&profile.dir.join(part))?;
         }
@@ -47,25 +47,26 @@ impl BrowserProfile {
 
     /// Returns the profiles in `root` that no living process uses.
     pub(crate) fn find_orphans(root: &Path) -> io::Result<Vec<Self>> {
-        let _lock = lock_root(root)?;
+        let _lock = lock_profiles_dir(root)?;
         let mut found = Vec::new();
         for entry in fs::read_dir(root)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let token = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
-            if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.name == token) {
+            if !token.starts_with(PROFILE_NAME_PREFIX) || found.iter().any(|found: &Self| found.name == token)
+            {
                 continue;
             }
             // A lock that another process holds is the usual case, and not logged.
             if let Ok(lock) = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock) {
-                found.push(Self { dir: root.join(&token), name: token, lock: Some(lock) });
+                found.push(Self { dir: root.join(&token), name: token, held_lock: Some(lock) });
             }
         }
         Ok(found)
     }
 
     /// Environment entry of its processes.
-    pub(crate) fn marker(&self) -> String {
-        format!("{}={}", MARKER_VARIABLE, self.name)
+    pub(crate) fn env_marker(&self) -> String {
+        format!("{}={}", PROFILE_ENV_VARIABLE, self.name)
     }
 
     /// Unique name of the profile.
@@ -93,13 +94,13 @@ impl BrowserProfile {
         }
         let lock = self.dir.with_file_name(format!("{}{LOCK_SUFFIX}", self.name));
         fs::remove_file(lock)?;
-        self.lock = None;
+        self.held_lock = None;
         Ok(())
     }
 }
 
 /// Creates the folder of the profiles, if missing, so that no other user can write to it.
-pub(crate) fn create_root(folder: &Path, account: &OsUser) -> io::Result<()> {
+pub(crate) fn create_profiles_dir(folder: &Path, account: &OsUser) -> io::Result<()> {
     // Another user needs search permission to reach its own profile.
     let mode = if account.is_current { 0o700 } else { 0o711 };
     match DirBuilder::new().mode(mode).recursive(false).create(folder) {
@@ -119,7 +120,7 @@ fn lock_path(root: &Path, token: &str) -> PathBuf {
 }
 
 /// Locks the folder of the profiles while a profile is created or orphans are searched: creation is not atomic.
-fn lock_root(root: &Path) -> io::Result<Flock<File>> {
+fn lock_profiles_dir(root: &Path) -> io::Result<Flock<File>> {
     lock_file(&root.join("turn"), FlockArg::LockExclusive)
 }
 
@@ -128,7 +129,7 @@ fn lock_file(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
     Flock::lock(file, how).map_err(|(_, errno): (File, Errno)| errno.into())
 }
 
-fn random_name() -> io::Result<String> {
+fn random_profile_suffix() -> io::Result<String> {
     // Short, since the path of a socket below it must fit into 107 bytes.
     let mut bytes = [0_u8; 8];
     aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;

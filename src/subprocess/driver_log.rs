@@ -17,61 +17,62 @@ const MAX_LINE_BYTES: usize = 300;
 /// The last lines of a driver's output.
 #[derive(Debug)]
 pub(crate) struct DriverLog {
-    pipe: Option<BufReader<Receiver>>,
-    line: Vec<u8>,
-    lines: VecDeque<String>,
+    output: Option<BufReader<Receiver>>,
+    partial_line: Vec<u8>,
+    last_lines: VecDeque<String>,
 }
 
 impl DriverLog {
     /// Reads from `pipe`, whose other end the driver writes to.
     pub(crate) fn new(pipe: PipeReader) -> io::Result<Self> {
         let pipe = Receiver::from_owned_fd(OwnedFd::from(pipe))?;
-        Ok(Self { pipe: Some(BufReader::new(pipe)), line: Vec::new(), lines: VecDeque::new() })
+        Ok(Self { output: Some(BufReader::new(pipe)), partial_line: Vec::new(), last_lines: VecDeque::new() })
     }
 
     /// Returns the next line; `None` at the end of the output. Cancel-safe: bytes that were read stay in the buffer or
     /// in `line`.
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         loop {
-            let pipe = self.pipe.as_mut()?;
+            let pipe = self.output.as_mut()?;
             let read = pipe.fill_buf().await.unwrap_or_default();
             if read.is_empty() {
-                self.pipe = None;
-                return (!self.line.is_empty()).then(|| self.end_line());
+                self.output = None;
+                return (!self.partial_line.is_empty()).then(|| self.finish_line());
             }
             let end = read.iter().position(|byte| *byte == b'\n');
             let part = &read[..end.unwrap_or(read.len())];
-            let capacity = MAX_LINE_BYTES.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&part[..part.len().min(capacity)]);
+            let capacity = MAX_LINE_BYTES.saturating_sub(self.partial_line.len());
+            self.partial_line.extend_from_slice(&part[..part.len().min(capacity)]);
             let used = part.len() + usize::from(end.is_some());
             pipe.consume(used);
             if end.is_some() {
-                return Some(self.end_line());
+                return Some(self.finish_line());
             }
         }
     }
 
-    fn end_line(&mut self) -> String {
-        let line = replace_control_chars(String::from_utf8_lossy(&std::mem::take(&mut self.line)).trim());
+    fn finish_line(&mut self) -> String {
+        let line =
+            replace_control_chars(String::from_utf8_lossy(&std::mem::take(&mut self.partial_line)).trim());
         // Console lines come from the page and may contain anything; errors about the missing desktop are expected.
         if !line.is_empty() && !line.contains("CONSOLE") && !line.contains("dbus") {
-            if self.lines.len() == MAX_LINES {
-                self.lines.pop_front();
+            if self.last_lines.len() == MAX_LINES {
+                self.last_lines.pop_front();
             }
-            self.lines.push_back(line.clone());
+            self.last_lines.push_back(line.clone());
         }
         line
     }
 
     /// Reads the output to its end and keeps the last lines; then stays pending, so it never completes.
-    pub(crate) async fn drain(&mut self) {
+    pub(crate) async fn drain_forever(&mut self) {
         while self.next_line().await.is_some() {}
         std::future::pending::<()>().await;
     }
 
     /// Joins the last lines.
-    pub(crate) fn last_lines(&self) -> String {
-        self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
+    pub(crate) fn joined_last_lines(&self) -> String {
+        self.last_lines.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -102,9 +103,10 @@ mod tests {
         assert_eq!(log.next_line().await.as_deref(), Some("end"));
         assert_eq!(log.next_line().await, None);
         assert!(
-            log.last_lines().starts_with("one; two; thxx") && log.last_lines().ends_with("; end"),
+            log.joined_last_lines().starts_with("one; two; thxx")
+                && log.joined_last_lines().ends_with("; end"),
             "{}",
-            log.last_lines()
+            log.joined_last_lines()
         );
     }
 }

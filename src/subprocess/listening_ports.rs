@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// State of a listening socket in `/proc/net/tcp`.
-const LISTEN: &str = "0A";
+const TCP_LISTEN_STATE: &str = "0A";
 
 /// Returns the TCP ports that these processes listen on. Processes of another user show their sockets to root only.
 pub(crate) fn listening_ports(processes: impl Iterator<Item = i32>) -> BTreeSet<u16> {
@@ -27,7 +27,7 @@ fn socket_inodes(process: i32) -> Vec<u64> {
 fn parse_listener(line: &str) -> Option<(u16, u64)> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     let (_, port) = fields.next()?.rsplit_once(':')?;
-    if fields.nth(1)? != LISTEN {
+    if fields.nth(1)? != TCP_LISTEN_STATE {
         return None;
     }
     // The fields in between are the queues, the timer, the retransmissions, the user and the timeout.

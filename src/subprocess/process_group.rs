@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
-use super::browser_profile::{BrowserProfile, MARKER_VARIABLE};
+use super::browser_profile::{BrowserProfile, PROFILE_ENV_VARIABLE};
 use super::driver_log::DriverLog;
 use super::os_user::OsUser;
 use super::procfs::{self, Process};
@@ -26,24 +26,24 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A program with its arguments and environment.
-pub(crate) struct Program<'a> {
+pub(crate) struct DriverProgram<'a> {
     pub(crate) path: &'a Path,
     pub(crate) arguments: Vec<String>,
     /// Variables in addition to those of every driver.
-    pub(crate) environment: Vec<(&'static str, String)>,
+    pub(crate) extra_environment: Vec<(&'static str, String)>,
 }
 
 /// The processes of one browser.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     leader: Pid,
-    marker: String,
+    env_marker: String,
 }
 
 impl ProcessGroup {
     /// Starts `program` as the leader of a group, with a clean environment whose home is in `profile`.
     pub(crate) fn spawn(
-        program: &Program<'_>,
+        program: &DriverProgram<'_>,
         profile: &BrowserProfile,
         account: &OsUser,
         nice: u8,
@@ -56,7 +56,7 @@ impl ProcessGroup {
             .args(&program.arguments)
             .env_clear()
             .envs(base_environment(profile))
-            .envs(program.environment.iter().map(|(name, value)| (name, value)))
+            .envs(program.extra_environment.iter().map(|(name, value)| (name, value)))
             .current_dir(profile.temp_dir())
             .stdin(Stdio::from(File::open("/dev/null")?))
             .stdout(writer.try_clone()?)
@@ -70,7 +70,7 @@ impl ProcessGroup {
         let child = command.spawn()?;
         drop(command);
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
-        Ok((Self { leader, marker: profile.marker() }, log))
+        Ok((Self { leader, env_marker: profile.env_marker() }, log))
     }
 
     /// How the driver ended; `None` while it runs. It stays a zombie, so that its id remains the id of the group.
@@ -84,7 +84,7 @@ impl ProcessGroup {
     }
 
     /// Process id of the driver, which is the id of the group.
-    pub(crate) const fn leader(&self) -> i32 {
+    pub(crate) const fn leader_id(&self) -> i32 {
         self.leader.as_raw()
     }
 
@@ -97,25 +97,25 @@ impl ProcessGroup {
     /// Kills all processes and waits for their exit; false on a timeout.
     pub(crate) fn kill_and_wait(&self) -> bool {
         self.kill();
-        let all_exited = kill_all(Some(self.leader), &self.marker);
+        let all_exited = kill_members(Some(self.leader), &self.env_marker);
         // The leader is reaped last, so that the id of the group stays reserved until here.
-        all_exited && wait_with_timeout(self.leader)
+        all_exited && reap_with_timeout(self.leader)
     }
 }
 
 /// Kills the processes of an orphaned browser, found by its `profile`; false when some remain.
 pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
-    kill_all(None, &profile.marker())
+    kill_members(None, &profile.env_marker())
 }
 
-fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
+fn kill_members(leader: Option<Pid>, marker: &str) -> bool {
     let deadline = Instant::now() + KILL_TIMEOUT;
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     // Once found, a process stays a member, even when its parent exits.
     let mut known = BTreeSet::new();
     loop {
-        let all = procfs::list();
-        let found = procfs::browser_members(&all, leader.map(Pid::as_raw), Some(marker.as_bytes()));
+        let all = procfs::list_processes();
+        let found = procfs::browser_processes(&all, leader.map(Pid::as_raw), Some(marker.as_bytes()));
         known.extend(found.iter().map(|process| process.id));
         let mut left = 0;
         for process in all.iter().filter(|process| known.contains(&process.id)) {
@@ -135,7 +135,7 @@ fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
             }
         }
         if left == 0 {
-            reap_zombies(&all);
+            reap_inherited_zombies(&all);
             return true;
         }
         if Instant::now() >= deadline {
@@ -147,7 +147,7 @@ fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
 
 /// Waits for a process that was killed; false on a timeout. It becomes a zombie as soon as its first thread ends, some
 /// time before it can be reaped.
-fn wait_with_timeout(id: Pid) -> bool {
+fn reap_with_timeout(id: Pid) -> bool {
     let deadline = Instant::now() + KILL_TIMEOUT;
     while matches!(waitpid(id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
         if Instant::now() >= deadline {
@@ -160,7 +160,7 @@ fn wait_with_timeout(id: Pid) -> bool {
 
 /// Reaps the zombies that this process inherited through [`become_subreaper`]. Processes that exit together with their
 /// browser, such as crash handlers, cannot be recognised otherwise: a zombie has no environment.
-fn reap_zombies(all: &[Process]) {
+fn reap_inherited_zombies(all: &[Process]) {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     for process in all.iter().filter(|process| process.is_zombie && process.is_child_of(own)) {
         // Processes that this process starts itself are in its own group, or lead one.
@@ -196,7 +196,7 @@ fn base_environment(profile: &BrowserProfile) -> Vec<(String, std::ffi::OsString
     let home = profile.home_dir();
     let entry = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
     let mut all = vec![
-        entry(MARKER_VARIABLE, OsStr::new(profile.name())),
+        entry(PROFILE_ENV_VARIABLE, OsStr::new(profile.name())),
         entry("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
         entry("LANG", OsStr::new("C.UTF-8")),
         entry("HOME", home.as_os_str()),

@@ -17,7 +17,7 @@ pub(crate) struct BrowserHealth {
     /// Memory of the processes, in bytes.
     pub(crate) memory_bytes: u64,
     /// Number of processes besides the driver.
-    pub(crate) browser_processes: usize,
+    pub(crate) browser_process_count: usize,
     /// Whether the driver is stopped by a signal, and so does not respond.
     pub(crate) driver_is_stopped: bool,
     pub(crate) browser_is_stopped: bool,
@@ -26,55 +26,63 @@ pub(crate) struct BrowserHealth {
 /// The last scan of `/proc`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessTable {
-    last_scan: Mutex<Option<Scan>>,
+    last_scan: Mutex<Option<ProcessScan>>,
 }
 
 #[derive(Clone, Debug)]
-struct Scan {
-    started: Instant,
+struct ProcessScan {
+    started_at: Instant,
     processes: Arc<[Process]>,
 }
 
 impl ProcessTable {
     /// Returns the state of the process group of the driver `leader`, from a scan that is at most [`MAX_SCAN_AGE`] old
     /// and did not start before `not_before`; `None` when the runtime shuts down.
-    pub(crate) async fn health(self: &Arc<Self>, leader: i32, not_before: Instant) -> Option<BrowserHealth> {
+    pub(crate) async fn browser_health(
+        self: &Arc<Self>,
+        leader: i32,
+        not_before: Instant,
+    ) -> Option<BrowserHealth> {
         let table = Arc::clone(self);
-        tokio::task::spawn_blocking(move || health(&table.recent_scan(not_before), leader)).await.ok()
+        tokio::task::spawn_blocking(move || {
+            health_from_processes(&table.recent_processes(not_before), leader)
+        })
+        .await
+        .ok()
     }
 
     /// Returns the TCP ports that the processes of the driver `leader` listen on; none when the runtime shuts down.
     pub(crate) async fn listening_ports(self: &Arc<Self>, leader: i32) -> BTreeSet<u16> {
         let (table, now) = (Arc::clone(self), Instant::now());
         let find = move || {
-            let members = procfs::browser_members(&table.recent_scan(now), Some(leader), None);
+            let members = procfs::browser_processes(&table.recent_processes(now), Some(leader), None);
             listening_ports(members.iter().map(|process| process.id))
         };
         tokio::task::spawn_blocking(find).await.unwrap_or_default()
     }
 
     /// Blocks: concurrent callers wait for the scan in progress, and share it.
-    fn recent_scan(&self, not_before: Instant) -> Arc<[Process]> {
+    fn recent_processes(&self, not_before: Instant) -> Arc<[Process]> {
         let mut last = self.last_scan.lock();
         if let Some(scan) = &*last
-            && scan.started >= not_before
-            && scan.started.elapsed() < MAX_SCAN_AGE
+            && scan.started_at >= not_before
+            && scan.started_at.elapsed() < MAX_SCAN_AGE
         {
             return Arc::clone(&scan.processes);
         }
         let started = Instant::now();
-        let processes: Arc<[Process]> = procfs::list().into();
-        *last = Some(Scan { started, processes: Arc::clone(&processes) });
+        let processes: Arc<[Process]> = procfs::list_processes().into();
+        *last = Some(ProcessScan { started_at: started, processes: Arc::clone(&processes) });
         processes
     }
 }
 
-fn health(all: &[Process], leader: i32) -> BrowserHealth {
-    let members = procfs::browser_members(all, Some(leader), None);
+fn health_from_processes(all: &[Process], leader: i32) -> BrowserHealth {
+    let members = procfs::browser_processes(all, Some(leader), None);
     let others = || members.iter().filter(|process| process.id != leader && !process.is_zombie);
     BrowserHealth {
         memory_bytes: procfs::memory_bytes(&members),
-        browser_processes: others().count(),
+        browser_process_count: others().count(),
         driver_is_stopped: members.iter().any(|process| process.id == leader && process.is_stopped),
         browser_is_stopped: others().any(|process| process.is_stopped),
     }
@@ -87,15 +95,18 @@ mod tests {
     #[test]
     fn browsers_share_a_scan_until_it_is_too_old_or_too_early() {
         let (table, start) = (ProcessTable::default(), Instant::now());
-        let first = table.recent_scan(start);
+        let first = table.recent_processes(start);
         assert!(!first.is_empty());
-        let shared = (0..20).filter(|_| Arc::ptr_eq(&first, &table.recent_scan(start))).count();
+        let shared = (0..20).filter(|_| Arc::ptr_eq(&first, &table.recent_processes(start))).count();
         assert!(shared == 20 || start.elapsed() >= MAX_SCAN_AGE, "{shared} of 20 calls shared the scan");
         let later = Instant::now();
-        assert!(!Arc::ptr_eq(&first, &table.recent_scan(later)), "a scan from before `not_before` was used");
-        table.last_scan.lock().as_mut().unwrap().started -= MAX_SCAN_AGE;
+        assert!(
+            !Arc::ptr_eq(&first, &table.recent_processes(later)),
+            "a scan from before `not_before` was used"
+        );
+        table.last_scan.lock().as_mut().unwrap().started_at -= MAX_SCAN_AGE;
         let old = table.last_scan.lock().as_ref().map(|scan| Arc::clone(&scan.processes)).unwrap();
-        assert!(!Arc::ptr_eq(&old, &table.recent_scan(start)), "a scan that is too old was used");
+        assert!(!Arc::ptr_eq(&old, &table.recent_processes(start)), "a scan that is too old was used");
     }
 
     #[tokio::test(flavor = "current_thread")]
@@ -113,7 +124,7 @@ mod tests {
         is_locked.recv().unwrap();
         let waiting = tokio::spawn({
             let table = Arc::clone(&table);
-            async move { table.health(1, Instant::now()).await }
+            async move { table.browser_health(1, Instant::now()).await }
         });
         for _ in 0..10 {
             tokio::task::yield_now().await;

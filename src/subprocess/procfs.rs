@@ -7,8 +7,8 @@ use std::fs;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) id: i32,
-    parent: i32,
-    group: i32,
+    parent_id: i32,
+    group_id: i32,
     /// Whether it has exited but has not been reaped.
     pub(crate) is_zombie: bool,
     /// Whether it is stopped by a signal.
@@ -18,23 +18,23 @@ pub(crate) struct Process {
 impl Process {
     /// Whether its parent is `parent`, which reaps it.
     pub(crate) const fn is_child_of(&self, parent: i32) -> bool {
-        self.parent == parent
+        self.parent_id == parent
     }
 
     /// Whether its process group is neither the one of this process nor its own.
     pub(crate) fn is_in_foreign_group(&self) -> bool {
-        self.group != self.id && self.group != nix::unistd::getpgrp().as_raw()
+        self.group_id != self.id && self.group_id != nix::unistd::getpgrp().as_raw()
     }
 }
 
 /// Lists all visible processes.
-pub(crate) fn list() -> Vec<Process> {
+pub(crate) fn list_processes() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter_map(read).collect()
+    ids.filter_map(read_process).collect()
 }
 
-fn read(id: i32) -> Option<Process> {
+fn read_process(id: i32) -> Option<Process> {
     parse_stat(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
@@ -45,12 +45,12 @@ fn parse_stat(id: i32, stat: &str) -> Option<Process> {
     let (is_zombie, is_stopped) = (matches!(state, "Z" | "X"), state == "T");
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    Some(Process { id, parent, group, is_zombie, is_stopped })
+    Some(Process { id, parent_id: parent, group_id: group, is_zombie, is_stopped })
 }
 
 /// Returns those of `all` that belong to one browser: processes with `marker` in their environment or in the process
 /// group `group`, processes that share a group with one of them, and all their descendants.
-pub(crate) fn browser_members(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> Vec<Process> {
+pub(crate) fn browser_processes(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> Vec<Process> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let own_group = nix::unistd::getpgrp().as_raw();
     let is_foreign = |process: &&Process| process.id != own && process.id > 1;
@@ -63,12 +63,12 @@ pub(crate) fn browser_members(all: &[Process], group: Option<i32>, marker: Optio
         let before = (members.len(), groups.len());
         for process in all.iter().filter(is_foreign) {
             if members.contains(&process.id)
-                || members.contains(&process.parent)
-                || groups.contains(&process.group)
+                || members.contains(&process.parent_id)
+                || groups.contains(&process.group_id)
             {
                 members.insert(process.id);
-                if process.group > 1 && process.group != own_group {
-                    groups.insert(process.group);
+                if process.group_id > 1 && process.group_id != own_group {
+                    groups.insert(process.group_id);
                 }
             }
         }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn process(id: i32, parent: i32, group: i32) -> Process {
-        Process { id, parent, group, is_zombie: false, is_stopped: false }
+        Process { id, parent_id: parent, group_id: group, is_zombie: false, is_stopped: false }
     }
 
     #[test]
@@ -139,14 +139,14 @@ mod tests {
             process(base + 9, 1, base + 9),
         ];
         let ids: Vec<i32> =
-            browser_members(&all, Some(base), None).iter().map(|process| process.id - base).collect();
+            browser_processes(&all, Some(base), None).iter().map(|process| process.id - base).collect();
         assert_eq!(ids, [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn the_memory_of_this_process_is_measured() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let bytes = memory_bytes(&[read(own).unwrap()]);
+        let bytes = memory_bytes(&[read_process(own).unwrap()]);
         assert!((1 << 20..host_memory_bytes().unwrap()).contains(&bytes), "{bytes}");
     }
 }

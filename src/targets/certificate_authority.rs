@@ -14,13 +14,13 @@ use tokio_rustls::TlsAcceptor;
 use crate::clock::{Clock, SystemClock};
 
 /// Lifetime of both certificates, which starts a day in the past.
-const VALIDITY: Duration = Duration::from_hours(400 * 24);
+const CERTIFICATE_LIFETIME: Duration = Duration::from_hours(400 * 24);
 const BACKDATE: Duration = Duration::from_hours(24);
 
 /// A CA, and the TLS acceptor of a server with a certificate from it.
 pub(super) struct CertificateAuthority {
     ca_pem: String,
-    acceptor: TlsAcceptor,
+    tls_acceptor: TlsAcceptor,
 }
 
 impl CertificateAuthority {
@@ -38,7 +38,7 @@ impl CertificateAuthority {
             .with_single_cert(vec![certificate.der().clone(), ca.der().clone()], key)
             .map_err(io::Error::other)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self { ca_pem: ca.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) })
+        Ok(Self { ca_pem: ca.pem(), tls_acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
     /// Certificate of the CA, in PEM.
@@ -47,8 +47,8 @@ impl CertificateAuthority {
     }
 
     /// TLS acceptor of the server.
-    pub(super) fn acceptor(&self) -> TlsAcceptor {
-        self.acceptor.clone()
+    pub(super) fn tls_acceptor(&self) -> TlsAcceptor {
+        self.tls_acceptor.clone()
     }
 }
 
@@ -78,5 +78,5 @@ fn set_validity(params: &mut CertificateParams) {
     let now = Duration::from_micros(u64::try_from(SystemClock.now().as_micros()).unwrap_or_default());
     let from = UNIX_EPOCH + now.saturating_sub(BACKDATE);
     params.not_before = from.into();
-    params.not_after = (from + VALIDITY).into();
+    params.not_after = (from + CERTIFICATE_LIFETIME).into();
 }

@@ -16,7 +16,7 @@ use super::sockets;
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Longest query that is read, in bytes; a question fits into 300 bytes.
 const MAX_QUERY_BYTES: usize = 1024;
-const TTL: u32 = 60;
+const TTL_SECONDS: u32 = 60;
 
 /// Serves on `sockets` until `stop` and returns the first address.
 pub(super) fn serve(sockets: Vec<(TcpListener, UdpSocket)>, stop: &CancellationToken) -> SocketAddr {
@@ -34,7 +34,7 @@ async fn serve_udp(socket: UdpSocket) {
     loop {
         match socket.recv_from(&mut buffer).await {
             Ok((read, client)) => {
-                if let Some(reply) = respond(&buffer[..read]) {
+                if let Some(reply) = build_reply(&buffer[..read]) {
                     // UDP may lose replies.
                     let _ = socket.send_to(&reply, client).await;
                 }
@@ -57,7 +57,7 @@ async fn serve_query(stream: &mut TcpStream) -> io::Result<bool> {
     }
     let mut query = vec![0; length];
     stream.read_exact(&mut query).await?;
-    let Some(reply) = respond(&query) else { return Ok(false) };
+    let Some(reply) = build_reply(&query) else { return Ok(false) };
     let mut framed = u16::try_from(reply.len()).map_err(io::Error::other)?.to_be_bytes().to_vec();
     framed.extend(reply);
     stream.write_all(&framed).await?;
@@ -65,7 +65,7 @@ async fn serve_query(stream: &mut TcpStream) -> io::Result<bool> {
 }
 
 /// Returns the reply to `query`; `None` for other messages.
-fn respond(query: &[u8]) -> Option<Vec<u8>> {
+fn build_reply(query: &[u8]) -> Option<Vec<u8>> {
     let query = Message::from_vec(query).ok()?;
     if query.metadata.message_type != MessageType::Query {
         return None;
@@ -84,7 +84,7 @@ fn respond(query: &[u8]) -> Option<Vec<u8>> {
                 RecordType::AAAA => Some(RData::AAAA(Ipv6Addr::LOCALHOST.into())),
                 _ => None,
             };
-            let record = data.map(|data| Record::from_rdata(question.name().clone(), TTL, data));
+            let record = data.map(|data| Record::from_rdata(question.name().clone(), TTL_SECONDS, data));
             response.add_answers(record);
         }
     }

@@ -8,7 +8,7 @@ pub struct FlakySchedule {
     /// Length of one period of up and down.
     pub period: Duration,
     /// Start of the failing part in each period.
-    pub offset: Duration,
+    pub down_after: Duration,
     /// Length of the failing part.
     pub down_for: Duration,
 }
@@ -19,7 +19,7 @@ impl Default for FlakySchedule {
     fn default() -> Self {
         Self {
             period: Duration::from_mins(5),
-            offset: Duration::from_mins(1),
+            down_after: Duration::from_mins(1),
             down_for: Duration::from_mins(1),
         }
     }
@@ -31,7 +31,8 @@ impl FlakySchedule {
     pub fn is_down(&self, elapsed: Duration) -> bool {
         let period = self.period.as_micros().max(1);
         let position = elapsed.as_micros() % period;
-        (self.offset.as_micros()..self.offset.as_micros() + self.down_for.as_micros()).contains(&position)
+        (self.down_after.as_micros()..self.down_after.as_micros() + self.down_for.as_micros())
+            .contains(&position)
     }
 }
 

@@ -31,19 +31,19 @@ const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// The pages that are served.
 #[derive(Clone, Copy)]
 pub(super) struct TargetPages {
-    flaky: FlakySchedule,
-    started: Instant,
+    flaky_schedule: FlakySchedule,
+    started_at: Instant,
 }
 
 impl TargetPages {
     /// Creates the pages; the period of `/flaky` starts now.
     pub(super) fn new(flaky: FlakySchedule) -> Self {
-        Self { flaky, started: Instant::now() }
+        Self { flaky_schedule: flaky, started_at: Instant::now() }
     }
 
     fn respond(self, path: &str) -> Response<Full<Bytes>> {
         match path {
-            "/flaky" if self.flaky.is_down(self.started.elapsed()) => {
+            "/flaky" if self.flaky_schedule.is_down(self.started_at.elapsed()) => {
                 html_response(StatusCode::INTERNAL_SERVER_ERROR, FAILING_PAGE)
             }
             "/" | "/flaky" => html_response(StatusCode::OK, HEALTHY_PAGE),

@@ -17,4 +17,4 @@ mod responder;
 mod sockets;
 
 pub use flaky::FlakySchedule;
-pub use responder::{Responder, ResponderAddresses, ResponderConfig, spread_address};
+pub use responder::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets, nth_target_address};

@@ -13,23 +13,23 @@ use super::{dns, echo, http, sockets};
 
 /// Listening addresses, and the failure times of one target.
 #[derive(Clone, Debug)]
-pub struct ResponderConfig {
+pub struct BuiltInTargetConfig {
     /// Number of addresses, from 127.0.0.1 on, that each server listens on, all with the same port. More addresses
     /// widen the space of local ports for connections. At least 1.
     pub address_count: u8,
     /// Failure times of `/flaky`.
-    pub flaky: FlakySchedule,
+    pub flaky_schedule: FlakySchedule,
 }
 
-impl Default for ResponderConfig {
+impl Default for BuiltInTargetConfig {
     fn default() -> Self {
-        Self { address_count: 1, flaky: FlakySchedule::default() }
+        Self { address_count: 1, flaky_schedule: FlakySchedule::default() }
     }
 }
 
 /// Listening addresses: the first one of each server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResponderAddresses {
+pub struct BuiltInTargetAddresses {
     /// Plain HTTP/1 and, by prior knowledge, HTTP/2.
     pub http: SocketAddr,
     /// HTTPS, with HTTP/1.1 and HTTP/2 by ALPN, for `localhost` and the listening addresses.
@@ -42,34 +42,34 @@ pub struct ResponderAddresses {
 
 /// The running targets, which stop when this is dropped.
 #[derive(Debug)]
-pub struct Responder {
-    addresses: ResponderAddresses,
+pub struct BuiltInTargets {
+    addresses: BuiltInTargetAddresses,
     ca_pem: String,
-    _stop: DropGuard,
+    _stop_on_drop: DropGuard,
 }
 
-impl Responder {
+impl BuiltInTargets {
     /// Binds all servers to free ports and starts them on the current runtime.
     ///
     /// # Errors
     /// When a socket cannot be bound or the certificates cannot be created.
-    pub async fn start(config: ResponderConfig) -> io::Result<Self> {
+    pub async fn start(config: BuiltInTargetConfig) -> io::Result<Self> {
         let ips = sockets::loopback_addresses(config.address_count);
         let authority = CertificateAuthority::new(&ips)?;
         let stop = CancellationToken::new();
-        let page = TargetPages::new(config.flaky);
-        let addresses = ResponderAddresses {
+        let page = TargetPages::new(config.flaky_schedule);
+        let addresses = BuiltInTargetAddresses {
             http: http::serve(sockets::bind_tcp(&ips).await?, None, page, &stop),
-            https: http::serve(sockets::bind_tcp(&ips).await?, Some(authority.acceptor()), page, &stop),
+            https: http::serve(sockets::bind_tcp(&ips).await?, Some(authority.tls_acceptor()), page, &stop),
             tcp: echo::serve(sockets::bind_tcp(&ips).await?, &stop),
             dns: dns::serve(sockets::bind_tcp_and_udp(&ips).await?, &stop),
         };
-        Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop: stop.drop_guard() })
+        Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop_on_drop: stop.drop_guard() })
     }
 
     /// Listening addresses of the servers.
     #[must_use]
-    pub fn addresses(&self) -> ResponderAddresses {
+    pub fn addresses(&self) -> BuiltInTargetAddresses {
         self.addresses
     }
 
@@ -82,7 +82,7 @@ impl Responder {
 
 /// Returns address `index` of a server that listens on `address_count` addresses; the index wraps around.
 #[must_use]
-pub fn spread_address(first: SocketAddr, index: usize, spread: u8) -> SocketAddr {
+pub fn nth_target_address(first: SocketAddr, index: usize, spread: u8) -> SocketAddr {
     let last = 1 + index % usize::from(spread.max(1));
     let octet = u8::try_from(last).unwrap_or(u8::MAX);
     SocketAddr::new(Ipv4Addr::new(127, 0, 0, octet).into(), first.port())
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn addresses_rotate_over_the_spread() {
         let first = "127.0.0.1:80".parse().unwrap();
-        let texts: Vec<_> = (0..4).map(|i| spread_address(first, i, 3).to_string()).collect();
+        let texts: Vec<_> = (0..4).map(|i| nth_target_address(first, i, 3).to_string()).collect();
         assert_eq!(texts, ["127.0.0.1:80", "127.0.0.2:80", "127.0.0.3:80", "127.0.0.1:80"]);
     }
 }

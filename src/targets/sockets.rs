@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio_util::sync::CancellationToken;
 
 /// Most connections that wait for an accept; load tests connect in bursts.
-const BACKLOG: u32 = 4096;
+const ACCEPT_BACKLOG: u32 = 4096;
 /// Attempts to find a port that is free on all addresses, as another process may use it on one of them.
 const MAX_BIND_ATTEMPTS: usize = 16;
 
@@ -37,32 +37,32 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    socket.listen(ACCEPT_BACKLOG)
 }
 
-trait HasPort {
-    fn port(&self) -> io::Result<u16>;
+trait BoundSocket {
+    fn bound_port(&self) -> io::Result<u16>;
 }
 
-impl HasPort for TcpListener {
-    fn port(&self) -> io::Result<u16> {
+impl BoundSocket for TcpListener {
+    fn bound_port(&self) -> io::Result<u16> {
         Ok(self.local_addr()?.port())
     }
 }
 
-impl HasPort for (TcpListener, UdpSocket) {
-    fn port(&self) -> io::Result<u16> {
-        self.0.port()
+impl BoundSocket for (TcpListener, UdpSocket) {
+    fn bound_port(&self) -> io::Result<u16> {
+        self.0.bound_port()
     }
 }
 
-fn bind_same_port<S: HasPort>(
+fn bind_same_port<S: BoundSocket>(
     ips: &[IpAddr],
     bind: impl Fn(SocketAddr) -> io::Result<S>,
 ) -> io::Result<Vec<S>> {
     let mut last = io::Error::from(io::ErrorKind::InvalidInput);
     for _ in 0..MAX_BIND_ATTEMPTS {
-        match bind_all(ips, &bind) {
+        match bind_each_address(ips, &bind) {
             Ok(bound) => return Ok(bound),
             Err(error) => last = error,
         }
@@ -70,12 +70,15 @@ fn bind_same_port<S: HasPort>(
     Err(last)
 }
 
-fn bind_all<S: HasPort>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<Vec<S>> {
+fn bind_each_address<S: BoundSocket>(
+    ips: &[IpAddr],
+    bind: impl Fn(SocketAddr) -> io::Result<S>,
+) -> io::Result<Vec<S>> {
     let mut port = 0;
     let mut bound = Vec::with_capacity(ips.len());
     for ip in ips {
         let socket = bind(SocketAddr::new(*ip, port))?;
-        port = socket.port()?;
+        port = socket.bound_port()?;
         bound.push(socket);
     }
     Ok(bound)

@@ -21,14 +21,14 @@ label_value! { Outcome: name, MonitorType: name, Phase: name, FailureKind: label
 
 /// Labels of a finished check.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ResultLabels {
+pub(super) struct CheckResultLabels {
     pub outcome: Outcome,
     pub r#type: MonitorType,
 }
 
 /// Labels with a monitor type only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct TypeLabels {
+pub(super) struct MonitorTypeLabels {
     pub r#type: MonitorType,
 }
 
@@ -47,13 +47,13 @@ pub(super) struct PhaseLabels {
 
 /// Reason of missed runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct MissedLabels {
+pub(super) struct MissedRunLabels {
     pub reason: MissedReason,
 }
 
 /// Concurrency class of a check: light or heavy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct WeightLabels {
+pub(super) struct ConcurrencyClassLabels {
     pub weight: &'static str,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct ReloadLabels {
 
 /// A run of a housekeeping job, and its outcome: done, failed, skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct JobLabels {
+pub(super) struct HousekeepingJobLabels {
     pub job: &'static str,
     pub outcome: &'static str,
 }
@@ -91,6 +91,6 @@ pub(super) struct DeliveryLabels {
 
 /// Version of the build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct BuildLabels {
+pub(super) struct BuildInfoLabels {
     pub version: &'static str,
 }

@@ -78,7 +78,7 @@ impl FromStr for LogFormat {
         match name {
             "text" => Ok(Self::Text),
             "json" => Ok(Self::Json),
-            _ => Err(LogSetupError::Format(name.to_owned())),
+            _ => Err(LogSetupError::UnknownFormat(name.to_owned())),
         }
     }
 }
@@ -103,12 +103,12 @@ impl Default for LogOptions {
 pub enum LogSetupError {
     /// The format is unknown.
     #[error("`{0}` is not a log format; use `text` or `json`")]
-    Format(String),
+    UnknownFormat(String),
     /// The filter is invalid.
     #[error(
         "`{filter}` is not a log level: {reason}; use `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
     )]
-    Filter {
+    InvalidFilter {
         /// The filter.
         filter: String,
         /// Why it is invalid.
@@ -127,10 +127,10 @@ const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 const SECRET_LOGGING_CRATES: [&str; 2] = ["async_imap", "suppaftp"];
 
 /// Parses a level, or levels by module.
-pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
+pub fn parse_log_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
     let known = ["off", "error", "warn", "info", "debug", "trace"];
     let to_error =
-        |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
+        |reason: &str| LogSetupError::InvalidFilter { filter: filter.to_owned(), reason: reason.to_owned() };
     for part in filter.split(',').map(str::trim) {
         if SECRET_LOGGING_CRATES.iter().any(|name| part.starts_with(name)) {
             return Err(to_error(&format!("`{part}` would write passwords into the log")));
@@ -146,8 +146,8 @@ pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
 }
 
 /// Sends the logs of the whole process to standard error.
-pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
-    let registry = tracing_subscriber::registry().with(parse_filter(&options.filter)?);
+pub fn init_logging(options: &LogOptions) -> Result<(), LogSetupError> {
+    let registry = tracing_subscriber::registry().with(parse_log_filter(&options.filter)?);
     match options.format {
         LogFormat::Text => {
             let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
@@ -179,24 +179,24 @@ mod tests {
     #[test]
     fn levels_are_parsed_and_a_misspelt_one_is_named() {
         for valid in ["info", "warn,vigie::net=debug", "vigie=trace", "off", "INFO"] {
-            assert!(parse_filter(valid).is_ok(), "{valid}");
+            assert!(parse_log_filter(valid).is_ok(), "{valid}");
         }
         for invalid in ["inof", "", "info,loud", "vigie=loud"] {
-            let error = parse_filter(invalid).expect_err(invalid).to_string();
+            let error = parse_log_filter(invalid).expect_err(invalid).to_string();
             assert!(error.contains(&format!("`{invalid}`")) && error.contains("`debug`"), "{error}");
         }
     }
 
     #[test]
     fn no_level_lets_a_library_log_passwords() {
-        let subscriber = tracing_subscriber::registry().with(parse_filter("trace").unwrap());
+        let subscriber = tracing_subscriber::registry().with(parse_log_filter("trace").unwrap());
         tracing::subscriber::with_default(subscriber, || {
             assert!(tracing::enabled!(target: "vigie::wire", tracing::Level::TRACE));
             assert!(!tracing::enabled!(target: "async_imap::imap_stream", tracing::Level::TRACE));
             assert!(!tracing::enabled!(target: "suppaftp::sync_ftp", tracing::Level::DEBUG));
         });
         for filter in ["async_imap=trace", "info,async_imap::imap_stream=trace", "suppaftp=debug"] {
-            let error = parse_filter(filter).unwrap_err().to_string();
+            let error = parse_log_filter(filter).unwrap_err().to_string();
             assert!(error.contains("would write passwords"), "{error}");
         }
     }

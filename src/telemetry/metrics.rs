@@ -11,50 +11,52 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::labels::{
-    BuildLabels, CommitErrorLabels, DeliveryLabels, FailureLabels, JobLabels, MissedLabels,
-    NotificationLabels, PhaseLabels, ReloadLabels, ResultLabels, TypeLabels, WeightLabels,
+    BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
+    FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels, NotificationLabels,
+    PhaseLabels, ReloadLabels,
 };
 use super::process::ProcessCollector;
 use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
-const NETWORK_SECONDS: [f64; 15] =
+const NETWORK_SECONDS_BUCKETS: [f64; 15] =
     [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 /// Bucket bounds in seconds for scheduler times; 50 ms is the goal of architecture.md 7.
-const LATENESS_SECONDS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0, 60.0];
+const LATENESS_SECONDS_BUCKETS: [f64; 12] =
+    [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0, 60.0];
 /// Bucket bounds for results per commit.
-const COMMIT_RESULTS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
+const COMMIT_RESULTS_BUCKETS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
 
-type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
+type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
 fn network_histogram() -> Histogram {
-    Histogram::new(NETWORK_SECONDS)
+    Histogram::new(NETWORK_SECONDS_BUCKETS)
 }
 
 /// All metrics of the process. One instance per process (or test), shared behind an `Arc`.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    results: Family<ResultLabels, Counter>,
-    retries: Family<TypeLabels, Counter>,
-    failures: Family<FailureLabels, Counter>,
-    phases: Histograms<PhaseLabels>,
-    durations: Histograms<TypeLabels>,
-    lateness: Histogram,
-    missed: Family<MissedLabels, Counter>,
+    check_results: Family<CheckResultLabels, Counter>,
+    check_retries: Family<MonitorTypeLabels, Counter>,
+    attempt_failures: Family<FailureLabels, Counter>,
+    phase_seconds: HistogramFamily<PhaseLabels>,
+    check_seconds: HistogramFamily<MonitorTypeLabels>,
+    lateness_seconds: Histogram,
+    missed_runs: Family<MissedRunLabels, Counter>,
     runs_queued: Gauge,
-    in_flight: Family<WeightLabels, Gauge>,
+    checks_in_flight: Family<ConcurrencyClassLabels, Gauge>,
     monitors_planned: Gauge,
-    ingest_queued: Gauge,
+    ingest_queued_results: Gauge,
     commit_results: Histogram,
     commit_seconds: Histogram,
     commit_errors: Family<CommitErrorLabels, Counter>,
-    jobs: Family<JobLabels, Counter>,
-    reloads: Family<ReloadLabels, Counter>,
+    housekeeping_runs: Family<HousekeepingJobLabels, Counter>,
+    config_reloads: Family<ReloadLabels, Counter>,
     last_reload_succeeded: Gauge,
-    last_reload_at: Gauge,
+    config_loaded_at: Gauge,
     notifications: Family<NotificationLabels, Counter>,
-    deliveries: Histograms<DeliveryLabels>,
+    delivery_seconds: HistogramFamily<DeliveryLabels>,
 }
 
 impl Default for Metrics {
@@ -70,32 +72,32 @@ impl Metrics {
     pub fn new() -> Self {
         let metrics = Self {
             registry: Registry::default(),
-            results: Family::default(),
-            retries: Family::default(),
-            failures: Family::default(),
-            phases: Family::new_with_constructor(network_histogram),
-            durations: Family::new_with_constructor(network_histogram),
-            lateness: Histogram::new(LATENESS_SECONDS),
-            missed: Family::default(),
+            check_results: Family::default(),
+            check_retries: Family::default(),
+            attempt_failures: Family::default(),
+            phase_seconds: Family::new_with_constructor(network_histogram),
+            check_seconds: Family::new_with_constructor(network_histogram),
+            lateness_seconds: Histogram::new(LATENESS_SECONDS_BUCKETS),
+            missed_runs: Family::default(),
             runs_queued: Gauge::default(),
-            in_flight: Family::default(),
+            checks_in_flight: Family::default(),
             monitors_planned: Gauge::default(),
-            ingest_queued: Gauge::default(),
-            commit_results: Histogram::new(COMMIT_RESULTS),
-            commit_seconds: Histogram::new(NETWORK_SECONDS),
+            ingest_queued_results: Gauge::default(),
+            commit_results: Histogram::new(COMMIT_RESULTS_BUCKETS),
+            commit_seconds: Histogram::new(NETWORK_SECONDS_BUCKETS),
             commit_errors: Family::default(),
-            jobs: Family::default(),
-            reloads: Family::default(),
+            housekeeping_runs: Family::default(),
+            config_reloads: Family::default(),
             last_reload_succeeded: Gauge::default(),
-            last_reload_at: Gauge::default(),
+            config_loaded_at: Gauge::default(),
             notifications: Family::default(),
-            deliveries: Family::new_with_constructor(network_histogram),
+            delivery_seconds: Family::new_with_constructor(network_histogram),
         };
         for reason in MissedReason::ALL {
-            drop(metrics.missed.get_or_create(&MissedLabels { reason }));
+            drop(metrics.missed_runs.get_or_create(&MissedRunLabels { reason }));
         }
         for outcome in ["taken", "refused"] {
-            drop(metrics.reloads.get_or_create(&ReloadLabels { outcome }));
+            drop(metrics.config_reloads.get_or_create(&ReloadLabels { outcome }));
         }
         for outcome in ["sent", "held", "dead"] {
             drop(metrics.notifications.get_or_create(&NotificationLabels { outcome }));
@@ -107,36 +109,60 @@ impl Metrics {
     fn register_all(mut self) -> Self {
         let r = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION");
-        r.register("vigie_build", "The running build", Info::new(BuildLabels { version }));
-        r.register("vigie_check_results", "Checks recorded, each missed run included", self.results.clone());
-        r.register("vigie_check_retries", "Second attempts after a failed first one", self.retries.clone());
-        r.register("vigie_attempt_failures", "Attempts that failed, by failure kind", self.failures.clone());
-        r.register("vigie_attempt_phase_seconds", "Time spent in each phase reached", self.phases.clone());
-        r.register("vigie_check_duration_seconds", "Time of a check, retry included", self.durations.clone());
+        r.register("vigie_build", "The running build", Info::new(BuildInfoLabels { version }));
+        r.register(
+            "vigie_check_results",
+            "Checks recorded, each missed run included",
+            self.check_results.clone(),
+        );
+        r.register(
+            "vigie_check_retries",
+            "Second attempts after a failed first one",
+            self.check_retries.clone(),
+        );
+        r.register(
+            "vigie_attempt_failures",
+            "Attempts that failed, by failure kind",
+            self.attempt_failures.clone(),
+        );
+        r.register(
+            "vigie_attempt_phase_seconds",
+            "Time spent in each phase reached",
+            self.phase_seconds.clone(),
+        );
+        r.register(
+            "vigie_check_duration_seconds",
+            "Time of a check, retry included",
+            self.check_seconds.clone(),
+        );
         let help = "Start lateness of checks";
-        r.register("vigie_check_lateness_seconds", help, self.lateness.clone());
-        r.register("vigie_missed_runs", "Missed runs", self.missed.clone());
+        r.register("vigie_check_lateness_seconds", help, self.lateness_seconds.clone());
+        r.register("vigie_missed_runs", "Missed runs", self.missed_runs.clone());
         r.register("vigie_runs_queued", "Due runs that wait for admission", self.runs_queued.clone());
-        r.register("vigie_checks_in_flight", "Checks in progress", self.in_flight.clone());
+        r.register("vigie_checks_in_flight", "Checks in progress", self.checks_in_flight.clone());
         r.register("vigie_monitors_planned", "Monitors on the schedule", self.monitors_planned.clone());
         r.register(
             "vigie_ingest_queued_results",
             "Results that wait for the store",
-            self.ingest_queued.clone(),
+            self.ingest_queued_results.clone(),
         );
         r.register("vigie_store_commit_results", "Results in one commit", self.commit_results.clone());
         r.register("vigie_store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
         r.register("vigie_store_commit_errors", "Commits that failed", self.commit_errors.clone());
-        r.register("vigie_housekeeping_runs", "Runs of the calendar jobs", self.jobs.clone());
-        r.register("vigie_config_reloads", "Reloads of settings or monitor files", self.reloads.clone());
+        r.register("vigie_housekeeping_runs", "Runs of the calendar jobs", self.housekeeping_runs.clone());
+        r.register(
+            "vigie_config_reloads",
+            "Reloads of settings or monitor files",
+            self.config_reloads.clone(),
+        );
         let help = "1 when the last reload was accepted, 0 when it was rejected";
         r.register("vigie_config_last_reload_taken", help, self.last_reload_succeeded.clone());
         let help = "When the running configuration was loaded, Unix time";
-        r.register("vigie_config_taken_timestamp_seconds", help, self.last_reload_at.clone());
+        r.register("vigie_config_taken_timestamp_seconds", help, self.config_loaded_at.clone());
         let help = "Notifications that were accepted, held back for a digest, or given up";
         r.register("vigie_notifications", help, self.notifications.clone());
         let help = "Duration of one delivery";
-        r.register("vigie_notification_try_seconds", help, self.deliveries.clone());
+        r.register("vigie_notification_try_seconds", help, self.delivery_seconds.clone());
         r.register_collector(Box::new(ProcessCollector::new()));
         self
     }
@@ -161,47 +187,55 @@ impl Metrics {
     /// locations take turns.
     pub fn record_result_due_at(&self, result: &CheckResult, due_at: Timestamp) {
         let r#type = result.monitor_type;
-        let labels = ResultLabels { outcome: result.outcome, r#type };
-        self.results.get_or_create(&labels).inc_by(u64::from(result.slots()));
+        let labels = CheckResultLabels { outcome: result.outcome, r#type };
+        self.check_results.get_or_create(&labels).inc_by(u64::from(result.slots()));
         if let Some(missed) = &result.missed {
-            let labels = MissedLabels { reason: missed.reason };
-            self.missed.get_or_create(&labels).inc_by(u64::from(missed.slots));
+            let labels = MissedRunLabels { reason: missed.reason };
+            self.missed_runs.get_or_create(&labels).inc_by(u64::from(missed.slots));
             return;
         }
         if result.outcome != Outcome::Blackout {
-            self.lateness.observe(result.started_at.since(due_at).as_secs_f64());
+            self.lateness_seconds.observe(result.started_at.since(due_at).as_secs_f64());
         }
         if !result.attempts.is_empty() {
-            self.durations.get_or_create(&TypeLabels { r#type }).observe(micros_to_seconds(result.total_us));
+            self.check_seconds
+                .get_or_create(&MonitorTypeLabels { r#type })
+                .observe(micros_to_seconds(result.duration_us));
         }
         let retries = result.attempts.len().saturating_sub(1);
         if retries > 0 {
-            self.retries.get_or_create(&TypeLabels { r#type }).inc_by(retries as u64);
+            self.check_retries.get_or_create(&MonitorTypeLabels { r#type }).inc_by(retries as u64);
         }
         for attempt in &result.attempts {
             if let Some(failure) = &attempt.failure {
-                self.failures.get_or_create(&FailureLabels { kind: failure.kind }).inc();
+                self.attempt_failures.get_or_create(&FailureLabels { kind: failure.kind }).inc();
             }
             for (phase, micros) in attempt.phases.iter() {
                 let labels = PhaseLabels { phase, r#type };
-                self.phases.get_or_create(&labels).observe(micros_to_seconds(u64::from(micros)));
+                self.phase_seconds.get_or_create(&labels).observe(micros_to_seconds(u64::from(micros)));
             }
         }
     }
 
     /// Records that the load of a runner changed from `previous` to `current`. Several runners add up.
-    pub fn record_load(&self, before: SchedulerLoad, now: SchedulerLoad) {
-        add_difference(&self.monitors_planned, before.planned, now.planned);
-        add_difference(&self.runs_queued, before.queued, now.queued);
-        for (weight, before, now) in [("light", before.light, now.light), ("heavy", before.heavy, now.heavy)]
-        {
-            add_difference(&self.in_flight.get_or_create(&WeightLabels { weight }), before, now);
+    pub fn record_load_change(&self, before: SchedulerLoad, now: SchedulerLoad) {
+        add_difference(&self.monitors_planned, before.planned_monitors, now.planned_monitors);
+        add_difference(&self.runs_queued, before.queued_runs, now.queued_runs);
+        for (weight, before, now) in [
+            ("light", before.light_checks, now.light_checks),
+            ("heavy", before.heavy_checks, now.heavy_checks),
+        ] {
+            add_difference(
+                &self.checks_in_flight.get_or_create(&ConcurrencyClassLabels { weight }),
+                before,
+                now,
+            );
         }
     }
 
     /// Sets the number of results that wait for the store.
     pub fn set_ingest_queue_depth(&self, results: usize) {
-        self.ingest_queued.set(gauge_value(results));
+        self.ingest_queued_results.set(gauge_value(results));
     }
 
     /// Records a commit of the store, with its number of results and its duration.
@@ -216,13 +250,13 @@ impl Metrics {
     }
 
     /// Counts a run of the housekeeping job `job`; `outcome` is done, failed or skipped.
-    pub fn record_job(&self, job: &'static str, outcome: &'static str) {
-        self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
+    pub fn record_housekeeping_run(&self, job: &'static str, outcome: &'static str) {
+        self.housekeeping_runs.get_or_create(&HousekeepingJobLabels { job, outcome }).inc();
     }
 
     /// Counts notifications that were accepted by the receiver (`sent`), held back for a digest (`held`) or given up
     /// (`dead`).
-    pub fn record_notifications(&self, outcome: &'static str, count: usize) {
+    pub fn count_notifications(&self, outcome: &'static str, count: usize) {
         self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
     }
 
@@ -230,17 +264,17 @@ impl Metrics {
     pub fn record_delivery(&self, method: NotificationMethod, is_accepted: bool, duration: Duration) {
         let outcome = if is_accepted { "taken" } else { "failed" };
         let labels = DeliveryLabels { method: method.name(), outcome };
-        self.deliveries.get_or_create(&labels).observe(duration.as_secs_f64());
+        self.delivery_seconds.get_or_create(&labels).observe(duration.as_secs_f64());
     }
 
     /// Counts a reload of the monitor files or settings, and whether it was accepted. The first load counts too.
     pub fn record_reload(&self, is_accepted: bool) {
         let outcome = if is_accepted { "taken" } else { "refused" };
-        self.reloads.get_or_create(&ReloadLabels { outcome }).inc();
+        self.config_reloads.get_or_create(&ReloadLabels { outcome }).inc();
         self.last_reload_succeeded.set(i64::from(is_accepted));
         if is_accepted {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            self.last_reload_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+            self.config_loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         }
     }
 }
@@ -249,13 +283,13 @@ impl Metrics {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SchedulerLoad {
     /// Monitors that are planned.
-    pub planned: usize,
+    pub planned_monitors: usize,
     /// Runs that wait for admission.
-    pub queued: usize,
+    pub queued_runs: usize,
     /// Light checks in progress.
-    pub light: usize,
+    pub light_checks: usize,
     /// Heavy checks in progress.
-    pub heavy: usize,
+    pub heavy_checks: usize,
 }
 
 fn add_difference(gauge: &Gauge, before: usize, now: usize) {

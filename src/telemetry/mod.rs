@@ -6,8 +6,8 @@ mod logs;
 mod metrics;
 mod process;
 
-pub use health::{Condition, HealthSource};
+pub use health::{HealthCondition, HealthSource};
 pub use logs::{
-    LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logs, install_panic_hook, parse_filter,
+    LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logging, install_panic_hook, parse_log_filter,
 };
 pub use metrics::{Metrics, SchedulerLoad};

@@ -13,13 +13,13 @@ use prometheus_client::metrics::gauge::ConstGauge;
 /// Reads `/proc/self`; values that the host does not provide are left out.
 #[derive(Debug)]
 pub(super) struct ProcessCollector {
-    started: f64,
+    start_time_s: f64,
 }
 
 impl ProcessCollector {
     pub(super) fn new() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { started: now.as_secs_f64() }
+        Self { start_time_s: now.as_secs_f64() }
     }
 }
 
@@ -29,7 +29,7 @@ impl Collector for ProcessCollector {
             &mut encoder,
             "process_start_time_seconds",
             "Start of the process, Unix time",
-            self.started,
+            self.start_time_s,
         )?;
         if let Some(bytes) = resident_bytes() {
             encode_gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;

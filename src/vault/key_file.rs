@@ -19,8 +19,8 @@ pub(super) type SealingKey = Zeroizing<[u8; 32]>;
 pub(super) type KeySet = BTreeMap<KeyId, SealingKey>;
 
 /// Largest key file, in bytes.
-const MAX_BYTES: u64 = 64 * 1024;
-const HEADER: &str = "\
+const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;
+const FILE_HEADER: &str = "\
 # The keys that seal the secrets in the database of Vigie: id and key, one per line.
 # The key with the highest id seals, all keys open. Keep a copy of this file apart from the
 # database: without it, the secrets are lost. `vigie key rotate` adds a key, `vigie key prune` removes old ones.
@@ -46,13 +46,13 @@ impl KeyFile {
     /// otherwise the data folder.
     #[must_use]
     pub fn locate(setting: Option<&Path>, credentials: Option<&Path>, data: &Path) -> Self {
-        const NAME: &str = "vigie.key";
+        const KEY_FILE_NAME: &str = "vigie.key";
         if let Some(path) = setting {
             return Self::new(path);
         }
-        match credentials.map(|folder| folder.join(NAME)).filter(|path| path.exists()) {
+        match credentials.map(|folder| folder.join(KEY_FILE_NAME)).filter(|path| path.exists()) {
             Some(path) => Self { path, is_credential: true },
-            None => Self::new(data.join(NAME)),
+            None => Self::new(data.join(KEY_FILE_NAME)),
         }
     }
 
@@ -73,11 +73,11 @@ impl KeyFile {
             return Err(self.error(text));
         }
         let mut text = Zeroizing::new(String::new());
-        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-        if text.len() as u64 > MAX_BYTES {
+        file.take(MAX_KEY_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > MAX_KEY_FILE_BYTES {
             return Err(self.error("is too large"));
         }
-        parse(&text).map_err(|error| self.error(error))
+        parse_key_file(&text).map_err(|error| self.error(error))
     }
 
     /// Like [`KeyFile::read`]; if the file does not exist, creates it with the keys that `first` returns.
@@ -109,7 +109,7 @@ impl KeyFile {
         Ok(keys)
     }
 
-    fn dir(&self) -> &Path {
+    fn parent_dir(&self) -> &Path {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
@@ -118,15 +118,19 @@ impl KeyFile {
         let to_error = |error: &dyn std::fmt::Display| {
             self.error(format!("cannot be created or changed in its folder: {error}"))
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(self.dir()).map_err(|error| to_error(&error))?;
-        let folder = File::open(self.dir()).map_err(|error| to_error(&error))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(self.parent_dir())
+            .map_err(|error| to_error(&error))?;
+        let folder = File::open(self.parent_dir()).map_err(|error| to_error(&error))?;
         Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| to_error(&errno))
     }
 
     fn write_atomically(&self, keys: &KeySet) -> Result<(), VaultError> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".new");
-        let next = self.dir().join(name);
+        let next = self.parent_dir().join(name);
         self.write(&next, keys).map_err(|error| self.error(format!("cannot be written: {error}")))
     }
 
@@ -138,16 +142,16 @@ impl KeyFile {
         }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(next)?;
         self.copy_owner(&file)?;
-        file.write_all(render(keys).as_bytes())?;
+        file.write_all(render_key_file(keys).as_bytes())?;
         file.sync_all()?;
         std::fs::rename(next, &self.path)?;
-        File::open(self.dir())?.sync_all()
+        File::open(self.parent_dir())?.sync_all()
     }
 
     /// Gives `file` the owner of the current key file, or else of its folder: root may rotate the keys of a server that
     /// runs as another user.
     fn copy_owner(&self, file: &File) -> std::io::Result<()> {
-        let owner = std::fs::metadata(&self.path).or_else(|_| std::fs::metadata(self.dir()))?;
+        let owner = std::fs::metadata(&self.path).or_else(|_| std::fs::metadata(self.parent_dir()))?;
         let current = file.metadata()?;
         if current.uid() == owner.uid() || !nix::unistd::geteuid().is_root() {
             return Ok(());
@@ -160,9 +164,9 @@ impl KeyFile {
     }
 }
 
-fn render(keys: &KeySet) -> Zeroizing<String> {
-    let mut text = Zeroizing::new(String::with_capacity(HEADER.len() + keys.len() * 64));
-    text.push_str(HEADER);
+fn render_key_file(keys: &KeySet) -> Zeroizing<String> {
+    let mut text = Zeroizing::new(String::with_capacity(FILE_HEADER.len() + keys.len() * 64));
+    text.push_str(FILE_HEADER);
     for (id, key) in keys {
         let encoded = Zeroizing::new(STANDARD.encode(key.as_slice()));
         text.push_str(&id.to_string());
@@ -174,14 +178,14 @@ fn render(keys: &KeySet) -> Zeroizing<String> {
 }
 
 /// Parses the keys of a file. Errors never repeat the content of a line.
-fn parse(text: &str) -> Result<KeySet, String> {
+fn parse_key_file(text: &str) -> Result<KeySet, String> {
     let mut keys = KeySet::new();
     for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let (id, key) =
-            parse_line(line).ok_or_else(|| format!("has no `id base64` of 32 bytes in line {number}"))?;
+            parse_key_line(line).ok_or_else(|| format!("has no `id base64` of 32 bytes in line {number}"))?;
         if keys.insert(id, key).is_some() {
             return Err(format!("has key {id} twice, again in line {number}"));
         }
@@ -189,7 +193,7 @@ fn parse(text: &str) -> Result<KeySet, String> {
     if keys.is_empty() { Err("holds no key".to_owned()) } else { Ok(keys) }
 }
 
-fn parse_line(line: &str) -> Option<(KeyId, SealingKey)> {
+fn parse_key_line(line: &str) -> Option<(KeyId, SealingKey)> {
     let (id, encoded) = line.split_once(char::is_whitespace)?;
     let id = id.parse().ok().filter(|id| *id > 0)?;
     let bytes = Zeroizing::new(STANDARD.decode(encoded.trim()).ok()?);
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn keys_round_trip_and_errors_name_the_line_but_not_the_key() {
         let keys = KeySet::from([(1, SealingKey::new([7; 32])), (12, SealingKey::new([9; 32]))]);
-        assert_eq!(parse(&render(&keys)).unwrap(), keys);
+        assert_eq!(parse_key_file(&render_key_file(&keys)).unwrap(), keys);
         let valid = STANDARD.encode([7; 32]);
         for (text, error) in [
             (String::new(), "holds no key"),
@@ -218,7 +222,7 @@ mod tests {
             (valid.clone(), "in line 1"),
             (format!("1 {valid}\n1 {valid}"), "has key 1 twice, again in line 2"),
         ] {
-            let message = parse(&text).unwrap_err();
+            let message = parse_key_file(&text).unwrap_err();
             assert!(message.contains(error) && !message.contains(&valid), "{text}: {message}");
         }
     }

@@ -67,14 +67,14 @@ impl Keyring {
     }
 
     /// Adds a key to the file, which seals from now on, and returns its id.
-    pub fn rotate(&self) -> Result<KeyId, VaultError> {
+    pub fn add_key(&self) -> Result<KeyId, VaultError> {
         let add = |keys: &mut KeySet| {
             let id = keys.last_key_value().map_or(1, |(id, _)| id.saturating_add(1));
             // When the ids are used up, an insert would overwrite the key that seals everything.
             keys.entry(id).or_insert_with(new_key);
         };
         self.update(add)?;
-        Ok(self.newest_id())
+        Ok(self.newest_key_id())
     }
 
     /// Removes keys from the file, but never the newest. The caller ensures that they seal nothing any more.
@@ -87,13 +87,13 @@ impl Keyring {
 
     /// Returns the ids of the keys, the newest last.
     #[must_use]
-    pub fn ids(&self) -> Vec<KeyId> {
+    pub fn key_ids(&self) -> Vec<KeyId> {
         self.with_keys(|keys| keys.keys().copied().collect())
     }
 
     /// Returns the id of the newest key, which seals.
     #[must_use]
-    pub fn newest_id(&self) -> KeyId {
+    pub fn newest_key_id(&self) -> KeyId {
         self.with_keys(|keys| keys.last_key_value().map_or(0, |(id, _)| *id))
     }
 
@@ -109,23 +109,23 @@ impl Keyring {
     /// Seals `plain` with the newest key, bound to `context`. Returns version, key id, nonce, ciphertext, tag.
     #[must_use]
     pub fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
-        self.with_keys(|keys| keys.last_key_value().map(|(id, key)| seal(*id, key, context, plain)))
+        self.with_keys(|keys| keys.last_key_value().map(|(id, key)| seal_with_key(*id, key, context, plain)))
             .unwrap_or_default()
     }
 
-    /// Opens a secret that [`Keyring::seal`] sealed for the same `context`.
+    /// Opens a secret that [`Keyring::seal_with_key`] sealed for the same `context`.
     pub fn open(&self, context: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let id = Self::sealing_key_id(sealed).ok_or(VaultError::AuthenticationFailed)?;
         self.with_keys(|keys| {
             let key = keys.get(&id).ok_or(VaultError::UnknownKey(id))?;
-            open(id, key, context, &sealed[HEADER_BYTES..]).ok_or(VaultError::AuthenticationFailed)
+            open_with_key(id, key, context, &sealed[HEADER_BYTES..]).ok_or(VaultError::AuthenticationFailed)
         })
     }
 
     /// Seals `sealed` again with the newest key; `None` when it already uses that key, or cannot be opened.
     #[must_use]
     pub fn reseal(&self, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-        if Self::sealing_key_id(sealed)? == self.newest_id() {
+        if Self::sealing_key_id(sealed)? == self.newest_key_id() {
             return None;
         }
         self.open(context, sealed).ok().map(|plain| self.seal(context, &plain))
@@ -168,7 +168,7 @@ impl Keyring {
 /// Prints the ids of the keys and nothing else.
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keyring").field("ids", &self.ids()).finish_non_exhaustive()
+        f.debug_struct("Keyring").field("ids", &self.key_ids()).finish_non_exhaustive()
     }
 }
 
@@ -183,7 +183,7 @@ fn fill_random(bytes: &mut [u8]) {
     while rand::fill(bytes).is_err() {}
 }
 
-fn seal(id: KeyId, key: &SealingKey, context: &str, plain: &[u8]) -> Vec<u8> {
+fn seal_with_key(id: KeyId, key: &SealingKey, context: &str, plain: &[u8]) -> Vec<u8> {
     // With capacity for the tag, so that reallocation does not leave plaintext behind.
     let mut body = Vec::with_capacity(plain.len() + TAG_BYTES);
     body.extend_from_slice(plain);
@@ -199,7 +199,7 @@ fn seal(id: KeyId, key: &SealingKey, context: &str, plain: &[u8]) -> Vec<u8> {
 }
 
 /// Opens the bytes after the header of a sealed secret.
-fn open(id: KeyId, key: &SealingKey, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+fn open_with_key(id: KeyId, key: &SealingKey, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (nonce, body) = rest.split_first_chunk::<NONCE_BYTES>()?;
     let mut body = Zeroizing::new(body.to_vec());
     let cipher = XChaCha20Poly1305::new((&**key).into());
@@ -250,12 +250,12 @@ mod tests {
         let keyring = Keyring::ephemeral();
         let old = keyring.seal("a", b"secret");
         assert_eq!(keyring.reseal("a", &old), None, "it is under the newest key");
-        assert_eq!(keyring.rotate(), Ok(2));
+        assert_eq!(keyring.add_key(), Ok(2));
         assert_eq!(keyring.open("a", &old).unwrap().as_slice(), b"secret");
         let new = keyring.reseal("a", &old).unwrap();
         assert_eq!((Keyring::sealing_key_id(&old), Keyring::sealing_key_id(&new)), (Some(1), Some(2)));
         keyring.remove(&[1, 2]).unwrap();
-        assert_eq!(keyring.ids(), [2], "the newest key was removed");
+        assert_eq!(keyring.key_ids(), [2], "the newest key was removed");
         assert_eq!(keyring.open("a", &old), Err(VaultError::UnknownKey(1)));
         assert_eq!(keyring.open("a", &new).unwrap().as_slice(), b"secret");
         assert_eq!(keyring.reseal("a", &old), None);
@@ -265,7 +265,7 @@ mod tests {
     fn a_signature_verifies_only_for_its_text_and_purpose_and_survives_a_rotation() {
         let keyring = Keyring::ephemeral();
         let signature = keyring.sign("trip", b"7 1000");
-        keyring.rotate().unwrap();
+        keyring.add_key().unwrap();
         assert!(keyring.verify("trip", b"7 1000", &signature));
         assert_ne!(keyring.sign("trip", b"7 1000"), signature, "the newest key does not sign");
         assert!(!keyring.verify("trip", b"8 1000", &signature));

@@ -36,7 +36,7 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
     if !others.is_empty() {
         out.push_str(r#"<ul class="files">"#);
         for file in others {
-            let (url, name, bytes) = (capture_url(result, file), escape(&file.name), file.bytes);
+            let (url, name, bytes) = (capture_url(result, file), escape(&file.name), file.content_bytes);
             let _ = write!(out, r#"<li><a href="{url}">{name}</a> {bytes} bytes</li>"#);
         }
         out.push_str("</ul>");
@@ -68,7 +68,7 @@ pub(super) async fn get_capture(
         Ok(None) => return missing(),
         Err(error) => return store_unavailable(&error),
     };
-    let kind = match file.mimetype.as_str() {
+    let kind = match file.media_type.as_str() {
         "image/png" => "image/png",
         "image/jpeg" => "image/jpeg",
         _ => "text/plain; charset=utf-8",

@@ -28,7 +28,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        Failure, FailureKind, FullPage, PageObject, PageObjectChange, PageObjectKind, Phase, Phases, Status,
+        Failure, FailureKind, PageLoad, PageObject, PageObjectChange, PageObjectKind, Phase, Phases, Status,
     };
 
     #[test]
@@ -40,20 +40,23 @@ mod tests {
             kind: PageObjectKind::Image,
             third_party: true,
             blocked: false,
-            started_us: 50_000,
-            total_us: 50_000,
+            start_offset_us: 50_000,
+            duration_us: 50_000,
             phases,
             http_status: 404,
             http_version: String::new(),
-            mimetype: String::new(),
+            media_type: String::new(),
             body_wire_bytes: 0,
             body_bytes: 7,
             failure: Some(
-                Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404`").into_page_object("<b>"),
+                Failure::new(Phase::Validate, FailureKind::HttpErrorStatus, "`404`")
+                    .into_page_object_failure("<b>"),
             ),
         };
-        let page = FullPage { total_us: 100_000, bytes: 7, objects: vec![object], ..FullPage::default() };
-        let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
+        let page =
+            PageLoad { duration_us: 100_000, decoded_bytes: 7, objects: vec![object], ..PageLoad::default() };
+        let html =
+            render_details(&CheckDetails { page_load: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
         assert!(html.contains("1 failed, 1 third-party"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
@@ -64,11 +67,17 @@ mod tests {
         let missing = PageObjectChange {
             status: Status::OBJECT_MISSING,
             url: "http://a.test/x".to_owned(),
-            before: Some(9),
-            now: None,
+            previous_bytes: Some(9),
+            current_bytes: None,
         };
-        let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![missing], ..FullPage::default() };
-        let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
+        let page = PageLoad {
+            duration_us: 100_000,
+            decoded_bytes: 7,
+            changes: vec![missing],
+            ..PageLoad::default()
+        };
+        let html =
+            render_details(&CheckDetails { page_load: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains("The page has no objects to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
         assert!(!html.contains("<table"), "{html}");

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use super::page_state::PageState;
-use crate::telemetry::Condition;
+use crate::telemetry::HealthCondition;
 
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
 pub(super) async fn metrics(State(site): State<PageState>) -> Response {
@@ -26,13 +26,15 @@ pub(super) async fn readyz(State(site): State<PageState>) -> Response {
 }
 
 /// Builds the body `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`.
-fn health_response(conditions: &[Condition]) -> Response {
-    let is_healthy = conditions.iter().all(|condition| condition.reason.is_none());
+fn health_response(conditions: &[HealthCondition]) -> Response {
+    let is_healthy = conditions.iter().all(|condition| condition.unmet_reason.is_none());
     let (code, status) =
         if is_healthy { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };
     let checks: Map<String, Value> = conditions
         .iter()
-        .map(|condition| (condition.name.to_owned(), json!(condition.reason.as_deref().unwrap_or("ok"))))
+        .map(|condition| {
+            (condition.name.to_owned(), json!(condition.unmet_reason.as_deref().unwrap_or("ok")))
+        })
         .collect();
     (code, Json(json!({"status": status, "checks": checks}))).into_response()
 }

@@ -158,7 +158,7 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         .lateness()
         .filter(|_| columns.shows_lateness)
         .map(|late| format_duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
-    let total = if result.total_us > 0 { format_duration(result.total_us) } else { String::new() };
+    let total = if result.duration_us > 0 { format_duration(result.duration_us) } else { String::new() };
     let reasons =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };

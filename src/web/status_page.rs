@@ -183,11 +183,12 @@ fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String
     let pause = pause
         .map(|until| format!("until {} UTC, {} from now", format_time(until), format_span(until.since(now))));
     if let Some(state) = &row.state {
-        let total = if state.total_us > 0 { format_duration(state.total_us) } else { String::new() };
+        let total = if state.duration_us > 0 { format_duration(state.duration_us) } else { String::new() };
         let bar = row.last_result.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
         let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
         let reason = pause.unwrap_or(reason);
-        let (last, since) = (format_ago(state.planned_at, now), format_span(now.since(state.since)));
+        let (last, since) =
+            (format_ago(state.planned_at, now), format_span(now.since(state.streak_started_at)));
         let _ = write!(
             out,
             r#"<td>{last}</td><td class="n" data-h="took">{total}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{since}</td></tr>"#,

@@ -18,30 +18,34 @@ type NestedResult = Result<(), ParseError<()>>;
 
 /// Adds the objects of the style sheet `found`, with the text `css` and the final `url`.
 pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjectQueue) {
-    if found.applies {
+    if found.applies_to_screen {
         let by = Arc::new(url.clone());
-        let within = ScanContext { by, frames: found.frames, imports: found.imports + 1 };
-        scan_nested_css(css, url, &within, queue);
+        let within = ScanContext {
+            referrer: by,
+            frame_depth: found.frame_depth,
+            import_depth: found.import_depth + 1,
+        };
+        scan_inline_css(css, url, &within, queue);
     }
 }
 
 /// Adds the objects of the CSS in a `style` element or attribute.
-pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
-    let mut scanner = CssScanner { base, within, queue, rules_started: false };
+pub(super) fn scan_inline_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
+    let mut scanner = CssScanner { base_url: base, context: within, queue, rules_started: false };
     scanner.scan_block(&mut Parser::new(css), 0, true);
 }
 
 struct CssScanner<'a> {
-    base: &'a Url,
-    within: &'a ScanContext,
+    base_url: &'a Url,
+    context: &'a ScanContext,
     queue: &'a mut PageObjectQueue,
     /// Whether rules have started: later `@import`s are invalid.
     rules_started: bool,
 }
 
 impl CssScanner<'_> {
-    fn image(&mut self, reference: &str) {
-        self.queue.add(self.base, reference, PageObjectKind::Image, self.within);
+    fn add_image(&mut self, reference: &str) {
+        self.queue.add(self.base_url, reference, PageObjectKind::Image, self.context);
     }
 
     /// Scans the rest of a block.
@@ -49,25 +53,25 @@ impl CssScanner<'_> {
         while let Ok(token) = parser.next().cloned() {
             match token {
                 Token::AtKeyword(name) => {
-                    self.at_rule(&name, parser, depth, top);
+                    self.scan_at_rule(&name, parser, depth, top);
                     self.rules_started |=
                         !matches!(&*name.to_ascii_lowercase(), "import" | "charset" | "layer");
                     continue;
                 }
-                Token::UnquotedUrl(url) => self.image(&url),
+                Token::UnquotedUrl(url) => self.add_image(&url),
                 Token::Function(name) if name.eq_ignore_ascii_case("url") => {
-                    if let Some(url) = inner_string(parser) {
-                        self.image(&url);
+                    if let Some(url) = parse_string_argument(parser) {
+                        self.add_image(&url);
                     }
                 }
                 Token::Function(name) if is_image_set(&name) => {
                     let mut first = None;
                     let _ = parser.parse_nested_block(|inner| -> NestedResult {
-                        first = first_url(inner);
+                        first = parse_first_url(inner);
                         Ok(())
                     });
                     if let Some(url) = first {
-                        self.image(&url);
+                        self.add_image(&url);
                     }
                 }
                 Token::Function(_)
@@ -89,42 +93,42 @@ impl CssScanner<'_> {
         }
     }
 
-    fn at_rule(&mut self, name: &str, parser: &mut Parser<'_>, depth: u8, top: bool) {
+    fn scan_at_rule(&mut self, name: &str, parser: &mut Parser<'_>, depth: u8, top: bool) {
         match name.to_ascii_lowercase().as_str() {
             "import" => {
                 let url = parse_url(parser);
-                let (rest, _) = prelude(parser);
+                let (rest, _) = parse_prelude(parser);
                 if let Some(url) = url.filter(|_| top && !self.rules_started) {
-                    self.import(&url, &rest);
+                    self.add_import(&url, &rest);
                 }
             }
             "media" => {
-                let (query, has_block) = prelude(parser);
-                if has_block && media_query::matches(&query) {
+                let (query, has_block) = parse_prelude(parser);
+                if has_block && media_query::matches_viewport(&query) {
                     self.scan_nested_block(parser, depth);
                 }
             }
             "supports" => {
-                let (condition, has_block) = prelude(parser);
+                let (condition, has_block) = parse_prelude(parser);
                 // Browsers are assumed to support every condition.
                 if has_block && !condition.trim().to_ascii_lowercase().starts_with("not") {
                     self.scan_nested_block(parser, depth);
                 }
             }
             "font-face" => {
-                if prelude(parser).1 && depth < MAX_BLOCK_DEPTH {
+                if parse_prelude(parser).1 && depth < MAX_BLOCK_DEPTH {
                     let mut face = FontFace::default();
                     let _ = parser.parse_nested_block(|inner| -> NestedResult {
-                        face.read(inner);
+                        face.parse_declarations(inner);
                         Ok(())
                     });
-                    if let Some(url) = face.source.filter(|_| !face.lacks_latin) {
-                        self.queue.add(self.base, &url, PageObjectKind::Font, self.within);
+                    if let Some(url) = face.source_url.filter(|_| !face.lacks_latin) {
+                        self.queue.add(self.base_url, &url, PageObjectKind::Font, self.context);
                     }
                 }
             }
             _ => {
-                if prelude(parser).1 {
+                if parse_prelude(parser).1 {
                     self.scan_nested_block(parser, depth);
                 }
             }
@@ -132,8 +136,8 @@ impl CssScanner<'_> {
     }
 
     /// Adds an imported style sheet; one that does not apply to the screen is loaded but not scanned.
-    fn import(&mut self, url: &str, conditions: &str) {
-        if self.within.imports >= MAX_IMPORT_DEPTH {
+    fn add_import(&mut self, url: &str, conditions: &str) {
+        if self.context.import_depth >= MAX_IMPORT_DEPTH {
             self.queue.count_unlisted();
             return;
         }
@@ -151,14 +155,14 @@ impl CssScanner<'_> {
             };
             query = query[end..].trim_start_matches([' ', ')']);
         }
-        let applies = media_query::matches(query);
-        self.queue.add_stylesheet(self.base, url, PageObjectKind::Style, self.within, applies);
+        let applies = media_query::matches_viewport(query);
+        self.queue.add_with_media(self.base_url, url, PageObjectKind::StyleSheet, self.context, applies);
     }
 }
 
 /// Returns the text up to the block of an at-rule or its semicolon, and whether there is a block; the parser is then
 /// after its opening bracket.
-fn prelude(parser: &mut Parser<'_>) -> (String, bool) {
+fn parse_prelude(parser: &mut Parser<'_>) -> (String, bool) {
     let start = parser.position();
     loop {
         let ended = match parser.next() {
@@ -182,14 +186,16 @@ fn parse_url(parser: &mut Parser<'_>) -> Option<String> {
     parser
         .try_parse(|parser| match parser.next().cloned() {
             Ok(Token::UnquotedUrl(url) | Token::QuotedString(url)) => Ok(url.to_string()),
-            Ok(Token::Function(name)) if name.eq_ignore_ascii_case("url") => inner_string(parser).ok_or(()),
+            Ok(Token::Function(name)) if name.eq_ignore_ascii_case("url") => {
+                parse_string_argument(parser).ok_or(())
+            }
             _ => Err(()),
         })
         .ok()
 }
 
 /// Parses the string argument of the current function.
-fn inner_string(parser: &mut Parser<'_>) -> Option<String> {
+fn parse_string_argument(parser: &mut Parser<'_>) -> Option<String> {
     let mut string = None;
     let _ = parser.parse_nested_block(|inner| -> NestedResult {
         if let Ok(Token::QuotedString(text)) = inner.next() {
@@ -200,7 +206,7 @@ fn inner_string(parser: &mut Parser<'_>) -> Option<String> {
     string
 }
 
-fn first_url(parser: &mut Parser<'_>) -> Option<String> {
+fn parse_first_url(parser: &mut Parser<'_>) -> Option<String> {
     loop {
         if let Some(url) = parse_url(parser) {
             return Some(url);
@@ -213,13 +219,13 @@ fn first_url(parser: &mut Parser<'_>) -> Option<String> {
 #[derive(Default)]
 struct FontFace {
     /// The first supported source of the last `src`.
-    source: Option<String>,
+    source_url: Option<String>,
     /// Whether it lacks the basic Latin letters.
     lacks_latin: bool,
 }
 
 impl FontFace {
-    fn read(&mut self, parser: &mut Parser<'_>) {
+    fn parse_declarations(&mut self, parser: &mut Parser<'_>) {
         while let Ok(token) = parser.next().cloned() {
             let Token::Ident(name) = token else { continue };
             if !matches!(parser.next(), Ok(Token::Colon)) {
@@ -227,10 +233,10 @@ impl FontFace {
             }
             let start = parser.position();
             match name.to_ascii_lowercase().as_str() {
-                "src" => self.source = parse_src(parser).or(self.source.take()),
+                "src" => self.source_url = parse_font_src(parser).or(self.source_url.take()),
                 "unicode-range" => {
                     while !matches!(parser.next(), Ok(Token::Semicolon) | Err(_)) {}
-                    self.lacks_latin = !has_letters(parser.slice_from(start));
+                    self.lacks_latin = !covers_basic_latin(parser.slice_from(start));
                 }
                 _ => while !matches!(parser.next(), Ok(Token::Semicolon) | Err(_)) {},
             }
@@ -239,7 +245,7 @@ impl FontFace {
 }
 
 /// Returns the first source up to the semicolon whose format browsers support.
-fn parse_src(parser: &mut Parser<'_>) -> Option<String> {
+fn parse_font_src(parser: &mut Parser<'_>) -> Option<String> {
     let mut chosen = None;
     let mut last: Option<String> = None;
     loop {
@@ -278,7 +284,7 @@ fn is_supported_format(url: &str) -> bool {
 }
 
 /// Whether a `unicode-range` contains the letter `a`, and so the other letters.
-fn has_letters(ranges: &str) -> bool {
+fn covers_basic_latin(ranges: &str) -> bool {
     let a = u32::from('a');
     ranges.trim_end_matches([';', '}']).split(',').any(|range| {
         let range = range.trim().to_ascii_lowercase();

@@ -7,7 +7,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-use super::silent_emitter::SilentEmitter;
+use super::silent_emitter::ErrorSkippingEmitter;
 
 /// Returns the SHA-256 in lower-case hexadecimal of the visible text of `html`: without tags, comments, and the content
 /// of `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and block boundaries count as
@@ -16,15 +16,15 @@ use super::silent_emitter::SilentEmitter;
 pub fn text_fingerprint(html: &str) -> String {
     let mut reader = TextHasher {
         digest: Context::new(&SHA256),
-        space: false,
+        has_pending_space: false,
         has_text: false,
-        hidden: Vec::new(),
-        templates: 0,
+        hidden_element: Vec::new(),
+        open_templates: 0,
     };
     let mut emitter = CallbackEmitter::new(&mut reader);
     emitter.naively_switch_states(true);
     // The events do all the work; the tokenizer returns nothing.
-    let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
+    let _ = Tokenizer::new_with_emitter(html, ErrorSkippingEmitter(emitter)).next();
     reader.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -34,33 +34,33 @@ pub fn text_fingerprint(html: &str) -> String {
 struct TextHasher {
     digest: Context,
     /// Whether a space precedes the next character.
-    space: bool,
+    has_pending_space: bool,
     has_text: bool,
     /// The current element whose text is hidden; such elements are not nested.
-    hidden: Vec<u8>,
-    templates: u32,
+    hidden_element: Vec<u8>,
+    open_templates: u32,
 }
 
 impl Callback<Infallible, ()> for &mut TextHasher {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
-                self.space |= !is_inline(name);
+                self.has_pending_space |= !is_inline_element(name);
                 if name == b"template" {
-                    self.templates += 1;
-                } else if self.hidden.is_empty() && is_hidden(name) {
-                    self.hidden.extend_from_slice(name);
+                    self.open_templates += 1;
+                } else if self.hidden_element.is_empty() && hides_text(name) {
+                    self.hidden_element.extend_from_slice(name);
                 }
             }
             CallbackEvent::EndTag { name } => {
-                self.space |= !is_inline(name);
+                self.has_pending_space |= !is_inline_element(name);
                 if name == b"template" {
-                    self.templates = self.templates.saturating_sub(1);
-                } else if self.hidden == name {
-                    self.hidden.clear();
+                    self.open_templates = self.open_templates.saturating_sub(1);
+                } else if self.hidden_element == name {
+                    self.hidden_element.clear();
                 }
             }
-            CallbackEvent::String { value } if self.hidden.is_empty() && self.templates == 0 => {
+            CallbackEvent::String { value } if self.hidden_element.is_empty() && self.open_templates == 0 => {
                 self.push_text(value);
             }
             _ => {}
@@ -76,12 +76,12 @@ impl TextHasher {
         while let Some(first) = rest.chars().next() {
             let is_space = |c: char| c.is_whitespace();
             if is_space(first) {
-                self.space = true;
+                self.has_pending_space = true;
                 rest = rest.trim_start_matches(is_space);
                 continue;
             }
             let end = rest.find(is_space).unwrap_or(rest.len());
-            if std::mem::take(&mut self.space) && self.has_text {
+            if std::mem::take(&mut self.has_pending_space) && self.has_text {
                 self.digest.update(b" ");
             }
             self.has_text = true;
@@ -91,7 +91,7 @@ impl TextHasher {
     }
 }
 
-fn is_hidden(name: &[u8]) -> bool {
+fn hides_text(name: &[u8]) -> bool {
     matches!(
         name,
         b"script"
@@ -107,7 +107,7 @@ fn is_hidden(name: &[u8]) -> bool {
 }
 
 /// Whether the element is part of a line of text.
-fn is_inline(name: &[u8]) -> bool {
+fn is_inline_element(name: &[u8]) -> bool {
     matches!(
         name,
         b"a" | b"abbr"

@@ -10,15 +10,15 @@ use crate::domain::PageObjectKind;
 
 /// Header fields for all objects of one kind from one server that the same document or style sheet refers to.
 pub(super) struct CachedHeaders {
-    pub(super) kind: PageObjectKind,
-    pub(super) by: Arc<Url>,
-    pub(super) origin: usize,
-    pub(super) version: Version,
+    pub(super) object_kind: PageObjectKind,
+    pub(super) referrer: Arc<Url>,
+    pub(super) origin_index: usize,
+    pub(super) http_version: Version,
     pub(super) headers: HeaderMap,
 }
 
 /// Returns the monitor's `fields` for requests to objects of its own server.
-pub(super) fn own_headers(fields: &HeaderMap) -> HeaderMap {
+pub(super) fn page_origin_headers(fields: &HeaderMap) -> HeaderMap {
     filter_headers(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
 }
 

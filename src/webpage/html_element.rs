@@ -1,7 +1,9 @@
 //! Finds the objects that an HTML element refers to.
 
-use super::html_scanner::{HtmlScanner, MAX_SRCDOC_DEPTH, MediaState, PictureState, scan_document};
-use super::media_type::{is_image_type, is_media_type, is_script_type, object_kind};
+use super::html_scanner::{HtmlScanner, MAX_SRCDOC_DEPTH, MediaElementState, PictureState, scan_document};
+use super::media_type::{
+    is_executable_script_type, is_supported_av_type, is_supported_image_type, object_kind_from_media_type,
+};
 use super::{media_query, srcset};
 use crate::domain::PageObjectKind;
 
@@ -12,28 +14,30 @@ impl HtmlScanner<'_> {
             b"base" => self.on_base(),
             b"img" => self.on_image(),
             b"image" | b"use" | b"feimage" => {
-                self.add("href", PageObjectKind::Image);
-                self.add("xlink:href", PageObjectKind::Image);
-                self.add("src", PageObjectKind::Image);
+                self.add_attribute_url("href", PageObjectKind::Image);
+                self.add_attribute_url("xlink:href", PageObjectKind::Image);
+                self.add_attribute_url("src", PageObjectKind::Image);
             }
             b"input" if self.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
-                self.add("src", PageObjectKind::Image);
+                self.add_attribute_url("src", PageObjectKind::Image);
             }
-            b"picture" => self.picture = PictureState::Inside(None),
+            b"picture" => self.picture_state = PictureState::Inside(None),
             b"source" => self.on_source(),
-            b"script" => self.script(),
+            b"script" => self.on_script(),
             b"link" => self.on_link(),
             b"iframe" => match self.attribute("srcdoc").map(str::to_owned) {
                 Some(document) => self.scan_srcdoc(&document),
-                None => self.add("src", PageObjectKind::Frame),
+                None => self.add_attribute_url("src", PageObjectKind::Frame),
             },
-            b"frame" => self.add("src", PageObjectKind::Frame),
-            b"audio" | b"video" => self.media_element(),
-            b"track" if self.attribute("default").is_some() => self.add("src", PageObjectKind::Media),
-            b"object" => self.add("data", object_kind(self.attribute("type"))),
-            b"embed" => self.add("src", object_kind(self.attribute("type"))),
+            b"frame" => self.add_attribute_url("src", PageObjectKind::Frame),
+            b"audio" | b"video" => self.on_media_element(),
+            b"track" if self.attribute("default").is_some() => {
+                self.add_attribute_url("src", PageObjectKind::Media)
+            }
+            b"object" => self.add_attribute_url("data", object_kind_from_media_type(self.attribute("type"))),
+            b"embed" => self.add_attribute_url("src", object_kind_from_media_type(self.attribute("type"))),
             b"body" | b"table" | b"thead" | b"tbody" | b"tfoot" | b"tr" | b"td" | b"th" => {
-                self.add("background", PageObjectKind::Image);
+                self.add_attribute_url("background", PageObjectKind::Image);
             }
             _ => {}
         }
@@ -45,97 +49,105 @@ impl HtmlScanner<'_> {
             return;
         }
         let Some(href) = self.attribute("href").map(str::trim) else { return };
-        let base = self.within.by.join(href).ok().filter(|base| matches!(base.scheme(), "http" | "https"));
+        let base =
+            self.context.referrer.join(href).ok().filter(|base| matches!(base.scheme(), "http" | "https"));
         self.has_base = true;
         if let Some(base) = base {
-            self.base = base;
+            self.base_url = base;
         }
     }
 
     fn on_image(&mut self) {
-        let from_source = match &mut self.picture {
+        let from_source = match &mut self.picture_state {
             PictureState::Inside(from_source) => from_source.take(),
             PictureState::Outside => None,
         };
         let chosen = from_source.or_else(|| {
             let src = self.attribute("src");
             let set = self.attribute("srcset").unwrap_or_default();
-            srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
+            srcset::select_image_url(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
         });
         if let Some(url) = chosen {
-            self.queue.add(&self.base, &url, PageObjectKind::Image, &self.within);
+            self.queue.add(&self.base_url, &url, PageObjectKind::Image, &self.context);
         }
     }
 
     fn on_source(&mut self) {
-        let applies = media_query::matches(self.attribute("media").unwrap_or_default());
-        if let PictureState::Inside(None) = self.picture {
-            if applies && self.attribute("type").is_none_or(is_image_type) {
+        let applies = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
+        if let PictureState::Inside(None) = self.picture_state {
+            if applies && self.attribute("type").is_none_or(is_supported_image_type) {
                 let set = self.attribute("srcset").unwrap_or_default();
-                let chosen = srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), None);
-                self.picture = PictureState::Inside(chosen.map(str::to_owned));
+                let chosen = srcset::select_image_url(set, self.attribute("sizes").unwrap_or_default(), None);
+                self.picture_state = PictureState::Inside(chosen.map(str::to_owned));
             }
-        } else if self.media == MediaState::NeedsSource
+        } else if self.media_state == MediaElementState::NeedsSource
             && applies
-            && self.attribute("type").is_none_or(is_media_type)
+            && self.attribute("type").is_none_or(is_supported_av_type)
         {
-            self.media = MediaState::Done;
-            self.add("src", PageObjectKind::Media);
+            self.media_state = MediaElementState::NoSourceNeeded;
+            self.add_attribute_url("src", PageObjectKind::Media);
         }
     }
 
-    fn media_element(&mut self) {
-        self.add("poster", PageObjectKind::Image);
+    fn on_media_element(&mut self) {
+        self.add_attribute_url("poster", PageObjectKind::Image);
         let is_preload_none =
             self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
                 && self.attribute("autoplay").is_none();
-        self.media = if is_preload_none || self.attribute("src").is_some() {
-            MediaState::Done
+        self.media_state = if is_preload_none || self.attribute("src").is_some() {
+            MediaElementState::NoSourceNeeded
         } else {
-            MediaState::NeedsSource
+            MediaElementState::NeedsSource
         };
         if !is_preload_none {
-            self.add("src", PageObjectKind::Media);
+            self.add_attribute_url("src", PageObjectKind::Media);
         }
     }
 
-    fn script(&mut self) {
+    fn on_script(&mut self) {
         let kind = self.attribute("type").or(self.attribute("language")).unwrap_or_default();
-        if self.attribute("nomodule").is_none() && is_script_type(kind) {
-            self.add("src", PageObjectKind::Script);
+        if self.attribute("nomodule").is_none() && is_executable_script_type(kind) {
+            self.add_attribute_url("src", PageObjectKind::Script);
         }
     }
 
     fn on_link(&mut self) {
         let rel = self.attribute("rel").unwrap_or_default().to_ascii_lowercase();
         let has = |expected: &str| rel.split_ascii_whitespace().any(|token| token == expected);
-        let applies = media_query::matches(self.attribute("media").unwrap_or_default());
+        let applies = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
         if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
-                self.queue.add_stylesheet(&self.base, &href, PageObjectKind::Style, &self.within, applies);
+                self.queue.add_with_media(
+                    &self.base_url,
+                    &href,
+                    PageObjectKind::StyleSheet,
+                    &self.context,
+                    applies,
+                );
             }
         } else if has("icon") && applies {
-            self.icon = self.attribute("href").and_then(|href| self.base.join(href).ok()).map(String::from);
+            self.icon_url =
+                self.attribute("href").and_then(|href| self.base_url.join(href).ok()).map(String::from);
         } else if has("preload") && applies {
-            self.preload();
+            self.on_preload();
         } else if has("modulepreload") {
-            self.add("href", PageObjectKind::Script);
+            self.add_attribute_url("href", PageObjectKind::Script);
         } else if has("manifest") {
-            self.add("href", PageObjectKind::Other);
+            self.add_attribute_url("href", PageObjectKind::Other);
         }
     }
 
-    fn preload(&mut self) {
+    fn on_preload(&mut self) {
         let kind = match self.attribute("as").unwrap_or_default().to_ascii_lowercase().as_str() {
             "script" | "worker" => PageObjectKind::Script,
-            "style" => PageObjectKind::Style,
+            "style" => PageObjectKind::StyleSheet,
             "font" => PageObjectKind::Font,
             "image" => {
                 let set = self.attribute("imagesrcset").unwrap_or_default();
                 let sizes = self.attribute("imagesizes").unwrap_or_default();
-                let chosen = srcset::select_candidate(set, sizes, self.attribute("href")).map(str::to_owned);
+                let chosen = srcset::select_image_url(set, sizes, self.attribute("href")).map(str::to_owned);
                 if let Some(url) = chosen {
-                    self.queue.add(&self.base, &url, PageObjectKind::Image, &self.within);
+                    self.queue.add(&self.base_url, &url, PageObjectKind::Image, &self.context);
                 }
                 return;
             }
@@ -143,19 +155,25 @@ impl HtmlScanner<'_> {
             // Browsers ignore unknown values.
             _ => return,
         };
-        self.add("href", kind);
+        self.add_attribute_url("href", kind);
     }
 
     fn scan_srcdoc(&mut self, html: &str) {
-        if self.depth < MAX_SRCDOC_DEPTH {
-            scan_document(html, &self.base, self.within.frames.saturating_add(1), self.depth + 1, self.queue);
+        if self.srcdoc_depth < MAX_SRCDOC_DEPTH {
+            scan_document(
+                html,
+                &self.base_url,
+                self.context.frame_depth.saturating_add(1),
+                self.srcdoc_depth + 1,
+                self.queue,
+            );
         }
     }
 
     /// Adds the icon. Browsers load only one: the last that the document names.
     pub(super) fn finish(mut self) {
-        if let Some(icon) = self.icon.take().filter(|_| self.within.frames == 0) {
-            self.queue.add(&self.base, &icon, PageObjectKind::Other, &self.within);
+        if let Some(icon) = self.icon_url.take().filter(|_| self.context.frame_depth == 0) {
+            self.queue.add(&self.base_url, &icon, PageObjectKind::Other, &self.context);
         }
     }
 }

@@ -8,7 +8,7 @@ use html5gum::{Span, Tokenizer};
 use url::Url;
 
 use super::object_queue::{PageObjectQueue, ScanContext};
-use super::silent_emitter::SilentEmitter;
+use super::silent_emitter::ErrorSkippingEmitter;
 use super::{css_scanner, media_query};
 use crate::domain::{PageObjectKind, from_utf8_lossy};
 
@@ -26,12 +26,12 @@ pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, queue:
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
     // The events do all the work; the tokenizer returns nothing.
-    let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
+    let _ = Tokenizer::new_with_emitter(html, ErrorSkippingEmitter(emitter)).next();
     scanner.finish();
 }
 
 /// The attributes that are read; others are ignored.
-const ATTRIBUTES: [&str; 22] = [
+const RELEVANT_ATTRIBUTES: [&str; 22] = [
     "as",
     "autoplay",
     "background",
@@ -59,23 +59,23 @@ const ATTRIBUTES: [&str; 22] = [
 /// Adds the objects of a document to the queue, tag by tag.
 pub(super) struct HtmlScanner<'a> {
     pub(super) queue: &'a mut PageObjectQueue,
-    pub(super) base: Url,
+    pub(super) base_url: Url,
     pub(super) has_base: bool,
-    pub(super) within: ScanContext,
-    pub(super) depth: u8,
+    pub(super) context: ScanContext,
+    pub(super) srcdoc_depth: u8,
     /// The current tag, and its attributes: the first of each name counts.
-    tag: Vec<u8>,
+    tag_name: Vec<u8>,
     attributes: Vec<(&'static str, String)>,
-    attribute: Option<usize>,
+    current_attribute: Option<usize>,
     /// Number of open `template`s.
-    templates: u32,
+    open_templates: u32,
     /// Whether a `noscript` or `noframes` is open.
     in_noscript: bool,
     /// While a `style` is open: whether it applies to the screen.
-    style: Option<bool>,
-    pub(super) picture: PictureState,
-    pub(super) media: MediaState,
-    pub(super) icon: Option<String>,
+    open_style_applies: Option<bool>,
+    pub(super) picture_state: PictureState,
+    pub(super) media_state: MediaElementState,
+    pub(super) icon_url: Option<String>,
 }
 
 /// The position relative to a `picture`.
@@ -87,33 +87,37 @@ pub(super) enum PictureState {
 
 /// The position relative to an `audio` or `video`.
 #[derive(PartialEq)]
-pub(super) enum MediaState {
+pub(super) enum MediaElementState {
     Outside,
     /// No source was found yet.
     NeedsSource,
-    Done,
+    NoSourceNeeded,
 }
 
 impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
-                self.tag.clear();
-                self.tag.extend_from_slice(name);
+                self.tag_name.clear();
+                self.tag_name.extend_from_slice(name);
                 self.attributes.clear();
-                self.attribute = None;
+                self.current_attribute = None;
             }
-            CallbackEvent::AttributeName { name } => self.attribute = self.start_attribute(name),
+            CallbackEvent::AttributeName { name } => self.current_attribute = self.start_attribute(name),
             CallbackEvent::AttributeValue { value } => {
-                if let Some((_, text)) = self.attribute.and_then(|index| self.attributes.get_mut(index)) {
+                if let Some((_, text)) =
+                    self.current_attribute.and_then(|index| self.attributes.get_mut(index))
+                {
                     text.push_str(&from_utf8_lossy(value));
                 }
             }
             CallbackEvent::CloseStartTag { .. } => self.on_start_tag(),
             CallbackEvent::EndTag { name } => self.on_end_tag(name),
-            CallbackEvent::String { value } if self.style == Some(true) && !self.is_ignored() => {
+            CallbackEvent::String { value }
+                if self.open_style_applies == Some(true) && !self.is_in_ignored_element() =>
+            {
                 let css = from_utf8_lossy(value);
-                css_scanner::scan_nested_css(&css, &self.base, &self.within, self.queue);
+                css_scanner::scan_inline_css(&css, &self.base_url, &self.context, self.queue);
             }
             _ => {}
         }
@@ -123,27 +127,27 @@ impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
 
 impl<'a> HtmlScanner<'a> {
     fn new(url: &Url, frames: u8, depth: u8, queue: &'a mut PageObjectQueue) -> Self {
-        let within = ScanContext { by: Arc::new(url.clone()), frames, imports: 0 };
+        let within = ScanContext { referrer: Arc::new(url.clone()), frame_depth: frames, import_depth: 0 };
         Self {
             queue,
-            base: url.clone(),
+            base_url: url.clone(),
             has_base: false,
-            within,
-            depth,
-            tag: Vec::new(),
+            context: within,
+            srcdoc_depth: depth,
+            tag_name: Vec::new(),
             attributes: Vec::new(),
-            attribute: None,
-            templates: 0,
+            current_attribute: None,
+            open_templates: 0,
             in_noscript: false,
-            style: None,
-            picture: PictureState::Outside,
-            media: MediaState::Outside,
-            icon: None,
+            open_style_applies: None,
+            picture_state: PictureState::Outside,
+            media_state: MediaElementState::Outside,
+            icon_url: None,
         }
     }
 
     fn start_attribute(&mut self, name: &[u8]) -> Option<usize> {
-        let name = ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
+        let name = RELEVANT_ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
         if self.attributes.iter().any(|(known_name, _)| *known_name == name) {
             return None;
         }
@@ -151,47 +155,50 @@ impl<'a> HtmlScanner<'a> {
         Some(self.attributes.len() - 1)
     }
 
-    fn is_ignored(&self) -> bool {
-        self.templates > 0 || self.in_noscript
+    fn is_in_ignored_element(&self) -> bool {
+        self.open_templates > 0 || self.in_noscript
     }
 
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known_name, _)| *known_name == name).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn add(&mut self, attribute: &str, kind: PageObjectKind) {
+    pub(super) fn add_attribute_url(&mut self, attribute: &str, kind: PageObjectKind) {
         if let Some((_, reference)) = self.attributes.iter().find(|(known_name, _)| *known_name == attribute)
         {
-            self.queue.add(&self.base, reference, kind, &self.within);
+            self.queue.add(&self.base_url, reference, kind, &self.context);
         }
     }
 
     fn on_start_tag(&mut self) {
-        let tag = std::mem::take(&mut self.tag);
+        let tag = std::mem::take(&mut self.tag_name);
         match tag.as_slice() {
-            b"template" => self.templates += 1,
+            b"template" => self.open_templates += 1,
             b"noscript" | b"noframes" => self.in_noscript = true,
-            b"style" => self.style = Some(media_query::matches(self.attribute("media").unwrap_or_default())),
+            b"style" => {
+                self.open_style_applies =
+                    Some(media_query::matches_viewport(self.attribute("media").unwrap_or_default()))
+            }
             _ => {}
         }
-        if !self.is_ignored() {
+        if !self.is_in_ignored_element() {
             self.on_element(&tag);
             if let Some((_, style)) = self.attributes.iter().find(|(known_name, _)| *known_name == "style")
                 && style.contains('(')
             {
-                css_scanner::scan_nested_css(style, &self.base, &self.within, self.queue);
+                css_scanner::scan_inline_css(style, &self.base_url, &self.context, self.queue);
             }
         }
-        self.tag = tag;
+        self.tag_name = tag;
     }
 
     fn on_end_tag(&mut self, name: &[u8]) {
         match name {
-            b"template" => self.templates = self.templates.saturating_sub(1),
+            b"template" => self.open_templates = self.open_templates.saturating_sub(1),
             b"noscript" | b"noframes" => self.in_noscript = false,
-            b"style" => self.style = None,
-            b"picture" => self.picture = PictureState::Outside,
-            b"audio" | b"video" => self.media = MediaState::Outside,
+            b"style" => self.open_style_applies = None,
+            b"picture" => self.picture_state = PictureState::Outside,
+            b"audio" | b"video" => self.media_state = MediaElementState::Outside,
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use http::Version;
 use tokio::time::sleep_until;
 use url::Url;
 
-use super::header_cache::own_headers;
+use super::header_cache::page_origin_headers;
 use super::load_options::{LoadOptions, LoadedPage};
 use super::load_task;
 use super::load_task::{ConnectionRef, TaskOutcome, object_deadline};
@@ -18,7 +18,7 @@ use super::loader::PageLoader;
 use super::object::LoadingObject;
 use super::object_queue::PageObjectQueue;
 use super::origin::{NextStep, OriginProtocol, OriginServer};
-use crate::domain::{Failure, FailureKind, FullPage, Phase, duration_micros};
+use crate::domain::{Failure, FailureKind, PageLoad, Phase, duration_micros};
 use crate::net::{Deadline, TlsOptions};
 use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
 
@@ -26,7 +26,7 @@ use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
 const MAX_IN_FLIGHT: usize = 48;
 
 /// Protocols offered by ALPN.
-const ALPN_HTTP2: &[&[u8]] = &[b"h2", b"http/1.1"];
+const ALPN_HTTP2_OR_HTTP1: &[&[u8]] = &[b"h2", b"http/1.1"];
 const ALPN_HTTP3: &[&[u8]] = &[b"h3"];
 const ALPN_NONE: &[&[u8]] = &[];
 
@@ -39,23 +39,23 @@ pub async fn load(
 ) -> LoadedPage {
     let mut loader = PageLoader {
         options,
-        jar,
+        cookie_jar: jar,
         auth_state,
         queue,
         objects: Vec::new(),
         origins: Vec::new(),
         tasks: FuturesUnordered::new(),
-        in_flight: 0,
-        shared: 0,
-        own_headers: own_headers(options.headers),
+        objects_in_flight: 0,
+        multiplexed_connection_count: 0,
+        page_origin_headers: page_origin_headers(options.monitor_headers),
         header_cache: Vec::new(),
     };
     let is_late = |object: &LoadingObject| {
         object.result.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
     };
-    let timed_out =
-        loader.run().await.is_err() || options.deadline.is_expired() && loader.objects.iter().any(is_late);
-    loader.into_loaded(timed_out)
+    let timed_out = loader.run().await.is_err()
+        || options.attempt_deadline.is_expired() && loader.objects.iter().any(is_late);
+    loader.into_loaded_page(timed_out)
 }
 
 /// The deadline was reached.
@@ -65,11 +65,11 @@ impl PageLoader<'_> {
     async fn run(&mut self) -> Result<(), TimedOut> {
         self.enqueue_found();
         // One timer for all: a timer per object would cost more than everything else here.
-        let mut deadline = std::pin::pin!(sleep_until(self.options.deadline.at));
+        let mut deadline = std::pin::pin!(sleep_until(self.options.attempt_deadline.at));
         loop {
-            self.start_ready();
-            let has_waiting = self.origins.iter().any(|origin| !origin.waiting.is_empty());
-            if self.in_flight == 0 && !has_waiting {
+            self.start_ready_tasks();
+            let has_waiting = self.origins.iter().any(|origin| !origin.waiting_objects.is_empty());
+            if self.objects_in_flight == 0 && !has_waiting {
                 return Ok(());
             }
             let task_outcome = poll_fn(|cx| match self.tasks.poll_next_unpin(cx) {
@@ -83,11 +83,11 @@ impl PageLoader<'_> {
         }
     }
 
-    fn into_loaded(self, timed_out: bool) -> LoadedPage {
-        let unlisted = self.queue.unlisted();
+    fn into_loaded_page(self, timed_out: bool) -> LoadedPage {
+        let unlisted = self.queue.unlisted_count();
         let timeout_failure = |object: &LoadingObject| {
             let phase = if object.started_at.is_some() { Phase::Transfer } else { Phase::Prepare };
-            Failure::timed_out(phase, self.options.deadline.timeout)
+            Failure::timed_out(phase, self.options.attempt_deadline.timeout)
         };
         let mut objects = Vec::with_capacity(self.objects.len());
         for mut object in self.objects {
@@ -98,27 +98,39 @@ impl PageLoader<'_> {
             objects.push(object.result);
         }
         let bytes = objects.iter().map(|object| object.body_bytes).sum();
-        let total_us = duration_micros(self.options.started.elapsed());
-        let page = FullPage { total_us, bytes, unlisted_objects: unlisted, objects, ..FullPage::default() };
+        let total_us = duration_micros(self.options.page_requested_at.elapsed());
+        let page = PageLoad {
+            duration_us: total_us,
+            decoded_bytes: bytes,
+            unlisted_objects: unlisted,
+            objects,
+            ..PageLoad::default()
+        };
         LoadedPage { page, timed_out }
     }
 
     /// Queues the found objects at their servers.
     pub(super) fn enqueue_found(&mut self) {
         for found in self.queue.drain() {
-            let number = self.origin_index(&found.url);
+            let number = self.find_or_add_origin(&found.url);
             let origin = &mut self.origins[number];
-            origin.waiting.push_back(self.objects.len());
-            self.objects.push(LoadingObject::new(found, number, !origin.is_same_site));
+            origin.waiting_objects.push_back(self.objects.len());
+            self.objects.push(LoadingObject::new(found, number, !origin.is_page_site));
         }
     }
 
     /// Returns the index of the server of `url`.
-    pub(super) fn origin_index(&mut self, url: &Url) -> usize {
+    pub(super) fn find_or_add_origin(&mut self, url: &Url) -> usize {
         if let Some(index) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
             return index;
         }
-        let LoadOptions { net, connect_options, page, version, .. } = *self.options;
+        let LoadOptions {
+            location_net: net,
+            connect_options,
+            page_url: page,
+            page_http_version: version,
+            ..
+        } = *self.options;
         let endpoint = connect_options.endpoint_of(url);
         let is_own = is_same_origin(url, page);
         let options = |alpn| {
@@ -131,29 +143,31 @@ impl PageLoader<'_> {
             }
         };
         let protocol = match (url.scheme(), version) {
-            ("https", Version::HTTP_3) if is_own => OriginProtocol::Quic(options(ALPN_HTTP3)),
+            ("https", Version::HTTP_3) if is_own => OriginProtocol::Http3(options(ALPN_HTTP3)),
             ("https", Version::HTTP_10) => {
                 OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_NONE), true))
             }
-            ("https", _) => OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_HTTP2), true)),
-            (_, Version::HTTP_2) if is_own => OriginProtocol::PlainHttp2,
-            _ => OriginProtocol::Plain,
+            ("https", _) => {
+                OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_HTTP2_OR_HTTP1), true))
+            }
+            (_, Version::HTTP_2) if is_own => OriginProtocol::H2c,
+            _ => OriginProtocol::Http1,
         };
         self.origins.push(OriginServer::new(url, page, endpoint, protocol));
         self.origins.len() - 1
     }
 
     /// Starts everything that can start.
-    fn start_ready(&mut self) {
+    fn start_ready_tasks(&mut self) {
         for number in 0..self.origins.len() {
-            while self.in_flight < MAX_IN_FLIGHT {
+            while self.objects_in_flight < MAX_IN_FLIGHT {
                 let origin = &mut self.origins[number];
-                let Some(&object) = origin.waiting.front() else { break };
+                let Some(&object) = origin.waiting_objects.front() else { break };
                 match origin.next_step() {
                     NextStep::Wait => break,
                     next => {
-                        origin.waiting.pop_front();
-                        self.in_flight += 1;
+                        origin.waiting_objects.pop_front();
+                        self.objects_in_flight += 1;
                         self.start_task(number, object, next);
                     }
                 }
@@ -163,19 +177,19 @@ impl PageLoader<'_> {
 
     fn start_task(&mut self, number: usize, object: usize, next: NextStep) {
         let options = self.options;
-        let started = self.objects[object].start(options.started);
-        let deadline = object_deadline(options.deadline, started, options.object_timeout);
+        let started = self.objects[object].start(options.page_requested_at);
+        let deadline = object_deadline(options.attempt_deadline, started, options.object_timeout);
         let origin = &mut self.origins[number];
         match next {
             NextStep::Wait => {}
             NextStep::Resolve => {
                 origin.is_resolving = true;
                 let endpoint = origin.endpoint.clone();
-                let resolving = load_task::resolve(options, endpoint, deadline, number, object);
+                let resolving = load_task::resolve_origin(options, endpoint, deadline, number, object);
                 self.tasks.push(Box::pin(resolving));
             }
-            NextStep::Open => {
-                origin.open += 1;
+            NextStep::Connect => {
+                origin.connection_count += 1;
                 let addresses = origin.addresses.clone().unwrap_or_default();
                 let target = (addresses, origin.endpoint.clone());
                 let protocol = (origin.protocol.clone(), origin.header_limit);
@@ -214,7 +228,7 @@ impl PageLoader<'_> {
         let task_outcome =
             move |response| TaskOutcome::Responded { origin, object, response: Box::new(response) };
         self.tasks.push(Box::pin(
-            load_task::fetch(connection, request, kind, body_bytes, deadline).map(task_outcome),
+            load_task::fetch_object(connection, request, kind, body_bytes, deadline).map(task_outcome),
         ));
     }
 }

@@ -22,11 +22,11 @@ use crate::protocol::http::{
 };
 
 /// Longest prefix of a style sheet or document that is scanned, in bytes.
-const READ_BYTES: usize = 4 * 1024 * 1024;
+const MAX_SCAN_BYTES: usize = 4 * 1024 * 1024;
 /// Longest prefix of media that is loaded, in bytes.
-const MEDIA_BYTES: u64 = 1024 * 1024;
+const MAX_MEDIA_BYTES: u64 = 1024 * 1024;
 /// Longest body of a redirect that is read, in bytes, so that the connection can be reused.
-const REDIRECT_BYTES: u64 = 64 * 1024;
+const MAX_REDIRECT_BODY_BYTES: u64 = 64 * 1024;
 
 /// A request for an object.
 pub(super) type ObjectRequest = Request<Full<Bytes>>;
@@ -53,7 +53,7 @@ pub(super) enum TaskOutcome {
     /// An exchange for an object.
     Responded { origin: usize, object: usize, response: Box<ObjectResponse> },
     /// The multiplexed connection with this id was closed.
-    ConnectionClosed { origin: usize, connection: usize },
+    ConnectionClosed { origin: usize, connection_id: usize },
 }
 
 /// A new connection.
@@ -89,14 +89,14 @@ pub(super) struct ObjectResponse {
     /// Durations of its phases.
     pub(super) phases: Phases,
     /// Why the request should be sent again over another connection.
-    pub(super) retry: Option<RetryReason>,
+    pub(super) retry_reason: Option<RetryReason>,
     /// The connection, when it was exclusive and can be reused.
-    pub(super) reusable: Option<Http1Connection>,
+    pub(super) reusable_connection: Option<Http1Connection>,
     /// The id of the connection, when it was shared.
-    pub(super) shared: Option<usize>,
+    pub(super) multiplexed_connection_id: Option<usize>,
 }
 
-pub(super) async fn resolve(
+pub(super) async fn resolve_origin(
     options: &LoadOptions<'_>,
     endpoint: Endpoint,
     deadline: Deadline,
@@ -105,7 +105,7 @@ pub(super) async fn resolve(
 ) -> TaskOutcome {
     let mut trace = Box::<ConnectionTrace>::default();
     let resolved =
-        deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
+        deadline.enforce(Phase::Resolve, options.location_net.resolve(&endpoint, deadline, &mut trace)).await;
     TaskOutcome::Resolved { origin, object, addresses: resolved.and_then(|addresses| addresses), trace }
 }
 
@@ -120,18 +120,20 @@ pub(super) async fn connect(
     let opened = async {
         let (addresses, endpoint) = &target;
         // Everything but plain HTTP/1.1 is on the heap, so that the latter needs no space for it.
-        if let OriginProtocol::Quic(options) = &protocol {
-            let quic =
-                load_options.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
+        if let OriginProtocol::Http3(options) = &protocol {
+            let quic = load_options
+                .location_net
+                .quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
             let handshake = async { MultiplexedConnection::handshake_http3(quic.await?).await };
             return Box::pin(connect_multiplexed(handshake, deadline)).await;
         }
-        let tcp = load_options.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
+        let tcp =
+            load_options.location_net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         match protocol {
             OriginProtocol::Tls(session) => {
                 Box::pin(connect_tls(tcp, session?, limit, deadline, &mut trace)).await
             }
-            OriginProtocol::PlainHttp2 => {
+            OriginProtocol::H2c => {
                 Box::pin(connect_multiplexed(
                     MultiplexedConnection::handshake_http2(ResetOnClose::new(tcp)),
                     deadline,
@@ -171,7 +173,7 @@ async fn connect_multiplexed(
 }
 
 /// Sends `request` and reads the response, as far as an object of this `kind` needs it.
-pub(super) async fn fetch(
+pub(super) async fn fetch_object(
     connection: ConnectionRef,
     request: Result<ObjectRequest, Failure>,
     kind: PageObjectKind,
@@ -186,7 +188,13 @@ pub(super) async fn fetch(
     let request = match request {
         Ok(request) => request,
         Err(failure) => {
-            return ObjectResponse { outcome: Err(failure), phases, retry: None, reusable: None, shared };
+            return ObjectResponse {
+                outcome: Err(failure),
+                phases,
+                retry_reason: None,
+                reusable_connection: None,
+                multiplexed_connection_id: shared,
+            };
         }
     };
     let result = match connection {
@@ -202,31 +210,39 @@ pub(super) async fn fetch(
             return ObjectResponse {
                 outcome: Err(error.failure),
                 phases,
-                retry: error.retry_reason,
-                reusable: None,
-                shared,
+                retry_reason: error.retry_reason,
+                reusable_connection: None,
+                multiplexed_connection_id: shared,
             };
         }
     };
     let status = head.status;
     let (keep, limit) = match kind {
-        _ if status.is_redirection() => (BodyRetention::Discard, REDIRECT_BYTES),
-        PageObjectKind::Style | PageObjectKind::Frame if status.is_success() => {
-            (BodyRetention::Prefix(READ_BYTES), body_bytes)
+        _ if status.is_redirection() => (BodyRetention::Discard, MAX_REDIRECT_BODY_BYTES),
+        PageObjectKind::StyleSheet | PageObjectKind::Frame if status.is_success() => {
+            (BodyRetention::Prefix(MAX_SCAN_BYTES), body_bytes)
         }
-        PageObjectKind::Media if status.is_success() => (BodyRetention::Discard, MEDIA_BYTES.min(body_bytes)),
+        PageObjectKind::Media if status.is_success() => {
+            (BodyRetention::Discard, MAX_MEDIA_BYTES.min(body_bytes))
+        }
         _ => (BodyRetention::Discard, body_bytes),
     };
     let (mut content, reusable) = body.read_and_reuse(keep, limit, deadline, &mut phases).await;
     // Only a prefix of media and redirect bodies is read: a longer body is no failure.
-    let is_enough = kind == PageObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
+    let is_enough = kind == PageObjectKind::Media && limit == MAX_MEDIA_BYTES || status.is_redirection();
     let is_too_large = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
     if is_enough && content.failure.as_ref().is_some_and(is_too_large) {
         content.failure = None;
         content.body_bytes = content.body_bytes.min(limit);
         content.wire_bytes = content.wire_bytes.min(limit);
     }
-    ObjectResponse { outcome: Ok((head, content)), phases, retry: None, reusable, shared }
+    ObjectResponse {
+        outcome: Ok((head, content)),
+        phases,
+        retry_reason: None,
+        reusable_connection: reusable,
+        multiplexed_connection_id: shared,
+    }
 }
 
 /// Builds the request for `url` with these header fields.

@@ -16,7 +16,7 @@ pub(super) struct PageLoader<'a> {
     /// The options.
     pub(super) options: &'a LoadOptions<'a>,
     /// The cookies.
-    pub(super) jar: &'a mut CookieJar,
+    pub(super) cookie_jar: &'a mut CookieJar,
     /// The login.
     pub(super) auth_state: Option<&'a mut AuthState>,
     /// The found objects that are not loading yet.
@@ -28,11 +28,11 @@ pub(super) struct PageLoader<'a> {
     /// The tasks in progress.
     pub(super) tasks: FuturesUnordered<LoadTask<'a>>,
     /// Number of objects with a task in progress.
-    pub(super) in_flight: usize,
+    pub(super) objects_in_flight: usize,
     /// Number of shared connections so far.
-    pub(super) shared: usize,
+    pub(super) multiplexed_connection_count: usize,
     /// Header fields of the monitor for objects of the page's own server.
-    pub(super) own_headers: HeaderMap,
+    pub(super) page_origin_headers: HeaderMap,
     /// Header fields prepared for other objects.
     pub(super) header_cache: Vec<CachedHeaders>,
 }

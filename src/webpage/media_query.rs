@@ -5,10 +5,10 @@ pub(super) const VIEWPORT_WIDTH: f64 = 1920.0;
 /// Height of the window in CSS pixels.
 const VIEWPORT_HEIGHT: f64 = 1080.0;
 /// Maximum depth of nested parentheses that are evaluated.
-const MAX_DEPTH: u8 = 8;
+const MAX_NESTING: u8 = 8;
 
 /// Whether the list of queries in `text` matches the window. An empty list does; an invalid one does not.
-pub(super) fn matches(text: &str) -> bool {
+pub(super) fn matches_viewport(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     text.is_empty()
         || split_outside_parentheses(&text, |rest| rest.starts_with(',').then_some(1))
@@ -44,7 +44,7 @@ pub(super) fn split_outside_parentheses(
 
 fn query_matches(query: &str, depth: u8) -> bool {
     let query = query.trim();
-    if depth > MAX_DEPTH {
+    if depth > MAX_NESTING {
         return false;
     }
     if let Some(rest) = query.strip_prefix("not ").or_else(|| query.strip_prefix("not(").map(|_| &query[3..]))
@@ -72,7 +72,7 @@ fn feature_matches(text: &str) -> bool {
         return feature_value_matches(name.trim(), value.trim());
     }
     if text.contains(['<', '>', '=']) {
-        return range_matches(text);
+        return range_feature_matches(text);
     }
     matches!(
         text,
@@ -106,7 +106,7 @@ fn feature_value_matches(name: &str, value: &str) -> bool {
 }
 
 /// Evaluates ranges: `width >= 600px`, `400px < width <= 700px`.
-fn range_matches(text: &str) -> bool {
+fn range_feature_matches(text: &str) -> bool {
     let mut parts: Vec<&str> = Vec::new();
     let mut signs: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -145,10 +145,10 @@ fn viewport_feature(name: &str) -> Option<f64> {
 /// Parses a length in CSS pixels, a resolution in device pixels per CSS pixel, a ratio, or a number.
 pub(super) fn parse_length(text: &str) -> Option<f64> {
     if let Some((a, b)) = text.split_once('/') {
-        return Some(number(a.trim())? / number(b.trim())?);
+        return Some(parse_number(a.trim())? / parse_number(b.trim())?);
     }
     let unit = text.find(|c: char| c.is_ascii_alphabetic() || c == '%').unwrap_or(text.len());
-    let number = number(&text[..unit])?;
+    let number = parse_number(&text[..unit])?;
     let scale = match &text[unit..] {
         "" | "px" | "dppx" | "x" => 1.0,
         "em" | "rem" => 16.0,
@@ -165,13 +165,13 @@ pub(super) fn parse_length(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::matches_viewport;
 
     #[test]
     fn queries_are_evaluated_for_the_window() {
@@ -201,7 +201,7 @@ mod tests {
             ("((((((((((((((screen))))))))))))))", false),
             ("é and (", false),
         ] {
-            assert_eq!(matches(query), expected, "`{query}`");
+            assert_eq!(matches_viewport(query), expected, "`{query}`");
         }
     }
 }

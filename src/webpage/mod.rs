@@ -41,4 +41,4 @@ pub use html_scanner::scan_html;
 pub use load::load;
 pub use load_options::{LoadOptions, LoadedPage};
 pub use object_queue::{FoundObject, MAX_OBJECTS, PageObjectQueue};
-pub use site::{same_site, site};
+pub use site::{is_same_site, site_of_url};

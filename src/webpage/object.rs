@@ -16,13 +16,13 @@ pub(super) struct LoadingObject {
     /// The current URL; redirects change it.
     pub(super) url: Url,
     /// The index of the current server.
-    pub(super) origin: usize,
+    pub(super) origin_index: usize,
     /// Number of redirects so far.
-    pub(super) redirects: usize,
+    pub(super) redirect_count: usize,
     /// When its loading started.
     pub(super) started_at: Option<Instant>,
     /// How often it was requested again because a connection had ended.
-    pub(super) retries: u32,
+    pub(super) retry_count: u32,
     /// Whether it is finished.
     pub(super) is_done: bool,
     /// The result.
@@ -37,12 +37,12 @@ impl LoadingObject {
             kind: found.kind,
             third_party,
             blocked: false,
-            started_us: 0,
-            total_us: 0,
+            start_offset_us: 0,
+            duration_us: 0,
             phases: Phases::default(),
             http_status: 0,
             http_version: String::new(),
-            mimetype: String::new(),
+            media_type: String::new(),
             body_wire_bytes: 0,
             body_bytes: 0,
             failure: None,
@@ -51,10 +51,10 @@ impl LoadingObject {
         Self {
             found,
             url,
-            origin,
-            redirects: 0,
+            origin_index: origin,
+            redirect_count: 0,
             started_at: None,
-            retries: 0,
+            retry_count: 0,
             is_done: false,
             result: object,
         }
@@ -65,7 +65,7 @@ impl LoadingObject {
         let object = &mut self.result;
         *self.started_at.get_or_insert_with(|| {
             let now = Instant::now();
-            object.started_us = duration_micros(now.duration_since(page));
+            object.start_offset_us = duration_micros(now.duration_since(page));
             now
         })
     }
@@ -75,7 +75,7 @@ impl LoadingObject {
         object.http_status = head.status.as_u16();
         version_name(head.version).clone_into(&mut object.http_version);
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        object.mimetype = truncate_for_result(kind.unwrap_or_default());
+        object.media_type = truncate_for_result(kind.unwrap_or_default());
         object.body_wire_bytes = content.wire_bytes;
         object.body_bytes = content.body_bytes;
     }
@@ -83,6 +83,6 @@ impl LoadingObject {
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.is_done = true;
         self.result.failure = failure;
-        self.result.total_us = self.started_at.map_or(0, |started| duration_micros(started.elapsed()));
+        self.result.duration_us = self.started_at.map_or(0, |started| duration_micros(started.elapsed()));
     }
 }

@@ -14,13 +14,13 @@ use crate::domain::{Failure, PageObjectKind};
 use crate::protocol::http::client::{is_same_origin, is_secret_header};
 
 /// Maximum number of cached sets of header fields.
-const MAX_CACHED: usize = 16;
+const MAX_CACHED_HEADER_SETS: usize = 16;
 
 impl CachedHeaders {
     fn matches(&self, object: &LoadingObject, version: Version) -> bool {
-        let LoadingObject { origin, found, .. } = object;
-        (self.kind, self.origin, self.version) == (found.kind, *origin, version)
-            && Arc::ptr_eq(&self.by, &found.referrer)
+        let LoadingObject { origin_index: origin, found, .. } = object;
+        (self.object_kind, self.origin_index, self.http_version) == (found.kind, *origin, version)
+            && Arc::ptr_eq(&self.referrer, &found.referrer)
     }
 }
 
@@ -35,16 +35,23 @@ impl PageLoader<'_> {
         let mut headers = if let Some(prepared) = known {
             prepared.headers.clone()
         } else {
-            let (kind, by, origin) = (object.found.kind, Arc::clone(&object.found.referrer), object.origin);
-            let headers = self.prepare(object, version)?;
-            if self.header_cache.len() == MAX_CACHED {
+            let (kind, by, origin) =
+                (object.found.kind, Arc::clone(&object.found.referrer), object.origin_index);
+            let headers = self.build_cacheable_headers(object, version)?;
+            if self.header_cache.len() == MAX_CACHED_HEADER_SETS {
                 self.header_cache.remove(0);
             }
-            self.header_cache.push(CachedHeaders { kind, by, origin, version, headers: headers.clone() });
+            self.header_cache.push(CachedHeaders {
+                object_kind: kind,
+                referrer: by,
+                origin_index: origin,
+                http_version: version,
+                headers: headers.clone(),
+            });
             headers
         };
-        if self.origins[object.origin].is_same_site
-            && let Some(cookies) = self.jar.cookie_header(&object.url)
+        if self.origins[object.origin_index].is_page_site
+            && let Some(cookies) = self.cookie_jar.cookie_header(&object.url)
         {
             headers.append(COOKIE, cookies);
         }
@@ -56,17 +63,22 @@ impl PageLoader<'_> {
     }
 
     /// Builds the header fields that do not depend on the path, so that they can be cached.
-    fn prepare(&self, object: &LoadingObject, version: Version) -> Result<HeaderMap, Failure> {
+    fn build_cacheable_headers(
+        &self,
+        object: &LoadingObject,
+        version: Version,
+    ) -> Result<HeaderMap, Failure> {
         let LoadingObject { found, url, .. } = object;
         let mut headers = HeaderMap::with_capacity(12);
         if version == Version::HTTP_11 {
             let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
             headers.insert(HOST, host.map_err(|_| invalid_url_failure(url))?);
         }
-        let is_own = self.origins[object.origin].is_same_origin;
-        headers.extend(filter_headers(&self.own_headers, |name| is_own || !is_secret_header(name)));
+        let is_own = self.origins[object.origin_index].is_page_origin;
+        headers.extend(filter_headers(&self.page_origin_headers, |name| is_own || !is_secret_header(name)));
         set_accept(&mut headers, found.kind);
-        if let Some(value) = referer(&found.referrer, url).and_then(|value| HeaderValue::try_from(value).ok())
+        if let Some(value) =
+            referer_value(&found.referrer, url).and_then(|value| HeaderValue::try_from(value).ok())
         {
             headers.insert(REFERER, value);
         }
@@ -78,7 +90,7 @@ impl PageLoader<'_> {
 fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
     let value_for_kind = match kind {
         PageObjectKind::Image => "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
-        PageObjectKind::Style => "text/css,*/*;q=0.1",
+        PageObjectKind::StyleSheet => "text/css,*/*;q=0.1",
         PageObjectKind::Frame => "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         _ => return,
     };
@@ -89,7 +101,7 @@ fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
 
 /// Returns the `Referer` of a request: the whole URL within the same origin, the origin only to others, and nothing
 /// from https to http (`strict-origin-when-cross-origin`).
-fn referer(by: &Url, to: &Url) -> Option<String> {
+fn referer_value(by: &Url, to: &Url) -> Option<String> {
     if by.scheme() == "https" && to.scheme() != "https" {
         return None;
     }

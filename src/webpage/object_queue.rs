@@ -12,11 +12,11 @@ use crate::domain::PageObjectKind;
 /// Maximum number of objects of a page that are loaded.
 pub const MAX_OBJECTS: usize = 500;
 /// Maximum length of all object URLs together, in bytes.
-const MAX_URL_BYTES: usize = 512 * 1024;
+const MAX_TOTAL_URL_BYTES: usize = 512 * 1024;
 /// Longest URL in bytes; servers do not accept longer ones.
 const MAX_URL_LEN: usize = 8000;
 /// Maximum number of objects that are deduplicated; those beyond are counted each time.
-const MAX_KNOWN: usize = 100_000;
+const MAX_DEDUPLICATED: usize = 100_000;
 
 /// An object that was found.
 #[derive(Clone, Debug)]
@@ -28,73 +28,85 @@ pub struct FoundObject {
     /// The document or style sheet that refers to it.
     pub referrer: Arc<Url>,
     /// Number of frames between it and the page.
-    pub frames: u8,
+    pub frame_depth: u8,
     /// Number of nested `@import`s between it and the document.
-    pub imports: u8,
+    pub import_depth: u8,
     /// For a style sheet, whether it applies to the screen.
-    pub applies: bool,
+    pub applies_to_screen: bool,
 }
 
 /// Collects the found objects.
 #[derive(Debug)]
 pub struct PageObjectQueue {
-    known: HashSet<u64>,
-    new: Vec<FoundObject>,
-    listed: usize,
-    url_bytes: usize,
-    unlisted: u32,
+    seen_url_hashes: HashSet<u64>,
+    found: Vec<FoundObject>,
+    listed_count: usize,
+    total_url_bytes: usize,
+    unlisted_count: u32,
 }
 
 /// The context of a found object.
 #[derive(Clone, Debug)]
 pub(super) struct ScanContext {
     /// The document or style sheet.
-    pub(super) by: Arc<Url>,
+    pub(super) referrer: Arc<Url>,
     /// See [`FoundObject`].
-    pub(super) frames: u8,
+    pub(super) frame_depth: u8,
     /// See [`FoundObject`].
-    pub(super) imports: u8,
+    pub(super) import_depth: u8,
 }
 
 impl PageObjectQueue {
     /// Creates an empty queue for the page at `page`, which is not an object of itself.
     #[must_use]
     pub fn new(page: &Url) -> Self {
-        let mut queue = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
-        queue.known.insert(url_hash(&normalize(page.clone())));
+        let mut queue = Self {
+            seen_url_hashes: HashSet::new(),
+            found: Vec::new(),
+            listed_count: 0,
+            total_url_bytes: 0,
+            unlisted_count: 0,
+        };
+        queue.seen_url_hashes.insert(url_hash(&normalize_url(page.clone())));
         queue
     }
 
     /// Creates a queue that accepts nothing more.
     pub(super) fn closed() -> Self {
         let known = HashSet::new();
-        Self { known, new: Vec::new(), listed: MAX_OBJECTS, url_bytes: 0, unlisted: 1 }
+        Self {
+            seen_url_hashes: known,
+            found: Vec::new(),
+            listed_count: MAX_OBJECTS,
+            total_url_bytes: 0,
+            unlisted_count: 1,
+        }
     }
 
     /// Takes the objects found since the last call, in their order.
     pub fn drain(&mut self) -> Vec<FoundObject> {
-        std::mem::take(&mut self.new)
+        std::mem::take(&mut self.found)
     }
 
     /// Returns the number of objects that are not loaded because there are too many.
     #[must_use]
-    pub fn unlisted(&self) -> u32 {
-        self.unlisted
+    pub fn unlisted_count(&self) -> u32 {
+        self.unlisted_count
     }
 
     /// Counts an object that is not loaded.
     pub(super) fn count_unlisted(&mut self) {
-        self.unlisted = self.unlisted.saturating_add(1);
+        self.unlisted_count = self.unlisted_count.saturating_add(1);
     }
 
     /// Adds the target of `reference` relative to `base`. References without a request (`data:`, `blob:`, …), to the
     /// same document, and invalid ones are ignored.
     pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, within: &ScanContext) {
-        self.add_stylesheet(base, reference, kind, within, true);
+        self.add_with_media(base, reference, kind, within, true);
     }
 
     /// Like [`Self::add`]; `applies_to_screen` is false for a style sheet whose objects are not loaded.
-    pub(super) fn add_stylesheet(
+    pub(super) fn add_with_media(
         &mut self,
         base: &Url,
         reference: &str,
@@ -103,38 +115,38 @@ impl PageObjectQueue {
         applies: bool,
     ) {
         let reference = reference.trim_matches(|c: char| c.is_ascii_whitespace());
-        if reference.is_empty() || reference.starts_with('#') || is_inline(reference) {
+        if reference.is_empty() || reference.starts_with('#') || needs_no_request(reference) {
             return;
         }
         let Ok(url) = base.join(reference) else { return };
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return;
         }
-        let url = normalize(url);
-        if self.known.len() < MAX_KNOWN && !self.known.insert(url_hash(&url)) {
+        let url = normalize_url(url);
+        if self.seen_url_hashes.len() < MAX_DEDUPLICATED && !self.seen_url_hashes.insert(url_hash(&url)) {
             return;
         }
         let length = url.as_str().len();
-        let full = self.listed >= MAX_OBJECTS || self.url_bytes + length > MAX_URL_BYTES;
+        let full = self.listed_count >= MAX_OBJECTS || self.total_url_bytes + length > MAX_TOTAL_URL_BYTES;
         if full || length > MAX_URL_LEN {
             self.count_unlisted();
             return;
         }
-        self.listed += 1;
-        self.url_bytes += length;
-        self.new.push(FoundObject {
+        self.listed_count += 1;
+        self.total_url_bytes += length;
+        self.found.push(FoundObject {
             url,
             kind,
-            referrer: Arc::clone(&within.by),
-            frames: within.frames,
-            imports: within.imports,
-            applies,
+            referrer: Arc::clone(&within.referrer),
+            frame_depth: within.frame_depth,
+            import_depth: within.import_depth,
+            applies_to_screen: applies,
         });
     }
 }
 
 /// Whether the reference needs no request. Checked before parsing, since such references can be megabytes long.
-fn is_inline(reference: &str) -> bool {
+fn needs_no_request(reference: &str) -> bool {
     let head = reference.as_bytes();
     ["data:", "blob:", "javascript:", "about:"].iter().any(|scheme| {
         head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes()))
@@ -142,7 +154,7 @@ fn is_inline(reference: &str) -> bool {
 }
 
 /// Returns `url` in the form in which it is requested.
-fn normalize(mut url: Url) -> Url {
+fn normalize_url(mut url: Url) -> Url {
     url.set_fragment(None);
     if !url.username().is_empty() || url.password().is_some() {
         // http URLs accept both calls.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::site::same_site;
+use super::site::is_same_site;
 use crate::domain::Failure;
 use crate::net::{Endpoint, TlsClient, TlsOptions};
 use crate::protocol::http::client::is_same_origin;
@@ -20,9 +20,9 @@ pub(super) struct OriginServer {
     /// The first URL found on it; all URLs with its scheme, host and port belong to it.
     pub(super) url: Url,
     /// Whether the page has this origin.
-    pub(super) is_same_origin: bool,
+    pub(super) is_page_origin: bool,
     /// Whether the page belongs to the same site.
-    pub(super) is_same_site: bool,
+    pub(super) is_page_site: bool,
     /// Its host and port.
     pub(super) endpoint: Endpoint,
     /// Its protocol.
@@ -30,34 +30,34 @@ pub(super) struct OriginServer {
     /// Maximum number of header fields of its responses.
     pub(super) header_limit: HeaderLimit,
     /// Objects that wait for it, in order.
-    pub(super) waiting: VecDeque<usize>,
+    pub(super) waiting_objects: VecDeque<usize>,
     /// Its addresses, once resolved.
     pub(super) addresses: Option<Arc<[IpAddr]>>,
     /// Whether its name is being resolved.
     pub(super) is_resolving: bool,
     /// Whether a connection was established before.
-    pub(super) was_reached: bool,
+    pub(super) was_connected: bool,
     /// Idle connections.
-    pub(super) idle: Vec<Http1Connection>,
+    pub(super) idle_connections: Vec<Http1Connection>,
     /// Number of connections that are open, including idle ones, or being opened.
-    pub(super) open: usize,
+    pub(super) connection_count: usize,
     /// Whether it uses HTTP/2 or HTTP/3.
     pub(super) is_multiplexed: bool,
     /// The HTTP/2 or HTTP/3 connection that all requests share, with its id.
-    pub(super) shared: Option<(usize, MultiplexedConnection)>,
+    pub(super) multiplexed_connection: Option<(usize, MultiplexedConnection)>,
 }
 
 /// The protocol of a server.
 #[derive(Clone)]
 pub(super) enum OriginProtocol {
     /// HTTP/1.1 without TLS.
-    Plain,
+    Http1,
     /// HTTP/2 without TLS, with prior knowledge (h2c).
-    PlainHttp2,
+    H2c,
     /// HTTP/1.1 or HTTP/2 over TLS, as negotiated by ALPN.
     Tls(Result<TlsClient, Failure>),
     /// HTTP/3.
-    Quic(TlsOptions),
+    Http3(TlsOptions),
 }
 
 /// The next step for a waiting object.
@@ -67,7 +67,7 @@ pub(super) enum NextStep {
     /// Resolve the name.
     Resolve,
     /// Open a connection.
-    Open,
+    Connect,
     /// Use this connection.
     UseHttp1(Http1Connection),
     /// Use this shared connection with this id.
@@ -79,19 +79,19 @@ impl OriginServer {
     pub(super) fn new(url: &Url, page: &Url, endpoint: Endpoint, protocol: OriginProtocol) -> Self {
         Self {
             url: url.clone(),
-            is_same_origin: is_same_origin(url, page),
-            is_same_site: same_site(url, page),
+            is_page_origin: is_same_origin(url, page),
+            is_page_site: is_same_site(url, page),
             endpoint,
             protocol,
             header_limit: HeaderLimit::Default,
-            waiting: VecDeque::new(),
+            waiting_objects: VecDeque::new(),
             addresses: None,
             is_resolving: false,
-            was_reached: false,
-            idle: Vec::new(),
-            open: 0,
+            was_connected: false,
+            idle_connections: Vec::new(),
+            connection_count: 0,
             is_multiplexed: false,
-            shared: None,
+            multiplexed_connection: None,
         }
     }
 
@@ -99,19 +99,21 @@ impl OriginServer {
         if self.addresses.is_none() {
             return if self.is_resolving { NextStep::Wait } else { NextStep::Resolve };
         }
-        if let Some((number, _)) = self.shared.as_ref().filter(|(_, shared)| shared.is_closed()) {
+        if let Some((number, _)) =
+            self.multiplexed_connection.as_ref().filter(|(_, shared)| shared.is_closed())
+        {
             self.drop_multiplexed(*number);
         }
-        if let Some((number, shared)) = &self.shared {
+        if let Some((number, shared)) = &self.multiplexed_connection {
             return NextStep::UseMultiplexed(*number, shared.clone());
         }
-        if let Some(connection) = self.idle.pop() {
+        if let Some(connection) = self.idle_connections.pop() {
             return NextStep::UseHttp1(connection);
         }
         // The protocol is known from the first connection: HTTP/2 and HTTP/3 need no second one.
-        let is_protocol_known = self.was_reached || matches!(self.protocol, OriginProtocol::Plain);
+        let is_protocol_known = self.was_connected || matches!(self.protocol, OriginProtocol::Http1);
         let max = if is_protocol_known && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
-        if self.open < max { NextStep::Open } else { NextStep::Wait }
+        if self.connection_count < max { NextStep::Connect } else { NextStep::Wait }
     }
 
     /// Handles a connection that ended without a response; a multiplexed one has an id. Idle connections are
@@ -124,15 +126,15 @@ impl OriginServer {
             self.drop_multiplexed(number);
         }
         // Idle connections are probably closed by now as well, or have the same header limit.
-        self.open = self.open.saturating_sub(self.idle.len());
-        self.idle.clear();
+        self.connection_count = self.connection_count.saturating_sub(self.idle_connections.len());
+        self.idle_connections.clear();
     }
 
     /// Stops using the shared connection with this id.
     pub(super) fn drop_multiplexed(&mut self, number: usize) {
-        if self.shared.as_ref().is_some_and(|(shared, _)| *shared == number) {
-            self.shared = None;
-            self.open = self.open.saturating_sub(1);
+        if self.multiplexed_connection.as_ref().is_some_and(|(shared, _)| *shared == number) {
+            self.multiplexed_connection = None;
+            self.connection_count = self.connection_count.saturating_sub(1);
         }
     }
 }

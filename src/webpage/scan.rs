@@ -14,9 +14,9 @@ const INLINE_SCAN_BYTES: usize = 64 * 1024;
 /// A style sheet or document to scan.
 pub(super) struct ScanSource {
     /// Its bytes.
-    pub(super) bytes: Vec<u8>,
+    pub(super) body: Vec<u8>,
     /// Its media type, as declared.
-    pub(super) kind: Option<String>,
+    pub(super) content_type: Option<String>,
     /// The object as it was found.
     pub(super) found: FoundObject,
     /// Its final URL.
@@ -25,14 +25,14 @@ pub(super) struct ScanSource {
 
 /// Adds the objects of `source` to `queue`.
 pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue) -> PageObjectQueue {
-    let is_long = source.bytes.len() > INLINE_SCAN_BYTES;
+    let is_long = source.body.len() > INLINE_SCAN_BYTES;
     let scan = move || {
-        let kind = source.kind.as_deref().unwrap_or_default();
-        let text = encoding(kind).decode(&source.bytes).0;
-        if source.found.kind == PageObjectKind::Style {
+        let kind = source.content_type.as_deref().unwrap_or_default();
+        let text = declared_encoding(kind).decode(&source.body).0;
+        if source.found.kind == PageObjectKind::StyleSheet {
             scan_css(&text, &source.found, &source.url, &mut queue);
         } else if kind.is_empty() || kind.contains("html") || kind.contains("xml") {
-            scan_html(&text, &source.url, source.found.frames + 1, &mut queue);
+            scan_html(&text, &source.url, source.found.frame_depth + 1, &mut queue);
         }
         queue
     };
@@ -44,7 +44,7 @@ pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue)
 }
 
 /// Returns the encoding. References are mostly ASCII, so without a declared charset it is UTF-8.
-fn encoding(kind: &str) -> &'static Encoding {
+fn declared_encoding(kind: &str) -> &'static Encoding {
     let kind = kind.to_ascii_lowercase();
     let label = kind.split(';').skip(1).find_map(|parameter| parameter.trim().strip_prefix("charset="));
     label.and_then(|label| Encoding::for_label(label.trim_matches(['"', '\'']).as_bytes())).unwrap_or(UTF_8)

@@ -3,9 +3,9 @@
 use html5gum::{Emitter, ForwardingEmitter};
 
 /// Forwards all events except parse errors to the inner emitter.
-pub(super) struct SilentEmitter<E>(pub(super) E);
+pub(super) struct ErrorSkippingEmitter<E>(pub(super) E);
 
-impl<E: Emitter> ForwardingEmitter for SilentEmitter<E> {
+impl<E: Emitter> ForwardingEmitter for ErrorSkippingEmitter<E> {
     type Token = E::Token;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {

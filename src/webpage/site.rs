@@ -5,7 +5,7 @@ use url::{Host, Url};
 /// Whether `a` and `b` have the same registrable domain; addresses and names without one are compared as they are.
 /// Scheme and port do not matter.
 #[must_use]
-pub fn same_site(a: &Url, b: &Url) -> bool {
+pub fn is_same_site(a: &Url, b: &Url) -> bool {
     match (a.host(), b.host()) {
         (Some(Host::Domain(a)), Some(Host::Domain(b))) => {
             a == b || registrable_domain(a) == registrable_domain(b)
@@ -16,7 +16,7 @@ pub fn same_site(a: &Url, b: &Url) -> bool {
 
 /// Returns the site of `url`: its registrable domain, or its host if it has none.
 #[must_use]
-pub fn site(url: &Url) -> Option<String> {
+pub fn site_of_url(url: &Url) -> Option<String> {
     match url.host()? {
         Host::Domain(name) => Some(registrable_domain(name).to_owned()),
         address => Some(address.to_string()),
@@ -48,7 +48,7 @@ mod tests {
             ("http://shop/", "http://cdn/", false),
         ] {
             let (a, b) = (Url::parse(a).unwrap(), Url::parse(b).unwrap());
-            assert_eq!(same_site(&a, &b), same, "{a} {b}");
+            assert_eq!(is_same_site(&a, &b), same, "{a} {b}");
         }
     }
 }

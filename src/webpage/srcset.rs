@@ -7,7 +7,7 @@ const MAX_CANDIDATES: usize = 100;
 
 /// Returns the URL chosen from `srcset`, `sizes` and `src`: the lowest density that is at least that of the window,
 /// otherwise the highest; the first of equal ones.
-pub(super) fn select_candidate<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
+pub(super) fn select_image_url<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
     let mut best: Option<(&str, f64)> = None;
     let mut slot = None;
     let mut consider = |url: &'a str, density: f64| {
@@ -21,7 +21,8 @@ pub(super) fn select_candidate<'a>(srcset: &'a str, sizes: &str, src: Option<&'a
     };
     let mut has_widths = false;
     for (url, descriptors) in candidates(srcset).take(MAX_CANDIDATES) {
-        let found = density(descriptors, || *slot.get_or_insert_with(|| slot_width(sizes)), &mut has_widths);
+        let found =
+            parse_density(descriptors, || *slot.get_or_insert_with(|| source_size(sizes)), &mut has_widths);
         if let Some(density) = found {
             consider(url, density);
         }
@@ -32,7 +33,7 @@ pub(super) fn select_candidate<'a>(srcset: &'a str, sizes: &str, src: Option<&'a
     best.map(|(url, _)| url).or(src)
 }
 
-fn density(text: &str, slot: impl FnOnce() -> f64, has_widths: &mut bool) -> Option<f64> {
+fn parse_density(text: &str, slot: impl FnOnce() -> f64, has_widths: &mut bool) -> Option<f64> {
     let mut density = Some(1.0);
     let mut slot = Some(slot);
     for descriptor in text.split_ascii_whitespace() {
@@ -77,7 +78,7 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Returns the source size by `sizes`, in CSS pixels: that of the first matching condition, otherwise the width of the
 /// window.
-fn slot_width(sizes: &str) -> f64 {
+fn source_size(sizes: &str) -> f64 {
     let sizes = sizes.to_ascii_lowercase();
     media_query::split_outside_parentheses(&sizes, |rest| rest.starts_with(',').then_some(1))
         .find_map(|size| {
@@ -85,7 +86,7 @@ fn slot_width(sizes: &str) -> f64 {
             let (condition, length) =
                 size.rsplit_once(|c: char| c.is_ascii_whitespace()).unwrap_or(("", size));
             media_query::parse_length(length)
-                .filter(|length| *length >= 0.0 && media_query::matches(condition))
+                .filter(|length| *length >= 0.0 && media_query::matches_viewport(condition))
         })
         .unwrap_or(media_query::VIEWPORT_WIDTH)
 }

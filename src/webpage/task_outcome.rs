@@ -29,8 +29,8 @@ impl PageLoader<'_> {
                 match addresses {
                     Ok(addresses) => {
                         server.addresses = Some(addresses.into());
-                        server.waiting.push_front(object);
-                        self.in_flight -= 1;
+                        server.waiting_objects.push_front(object);
+                        self.objects_in_flight -= 1;
                     }
                     Err(failure) => self.fail_origin(origin, object, &failure),
                 }
@@ -40,9 +40,9 @@ impl PageLoader<'_> {
                 match connection {
                     Ok(connection) => self.on_connected(origin, object, connection),
                     Err(failure) => {
-                        self.origins[origin].open -= 1;
-                        if self.origins[origin].was_reached {
-                            self.finish(object, Some(failure));
+                        self.origins[origin].connection_count -= 1;
+                        if self.origins[origin].was_connected {
+                            self.finish_object(object, Some(failure));
                         } else {
                             self.fail_origin(origin, object, &failure);
                         }
@@ -52,7 +52,7 @@ impl PageLoader<'_> {
             TaskOutcome::Responded { origin, object, response: answer } => {
                 self.on_response(origin, object, *answer).await;
             }
-            TaskOutcome::ConnectionClosed { origin, connection } => {
+            TaskOutcome::ConnectionClosed { origin, connection_id: connection } => {
                 self.origins[origin].drop_multiplexed(connection);
             }
         }
@@ -60,76 +60,82 @@ impl PageLoader<'_> {
 
     fn on_connected(&mut self, number: usize, object: usize, connection: NewConnection) {
         let origin = &mut self.origins[number];
-        origin.was_reached = true;
+        origin.was_connected = true;
         let connection_ref = match connection {
             NewConnection::Http1(connection) => ConnectionRef::Http1(connection),
             NewConnection::Multiplexed(shared, driver) => {
-                self.shared += 1;
-                let connection = self.shared;
+                self.multiplexed_connection_count += 1;
+                let connection = self.multiplexed_connection_count;
                 self.tasks.push(Box::pin(async move {
                     driver.await;
-                    TaskOutcome::ConnectionClosed { origin: number, connection }
+                    TaskOutcome::ConnectionClosed { origin: number, connection_id: connection }
                 }));
                 origin.is_multiplexed = true;
-                origin.shared = Some((connection, shared.clone()));
+                origin.multiplexed_connection = Some((connection, shared.clone()));
                 ConnectionRef::Multiplexed(connection, shared)
             }
         };
-        let started = self.objects[object].start(self.options.started);
-        let deadline = object_deadline(self.options.deadline, started, self.options.object_timeout);
+        let started = self.objects[object].start(self.options.page_requested_at);
+        let deadline = object_deadline(self.options.attempt_deadline, started, self.options.object_timeout);
         self.send_request(number, object, connection_ref, deadline);
     }
 
     /// Fails all objects that wait for a server that cannot be reached.
     fn fail_origin(&mut self, origin: usize, object: usize, failure: &Failure) {
-        self.finish(object, Some(failure.clone()));
-        for waiting in std::mem::take(&mut self.origins[origin].waiting) {
-            self.objects[waiting].start(self.options.started);
+        self.finish_object(object, Some(failure.clone()));
+        for waiting in std::mem::take(&mut self.origins[origin].waiting_objects) {
+            self.objects[waiting].start(self.options.page_requested_at);
             self.objects[waiting].finish(Some(failure.clone()));
         }
     }
 
-    fn finish(&mut self, object: usize, failure: Option<Failure>) {
-        self.in_flight -= 1;
+    fn finish_object(&mut self, object: usize, failure: Option<Failure>) {
+        self.objects_in_flight -= 1;
         self.objects[object].finish(failure);
     }
 
     async fn on_response(&mut self, number: usize, object: usize, response: ObjectResponse) {
-        let ObjectResponse { outcome, phases, retry, reusable, shared } = response;
+        let ObjectResponse {
+            outcome,
+            phases,
+            retry_reason: retry,
+            reusable_connection: reusable,
+            multiplexed_connection_id: shared,
+        } = response;
         let origin = &mut self.origins[number];
         match reusable {
-            Some(connection) => origin.idle.push(connection),
-            None if shared.is_none() => origin.open = origin.open.saturating_sub(1),
+            Some(connection) => origin.idle_connections.push(connection),
+            None if shared.is_none() => origin.connection_count = origin.connection_count.saturating_sub(1),
             None => {}
         }
         let loading = &mut self.objects[object];
         loading.result.phases.merge(&phases);
         let (head, content) = match (outcome, retry) {
             (Ok(response), _) => response,
-            (Err(_), Some(reason)) if loading.retries < MAX_RETRIES => {
-                loading.retries += 1;
-                self.in_flight -= 1;
+            (Err(_), Some(reason)) if loading.retry_count < MAX_RETRIES => {
+                loading.retry_count += 1;
+                self.objects_in_flight -= 1;
                 origin.on_connection_lost(reason, shared);
-                origin.waiting.push_front(object);
+                origin.waiting_objects.push_front(object);
                 return;
             }
-            (Err(failure), _) => return self.finish(object, Some(failure)),
+            (Err(failure), _) => return self.finish_object(object, Some(failure)),
         };
-        if origin.is_same_site {
-            self.jar.store_response_cookies(&loading.url, &head.headers);
+        if origin.is_page_site {
+            self.cookie_jar.store_response_cookies(&loading.url, &head.headers);
         }
         loading.record_response(&head, &content);
         if let Some(failure) = content.failure.clone() {
-            return self.finish(object, Some(failure));
+            return self.finish_object(object, Some(failure));
         }
         if is_redirect(head.status) {
             return self.follow_redirect(object, &head);
         }
-        let failure = status_failure(&loading.url, loading.redirects > 0, head.status);
-        let is_read =
-            failure.is_none() && matches!(loading.found.kind, PageObjectKind::Style | PageObjectKind::Frame);
+        let failure = status_failure(&loading.url, loading.redirect_count > 0, head.status);
+        let is_read = failure.is_none()
+            && matches!(loading.found.kind, PageObjectKind::StyleSheet | PageObjectKind::Frame);
         let read = is_read.then(|| (loading.found.clone(), loading.url.clone()));
-        self.finish(object, failure);
+        self.finish_object(object, failure);
         if let Some((found, url)) = read {
             self.scan_content(found, url, &head, content).await;
         }
@@ -138,20 +144,20 @@ impl PageLoader<'_> {
     fn follow_redirect(&mut self, object: usize, head: &ResponseHead) {
         let loading = &mut self.objects[object];
         match redirect_target(&loading.url, head.status, &head.headers) {
-            Err(failure) => self.finish(object, Some(failure)),
-            Ok(to) if loading.redirects == MAX_REDIRECTS => {
+            Err(failure) => self.finish_object(object, Some(failure)),
+            Ok(to) if loading.redirect_count == MAX_REDIRECTS => {
                 let detail =
                     format!("more than {MAX_REDIRECTS} redirects, the next one to `{}`", display_url(&to));
                 let failure = Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail);
-                self.finish(object, Some(failure));
+                self.finish_object(object, Some(failure));
             }
             Ok(to) => {
-                loading.redirects += 1;
-                self.in_flight -= 1;
-                let origin = self.origin_index(&to);
+                loading.redirect_count += 1;
+                self.objects_in_flight -= 1;
+                let origin = self.find_or_add_origin(&to);
                 let loading = &mut self.objects[object];
-                (loading.url, loading.origin) = (to, origin);
-                self.origins[origin].waiting.push_front(object);
+                (loading.url, loading.origin_index) = (to, origin);
+                self.origins[origin].waiting_objects.push_front(object);
             }
         }
     }
@@ -164,12 +170,13 @@ impl PageLoader<'_> {
         head: &ResponseHead,
         content: BodyContent,
     ) {
-        if found.kind == PageObjectKind::Frame && found.frames >= MAX_FRAME_DEPTH {
+        if found.kind == PageObjectKind::Frame && found.frame_depth >= MAX_FRAME_DEPTH {
             return;
         }
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let source = scan::ScanSource { bytes: content.bytes, kind: kind.map(str::to_owned), found, url };
-        let queue = std::mem::replace(&mut self.queue, PageObjectQueue::new(self.options.page));
+        let source =
+            scan::ScanSource { body: content.bytes, content_type: kind.map(str::to_owned), found, url };
+        let queue = std::mem::replace(&mut self.queue, PageObjectQueue::new(self.options.page_url));
         self.queue = scan::scan_objects(source, queue).await;
         self.enqueue_found();
     }
@@ -182,6 +189,6 @@ fn status_failure(url: &Url, is_elsewhere: bool, status: StatusCode) -> Option<F
     match status.as_u16() {
         200..300 | 304 => None,
         100..200 => Some(Failure::new(Phase::Validate, FailureKind::ResponseInvalid, detail())),
-        _ => Some(Failure::new(Phase::Validate, FailureKind::HttpStatus, detail())),
+        _ => Some(Failure::new(Phase::Validate, FailureKind::HttpErrorStatus, detail())),
     }
 }

@@ -53,13 +53,13 @@ impl Harness {
     }
 
     pub async fn record(&self, login: &str) -> Record {
-        self.store.record_by_unique(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
+        self.store.record_by_unique_key(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
     }
 
     /// Returns the audit trail of account 1, oldest first.
     pub async fn audit(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter { customer: Some(ONE), ..AuditFilter::default() };
-        let mut rows = self.store.audit(filter, ALL).await.unwrap().items;
+        let mut rows = self.store.audit_entries(filter, ALL).await.unwrap().items;
         rows.reverse();
         rows
     }

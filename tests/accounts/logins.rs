@@ -31,7 +31,7 @@ async fn a_wrong_password_and_an_unknown_login_are_refused_and_audited_alike() {
     ];
     assert_eq!(actions, expected);
     let audit = harness.audit().await;
-    assert!(audit[1..].iter().all(|row| row.address == "192.0.2.1" && row.object == "user"));
+    assert!(audit[1..].iter().all(|row| row.address == "192.0.2.1" && row.object_kind == "user"));
     assert_eq!((audit[1].entry_point.as_str(), audit[5].entry_point.as_str()), ("v3", "legacy"));
     // A login may be a mistyped password, so unknown ones are not recorded.
     assert!(!format!("{audit:?}").contains("nobody"));

@@ -45,7 +45,9 @@ async fn the_key_file_is_private_and_refused_when_others_can_read_it() {
     let credential = Keyring::read_from(KeyFile { path: file.clone(), is_credential: true }).unwrap();
     assert_eq!(credential.open("a", &sealed).unwrap().as_slice(), b"secret");
     let before = std::fs::read(&file).unwrap();
-    assert!(matches!(credential.rotate(), Err(VaultError::KeyFile(text)) if text.contains("LoadCredential")));
+    assert!(
+        matches!(credential.add_key(), Err(VaultError::KeyFile(text)) if text.contains("LoadCredential"))
+    );
     assert_eq!(std::fs::read(&file).unwrap(), before);
     let missing = KeyFile { path: folder.path().join("gone"), is_credential: true };
     assert!(Keyring::read_or_create_from(missing).is_err(), "a credential was made");
@@ -57,8 +59,8 @@ async fn a_keyring_reloads_new_keys_and_keeps_the_old_ones_when_the_file_is_inva
     let file = key_file(folder.path());
     let keyring = Keyring::read_or_create(&file).unwrap();
     assert_eq!(keyring.reload(), Ok(false));
-    Keyring::read(&file).unwrap().rotate().unwrap();
-    assert_eq!((keyring.newest_id(), keyring.reload(), keyring.newest_id()), (1, Ok(true), 2));
+    Keyring::read(&file).unwrap().add_key().unwrap();
+    assert_eq!((keyring.newest_key_id(), keyring.reload(), keyring.newest_key_id()), (1, Ok(true), 2));
     let sealed = keyring.seal("a", b"secret");
     std::fs::write(&file, "1 rubbish").unwrap();
     assert!(keyring.reload().is_err());
@@ -78,7 +80,7 @@ async fn a_missing_key_file_is_an_error_only_if_the_store_has_secrets() {
     assert!(matches!(error, SealingError::MissingKeyFile { secrets: 3, .. }), "{error}");
     assert!(error.to_string().contains("hint: ") && !file.exists(), "{error}");
     // A key file of another installation.
-    Keyring::read_or_create(&file).unwrap().rotate().unwrap();
+    Keyring::read_or_create(&file).unwrap().add_key().unwrap();
     let other = Keyring::read(&file).unwrap();
     other.remove(&[1]).unwrap();
     let error = open_keyring(&*harness.store, key_file.clone()).await.unwrap_err();
@@ -96,7 +98,7 @@ async fn an_interrupted_rotation_leaves_every_secret_readable() {
     std::fs::write(file.with_extension("key.new"), "# The keys\n2 hal").unwrap();
     assert_eq!(openable(&harness).await, 20);
     // Killed after the file was replaced, before anything was resealed.
-    assert_eq!(keyring.rotate(), Ok(2));
+    assert_eq!(keyring.add_key(), Ok(2));
     assert_eq!(openable(&harness).await, 20);
     assert_eq!(count_sealed_secrets(&*harness.store).await.unwrap().count_by_key, [(1, 20)].into());
     // Killed while resealing.
@@ -134,7 +136,7 @@ async fn vigie_key_rotate_killed_at_any_moment_leaves_every_secret_readable() {
         let store = open(folder.path());
         let keyring = open_keyring(&store, KeyFile::new(key_file(folder.path()))).await.unwrap();
         assert_eq!(opened(&store, &keyring).await.len(), 1_000);
-        newest.push(keyring.newest_id());
+        newest.push(keyring.newest_key_id());
         store.close().await;
     }
     assert!(newest.windows(2).all(|two| two[0] <= two[1]), "{newest:?}");
@@ -142,6 +144,6 @@ async fn vigie_key_rotate_killed_at_any_moment_leaves_every_secret_readable() {
     assert!(done.status.success(), "{done:?}");
     assert!(vigie(&["key", "prune", "--data", &data]).output().unwrap().status.success());
     let keyring = Keyring::read(&key_file(folder.path())).unwrap();
-    assert_eq!(keyring.ids().len(), 1);
+    assert_eq!(keyring.key_ids().len(), 1);
     assert_eq!(opened(&open(folder.path()), &keyring).await.len(), 1_000);
 }

@@ -7,7 +7,7 @@ use vigie::clock::{FakeClock, SystemClock};
 use vigie::domain::{CheckId, FailureKind, Fault, LocationId, MonitorId, Outcome, RunId, Status};
 
 use crate::agent::kit::{AttemptStep, NOON, ScriptedProbe, assignment, context, within};
-use FailureKind::{Cancelled, ConnectRefused, NoSocket, Panicked, TimedOut, Unsupported};
+use FailureKind::{Cancelled, ConnectRefused, NoSocketLeft, Panicked, ProbeUnsupported, TimedOut};
 
 #[tokio::test]
 async fn the_first_attempt_and_retry_decide_the_outcome() {
@@ -20,11 +20,11 @@ async fn the_first_attempt_and_retry_decide_the_outcome() {
         (&[Fail(ConnectRefused), Pass], false, 1, Outcome::Error, 1, None),
         (&[Fail(ConnectRefused), Pass], true, 2, Outcome::Warning, 0, Some(1)),
         (&[Fail(ConnectRefused)], true, 2, Outcome::Error, 1, None),
-        (&[Fail(NoSocket)], true, 2, Outcome::Unknown, 21, None),
-        (&[Fail(NoSocket), Pass], true, 2, Outcome::Warning, 0, Some(21)),
-        (&[Fail(NoSocket), Fail(ConnectRefused)], true, 2, Outcome::Error, 1, None),
-        (&[Fail(ConnectRefused), Fail(NoSocket)], true, 2, Outcome::Error, 1, None),
-        (&[Fail(Unsupported)], false, 1, Outcome::Unknown, 95, None),
+        (&[Fail(NoSocketLeft)], true, 2, Outcome::Unknown, 21, None),
+        (&[Fail(NoSocketLeft), Pass], true, 2, Outcome::Warning, 0, Some(21)),
+        (&[Fail(NoSocketLeft), Fail(ConnectRefused)], true, 2, Outcome::Error, 1, None),
+        (&[Fail(ConnectRefused), Fail(NoSocketLeft)], true, 2, Outcome::Error, 1, None),
+        (&[Fail(ProbeUnsupported)], false, 1, Outcome::Unknown, 95, None),
         (&[Fail(Cancelled), Pass], true, 1, Outcome::Unknown, 21, None),
         (&[Panic], false, 1, Outcome::Unknown, 21, None),
         (&[Panic, Pass], true, 2, Outcome::Warning, 0, Some(21)),
@@ -59,8 +59,8 @@ async fn the_duration_of_a_result_is_that_of_its_attempts() {
         assigned.retries_failure = true;
         let result =
             run_check(&assigned, NOON, &context(Arc::new(SystemClock)), &CancellationToken::new()).await;
-        assert_eq!(result.total_us, total_us, "{steps:?}");
-        assert_eq!(result.attempts.iter().map(|attempt| attempt.total_us).sum::<u64>(), total_us);
+        assert_eq!(result.duration_us, total_us, "{steps:?}");
+        assert_eq!(result.attempts.iter().map(|attempt| attempt.duration_us).sum::<u64>(), total_us);
     }
 }
 

@@ -80,7 +80,7 @@ impl Probe for ScriptedProbe {
                 AttemptStep::Hang => std::future::pending().await,
                 AttemptStep::PassWithTotal(total) => {
                     tokio::time::sleep(Duration::from_secs(1)).await;
-                    Observation { total, ..Observation::default() }
+                    Observation { duration: total, ..Observation::default() }
                 }
                 AttemptStep::Wait => {
                     let _going = RunningGuard::new(&self.running);

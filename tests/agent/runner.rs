@@ -79,7 +79,7 @@ async fn a_run_longer_than_its_interval_is_followed_by_the_queued_slot() {
 #[tokio::test]
 async fn the_result_of_an_ordered_run_goes_only_to_its_caller() {
     let bench = TestRunner::new(AdmissionLimits::default());
-    let probe = ScriptedProbe::new(&[AttemptStep::Fail(FailureKind::NoSocket), AttemptStep::Pass]);
+    let probe = ScriptedProbe::new(&[AttemptStep::Fail(FailureKind::NoSocketLeft), AttemptStep::Pass]);
     bench.runner.apply_changes(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     let result = within(bench.runner.run_now(MonitorId(1))).await.unwrap();
     assert_eq!(

@@ -62,15 +62,15 @@ impl Harness {
         Self {
             policy: AlertPolicy {
                 monitor_id: MONITOR,
-                mode: LocationMode::GlobalNotify,
+                location_mode: LocationMode::GlobalNotify,
                 run_plan: plan,
                 primary_location: LocationId(1),
                 quorum: Quorum::AtLeast(2),
                 notify_on_error: true,
                 notify_on_content_change: false,
                 notify_on_expiry: false,
-                traceroute: false,
-                no_data_runs: 5,
+                traceroute_on_error: false,
+                no_data_threshold: 5,
             },
             contacts: Contacts::default(),
             windows: Vec::new(),
@@ -104,7 +104,7 @@ impl Harness {
 
     /// Whether a verification is pending.
     pub fn has_pending_verification(&self) -> bool {
-        !self.state.pending_verifications().is_empty()
+        !self.state.pending_verification_requests().is_empty()
     }
 
     pub fn recipient(&mut self, name: &str) -> &mut Recipient {
@@ -118,8 +118,8 @@ impl Harness {
             address: format!("{name}@example.com"),
             method: NotificationMethod::MailHtml,
             username: String::new(),
-            availability_alert: true,
-            performance_alert: false,
+            gets_availability_alerts: true,
+            gets_performance_alerts: false,
             notify_on_clear: false,
             start_threshold: 1,
             stop_threshold: 10,
@@ -142,7 +142,7 @@ impl Harness {
         let cx = AlertContext {
             policy: &self.policy,
             contacts: &self.contacts,
-            calendar: &calendar,
+            blackout_calendar: &calendar,
             offline_locations: &self.offline,
             now: self.now,
         };
@@ -170,18 +170,18 @@ impl Harness {
 
     /// Restarts the process with what the store has.
     pub fn restart(&mut self) {
-        let state = if self.state.is_default() {
+        let state = if self.state.is_derivable() {
             let mut fresh = AlertState::default();
-            fresh.restore(&self.last.values().cloned().collect::<Vec<_>>());
+            fresh.restore_from_results(&self.last.values().cloned().collect::<Vec<_>>());
             fresh
         } else {
             let stored = serde_json::to_string(&self.state).unwrap();
             serde_json::from_str(&stored).unwrap()
         };
         let (pending, health, idle) =
-            (self.state.pending_verifications(), self.state.health(), self.state.is_default());
+            (self.state.pending_verification_requests(), self.state.health(), self.state.is_derivable());
         self.state = state;
-        assert_eq!(self.state.pending_verifications(), pending, "questions survive a restart");
+        assert_eq!(self.state.pending_verification_requests(), pending, "questions survive a restart");
         assert!(idle || self.state.health() == health, "the state survives a restart");
         self.start();
     }
@@ -202,7 +202,7 @@ impl Harness {
     pub fn submit(&mut self, location: LocationId, report: &Report, planned_at: Timestamp) {
         let result = location_result(location, report, planned_at, self.policy.run_plan.slot_grid.interval());
         if self.last.get(&location).is_none_or(|last| last.last_planned_at < result.last_planned_at) {
-            let stored = LocationResult { page_change: None, certificate: None, ..result.clone() };
+            let stored = LocationResult { page_change: None, expiring_certificate: None, ..result.clone() };
             self.last.insert(location, stored);
         }
         self.apply(|state, cx| state.on_result(result, cx));
@@ -213,8 +213,8 @@ impl Harness {
 
     /// Answers the oldest pending verification with the status `verdict`, 70 to 79.
     pub fn answer(&mut self, verdict: u16) {
-        let Some(Effect::RequestVerification { planned_at, location, .. }) =
-            self.state.pending_verifications().into_iter().next()
+        let Some(Effect::RequestVerification { planned_at, location_id: location, .. }) =
+            self.state.pending_verification_requests().into_iter().next()
         else {
             panic!("nothing was asked");
         };
@@ -226,8 +226,8 @@ impl Harness {
         let answer = Verification {
             status: Status(verdict),
             location_id: (verdict != 79).then_some(LocationId(99)),
-            found: None,
-            at: self.now,
+            recheck_status: None,
+            completed_at: self.now,
         };
         self.apply(|state, cx| state.on_verification(planned_at, answer, cx));
     }
@@ -245,14 +245,14 @@ impl Harness {
 
     fn log_effect(&mut self, effect: &Effect) {
         let line = match effect {
-            Effect::RequestVerification { location, failed, .. } => {
+            Effect::RequestVerification { location_id: location, failed_locations: failed, .. } => {
                 format!("? {} outside of {}", letter(*location), letters(failed))
             }
-            Effect::RunTraceroute { location, audience, .. } => {
+            Effect::RunTraceroute { location, recipients: audience, .. } => {
                 let names: Vec<_> = audience.iter().map(|(id, _)| self.name(*id)).collect();
                 format!("! trace from {} for {}", letter(*location), names.join(" "))
             }
-            Effect::Notify { recipient, group, draft } => {
+            Effect::Notify { recipient_id: recipient, group_id: group, draft } => {
                 let by = group.map(|group| format!(" by {group}")).unwrap_or_default();
                 format!("> {} {}{by}", self.name(*recipient), describe(draft))
             }
@@ -262,12 +262,12 @@ impl Harness {
             Effect::RecordMissed { locations, .. } => format!(". away {}", letters(locations)),
             Effect::UpdateEpisode(change) => {
                 let what = match change.end {
-                    Some(end) if end.recovered => "over",
+                    Some(end) if end.is_recovery => "over",
                     Some(_) => "dropped",
-                    None if change.flapping => "down, flapping",
+                    None if change.is_flapping => "down, flapping",
                     None => "down",
                 };
-                format!(". {what} {} at {}", change.failed_runs, letters(&change.locations))
+                format!(". {what} {} at {}", change.failed_runs, letters(&change.failed_locations))
             }
         };
         if self.verbose || !line.starts_with('.') {
@@ -290,16 +290,20 @@ pub fn location_result(
     let slots = report.slots.max(1);
     LocationResult {
         planned_at,
-        location,
+        location_id: location,
         check_id: CheckId::new(RunId::new(MONITOR, planned_at), location),
         outcome: report.outcome.unwrap_or(Outcome::Ok),
         status: Status(report.status),
-        slots,
+        run_count: slots,
         last_planned_at: planned_at + interval * (slots - 1),
-        step: report.step,
+        failing_step: report.step,
         failed_views: report.views.clone(),
-        page_change: report.page.map(|(before, now)| PageChange { before, now, object_changes: None }),
-        certificate: report.certificate.then(|| ExpiringCertificate {
+        page_change: report.page.map(|(before, now)| PageChange {
+            bytes_before: before,
+            bytes_now: now,
+            object_changes: None,
+        }),
+        expiring_certificate: report.certificate.then(|| ExpiringCertificate {
             subject: "CN=www.example.com".to_owned(),
             not_after: planned_at + Duration::from_hours(72),
         }),
@@ -311,7 +315,7 @@ fn describe(draft: &NotificationDraft) -> String {
     let cause = draft.deciding_result.as_ref();
     let result_text = cause.map_or_else(
         || "nowhere".to_owned(),
-        |cause| format!("{} at {}", cause.status, letter(cause.location)),
+        |cause| format!("{} at {}", cause.status, letter(cause.location_id)),
     );
     let verification =
         draft.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
@@ -322,12 +326,12 @@ fn describe(draft: &NotificationDraft) -> String {
     };
     match draft.kind {
         NotificationKind::SiteError => {
-            format!("error {}: {result_text}{verification}{silent}", draft.errcount)
+            format!("error {}: {result_text}{verification}{silent}", draft.consecutive_runs)
         }
         NotificationKind::SiteClear => format!("clear{silent}"),
-        NotificationKind::NoData => format!("no data {}{silent}", draft.errcount),
+        NotificationKind::NoData => format!("no data {}{silent}", draft.consecutive_runs),
         NotificationKind::WebChange => {
-            format!("change at {}", cause.map_or_else(String::new, |c| letter(c.location)))
+            format!("change at {}", cause.map_or_else(String::new, |c| letter(c.location_id)))
         }
         NotificationKind::CertificateExpiration => "certificate".to_owned(),
         kind => kind.name().to_owned(),

@@ -47,12 +47,12 @@ fn every_mode_settles_a_run_by_its_rule() {
 fn check(mode: LocationMode, quorum: Quorum, reported: &[Outcome]) {
     let status = |outcome| Status(u16::from(outcome == Outcome::Error));
     let location_outcome = |(at, outcome): (usize, &Outcome)| LocationOutcome {
-        location: LocationId(i64::try_from(at).unwrap() + 1),
+        location_id: LocationId(i64::try_from(at).unwrap() + 1),
         outcome: *outcome,
         status: status(*outcome),
     };
     let outcomes: Vec<LocationOutcome> = reported.iter().enumerate().map(location_outcome).collect();
-    let rule = SettlePolicy { location_mode: mode, home: LocationId(1), quorum };
+    let rule = SettlePolicy { location_mode: mode, home_location: LocationId(1), quorum };
     let settlement = settle(&outcomes, &rule, None);
     let verifies = matches!(mode, LocationMode::Primary | LocationMode::GlobalVerify);
     let alone = reported.iter().filter(|reported| **reported == Outcome::Error).count() == 1;
@@ -76,7 +76,7 @@ fn check(mode: LocationMode, quorum: Quorum, reported: &[Outcome]) {
                 "{context}"
             );
         }
-        Settlement::Failed { cause, confirmed_by: witness } => {
+        Settlement::Failed { cause, confirmed_by_index: witness } => {
             assert!(expected == Some(true) && reported[cause] == Outcome::Error, "{context}");
             assert_eq!(witness.is_some(), verifies && !alone, "{context}");
             assert!(mode != LocationMode::Primary || cause == 0, "{context}");
@@ -98,7 +98,7 @@ fn check(mode: LocationMode, quorum: Quorum, reported: &[Outcome]) {
             "{context}, then {code}"
         );
     }
-    let after_refutation = settle(&outcomes, &rule, Some(Status::VERIFIED_NO_ERROR));
+    let after_refutation = settle(&outcomes, &rule, Some(Status::VERIFICATION_NO_ERROR));
     assert!(
         !matches!(after_refutation, Settlement::Failed { .. } | Settlement::NeedsVerification { .. }),
         "{context}, then 70: {after_refutation:?}"
@@ -109,7 +109,7 @@ fn check(mode: LocationMode, quorum: Quorum, reported: &[Outcome]) {
 fn a_blackout_at_any_location_settles_the_run_as_blackout() {
     for (mode, _) in LocationMode::ALL {
         let location_outcome = |location, outcome| LocationOutcome {
-            location: LocationId(location),
+            location_id: LocationId(location),
             outcome,
             status: Status(1),
         };
@@ -118,7 +118,8 @@ fn a_blackout_at_any_location_settles_the_run_as_blackout() {
             location_outcome(2, Outcome::Blackout),
             location_outcome(3, Outcome::Error),
         ];
-        let rule = SettlePolicy { location_mode: mode, home: LocationId(1), quorum: Quorum::AtLeast(1) };
+        let rule =
+            SettlePolicy { location_mode: mode, home_location: LocationId(1), quorum: Quorum::AtLeast(1) };
         assert_eq!(settle(&outcomes, &rule, None), Settlement::Blackout, "{mode:?}");
     }
 }

@@ -91,7 +91,7 @@ fn history(reported: impl Strategy<Value = Option<Reported>> + 'static) -> impl 
 impl History {
     fn harness(&self) -> Harness {
         let mut harness = Harness::new();
-        harness.policy.mode = self.mode;
+        harness.policy.location_mode = self.mode;
         harness.policy.run_plan.location_pool = (1..=self.pool).map(LocationId).collect();
         harness.policy.run_plan.locations_per_run = if self.rotates {
             self.mode.default_location_count(harness.policy.run_plan.location_pool.len(), true)
@@ -101,7 +101,7 @@ impl History {
         harness.policy.run_plan.rotates_locations = self.rotates;
         harness.policy.run_plan.staggered = self.mode == LocationMode::RoundRobin;
         harness.policy.quorum = self.quorum;
-        harness.policy.no_data_runs = 3;
+        harness.policy.no_data_threshold = 3;
         for (at, (clear, start, stop)) in self.recipients.iter().enumerate() {
             let person = harness.recipient(&format!("person{at}"));
             (person.notify_on_clear, person.start_threshold, person.stop_threshold) = (*clear, *start, *stop);
@@ -185,7 +185,7 @@ impl History {
 
 fn notified(harness: &Harness) -> impl Iterator<Item = (RecipientId, &NotificationDraft)> {
     harness.effects.iter().filter_map(|effect| match effect {
-        Effect::Notify { recipient, draft, .. } => Some((*recipient, draft)),
+        Effect::Notify { recipient_id: recipient, draft, .. } => Some((*recipient, draft)),
         _ => None,
     })
 }
@@ -194,7 +194,7 @@ fn notified(harness: &Harness) -> impl Iterator<Item = (RecipientId, &Notificati
 fn notification_counts(harness: &Harness, kind: NotificationKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
     let mut counts = BTreeMap::new();
     for (recipient, draft) in notified(harness).filter(|(_, draft)| draft.kind == kind) {
-        *counts.entry((draft.episode.unwrap(), recipient)).or_default() += 1;
+        *counts.entry((draft.episode_id.unwrap(), recipient)).or_default() += 1;
     }
     counts
 }
@@ -227,7 +227,7 @@ proptest! {
         // A clear never precedes its error.
         for (at, (recipient, draft)) in notified(&harness).enumerate() {
             if draft.kind == NotificationKind::SiteClear {
-                let before = notified(&harness).take(at).any(|(who, what)| who == recipient && what.episode == draft.episode);
+                let before = notified(&harness).take(at).any(|(who, what)| who == recipient && what.episode_id == draft.episode_id);
                 prop_assert!(before);
             }
         }
@@ -264,7 +264,7 @@ proptest! {
             prop_assert!(stop == 0 || count <= stop);
         }
         for (id, draft) in notified(&harness).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
-            prop_assert!(draft.errcount >= harness.contacts.recipient(id).unwrap().start_threshold);
+            prop_assert!(draft.consecutive_runs >= harness.contacts.recipient(id).unwrap().start_threshold);
         }
     }
 
@@ -274,7 +274,7 @@ proptest! {
         let harness = history.play(true, false);
         let mut keys = std::collections::HashSet::new();
         for (id, draft) in notified(&harness) {
-            let key = (id, draft.kind, draft.episode, draft.planned_at);
+            let key = (id, draft.kind, draft.episode_id, draft.planned_at);
             prop_assert!(keys.insert(key), "{:?} {:?}", key, &harness.output);
         }
     }
@@ -314,7 +314,7 @@ proptest! {
         for (at, run) in history.runs.iter().enumerate() {
             history.run(&mut harness, i64::try_from(at).unwrap() + 1, run, false, &mut answers);
             let health = format!("{:?}", harness.state.health());
-            let open = harness.state.open_episode().is_some();
+            let open = harness.state.open_episode_id().is_some();
             prop_assert!(open && ["Down", "BlackedOut"].contains(&&*health) || !open && health != "Down");
         }
     }

@@ -1,6 +1,6 @@
 //! Who is notified of performance alerts: they follow the same groups, and no blackout silences them (behaviour.md 6).
 
-use vigie::alerting::{AlertContext, recipients_for};
+use vigie::alerting::{AlertContext, select_recipients};
 use vigie::domain::{GroupMonitor, NotificationKind, NotifierGroup, RecipientId};
 use vigie::schedule::{BlackoutCalendar, BlackoutTarget};
 
@@ -11,19 +11,19 @@ fn recipients(harness: &Harness, kind: NotificationKind) -> Vec<(i64, Option<i64
     let cx = AlertContext {
         policy: &harness.policy,
         contacts: &harness.contacts,
-        calendar: &calendar,
+        blackout_calendar: &calendar,
         offline_locations: &[],
         now: harness.run(1),
     };
-    recipients_for(&cx, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
+    select_recipients(&cx, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
 }
 
 #[test]
 fn performance_alerts_go_to_those_who_want_them_and_ignore_blackouts() {
     let mut harness = Harness::new();
-    harness.recipient("ann").performance_alert = true;
+    harness.recipient("ann").gets_performance_alerts = true;
     let bob = harness.recipient("bob");
-    (bob.performance_alert, bob.availability_alert) = (true, false);
+    (bob.gets_performance_alerts, bob.gets_availability_alerts) = (true, false);
     let _ = harness.recipient("eve");
     for recipient in 1..=3 {
         harness.window(BlackoutTarget::Recipient(RecipientId(recipient)), 0, 2);
@@ -40,13 +40,17 @@ fn performance_alerts_go_to_those_who_want_them_and_ignore_blackouts() {
 #[test]
 fn performance_alerts_follow_groups_but_not_their_error_codes() {
     let mut harness = Harness::new();
-    harness.recipient("ann").performance_alert = true;
-    harness.recipient("bob").performance_alert = true;
+    harness.recipient("ann").gets_performance_alerts = true;
+    harness.recipient("bob").gets_performance_alerts = true;
     harness.contacts.groups.push(NotifierGroup {
         id: 10,
-        monitors: vec![GroupMonitor { id: MONITOR.0, step_number: None, content_view_id: None }],
-        recipients: vec![RecipientId(2), RecipientId(99)],
-        error_types: vec![7],
+        group_monitors: vec![GroupMonitor {
+            monitor_id: MONITOR.0,
+            step_number: None,
+            content_view_id: None,
+        }],
+        recipient_ids: vec![RecipientId(2), RecipientId(99)],
+        status_codes: vec![7],
         ..NotifierGroup::default()
     });
     assert_eq!(recipients(&harness, NotificationKind::PerformanceError), [(2, Some(10))]);

@@ -119,10 +119,10 @@ impl Interpreter {
             ["longest", longest] => policy.run_plan.max_check_duration = duration(longest),
             ["silent"] => policy.notify_on_error = false,
             ["loud"] => policy.notify_on_error = true,
-            ["traced"] => policy.traceroute = true,
+            ["traced"] => policy.traceroute_on_error = true,
             ["changes"] => policy.notify_on_content_change = true,
             ["expiry"] => policy.notify_on_expiry = true,
-            ["nodata", runs] => policy.no_data_runs = runs.parse().unwrap(),
+            ["nodata", runs] => policy.no_data_threshold = runs.parse().unwrap(),
             ["shown"] => self.harness.verbose = true,
             ["alert", "blackout", runs] => self.window(BlackoutTarget::Alert(MONITOR), runs),
             ["monitor", "blackout", runs] => self.window(BlackoutTarget::Monitor(MONITOR), runs),
@@ -132,8 +132,8 @@ impl Interpreter {
             }
             ["group", id, rest @ ..] => self.group(id, rest),
             _ if LocationMode::from_name(part.trim()).is_some() => {
-                policy.mode = LocationMode::from_name(part.trim()).unwrap();
-                policy.run_plan.staggered = policy.mode == LocationMode::RoundRobin;
+                policy.location_mode = LocationMode::from_name(part.trim()).unwrap();
+                policy.run_plan.staggered = policy.location_mode == LocationMode::RoundRobin;
             }
             [name, rest @ ..] => self.set_recipient(name, rest),
             [] => {}
@@ -150,7 +150,7 @@ impl Interpreter {
                 "clear" => recipient.notify_on_clear = true,
                 "from" => recipient.start_threshold = number(),
                 "until" => recipient.stop_threshold = number(),
-                "deaf" => recipient.availability_alert = false,
+                "deaf" => recipient.gets_availability_alerts = false,
                 other => panic!("`{other}` says nothing of `{name}`"),
             }
         }
@@ -168,10 +168,10 @@ impl Interpreter {
                     let (monitor, step) = monitor.split_once('/').unwrap_or((monitor, ""));
                     let (id, step_number) = (monitor.parse().unwrap(), step.parse().ok());
                     let content_view_id = step.strip_prefix('v').map(|view| view.parse().unwrap());
-                    group.monitors.push(GroupMonitor { id, step_number, content_view_id });
+                    group.group_monitors.push(GroupMonitor { monitor_id: id, step_number, content_view_id });
                 }
-                (code, "codes") => group.error_types.push(code.parse().unwrap()),
-                (name, "tells") => group.recipients.push(self.harness.recipient(name).id),
+                (code, "codes") => group.status_codes.push(code.parse().unwrap()),
+                (name, "tells") => group.recipient_ids.push(self.harness.recipient(name).id),
                 (other, _) => panic!("`{other}` says nothing of a group"),
             }
         }
@@ -238,15 +238,15 @@ impl Interpreter {
             ["disable"] => self.harness.close(),
             ["enable"] => self.harness.start(),
             ["acknowledge"] => {
-                let episode = self.harness.state.open_episode().expect("an outage");
-                assert!(self.harness.state.acknowledge(episode));
+                let episode = self.harness.state.open_episode_id().expect("an outage");
+                assert!(self.harness.state.acknowledge_episode(episode));
             }
             // The wall clock is changed, and runs continue from there.
             ["clock", "back", by] => self.set_clock(self.harness.now - duration(by)),
             ["clock", "ahead", by] => self.set_clock(self.harness.now + duration(by)),
             ["gone", name] => self.harness.contacts.recipients.retain(|known| known.name != *name),
             // The alert state must be the default, which is not stored.
-            ["idle"] => assert!(self.harness.state.is_default(), "something is remembered"),
+            ["idle"] => assert!(self.harness.state.is_derivable(), "something is remembered"),
             ["health", word] => {
                 assert_eq!(format!("{:?}", self.harness.state.health()).to_lowercase(), *word, "health");
             }

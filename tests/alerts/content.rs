@@ -46,7 +46,7 @@ async fn a_page_change_is_notified_across_a_restart() {
     assert_eq!(changes.len(), 1, "{:?}", harness.summaries().await);
     let content = &changes[0].message.content;
     assert_eq!((&content.extra["bytes_before"], &content.extra["bytes_now"]), (&json!(500), &json!(777)));
-    assert_eq!(content.at, slot(shop, run(3)));
+    assert_eq!(content.occurred_at, slot(shop, run(3)));
     assert_eq!(content.target, "https://shop.example.test/", "without a login");
     assert_eq!(content.http_status, Some(200));
 }
@@ -64,7 +64,7 @@ async fn an_expiring_certificate_is_notified_once_a_day() {
             certificates: vec![Certificate {
                 subject: "CN=shop.example.test".to_owned(),
                 issuer: "CN=Test CA".to_owned(),
-                names: Vec::new(),
+                subject_alt_names: Vec::new(),
                 not_before: run(-60 * 24 * 60),
                 not_after: run(10 * 24 * 60),
                 sha256: "ab".repeat(32),
@@ -135,12 +135,12 @@ async fn notifications_name_the_failing_step() {
             number,
             name: name.to_owned(),
             status,
-            started_us: 0,
-            total_us: 0,
+            start_offset_us: 0,
+            duration_us: 0,
             phases: Phases::default(),
             failures: Vec::new(),
             exchanges: Vec::new(),
-            variables: Vec::new(),
+            variable_names: Vec::new(),
             browser_step: None,
         })
         .to_vec();
@@ -148,7 +148,7 @@ async fn notifications_name_the_failing_step() {
     let notifications = harness.notifications().await;
     assert!(!notifications.is_empty(), "{:?}", harness.summaries().await);
     for message in &notifications {
-        assert_eq!(message.message.content.step, Some((3, "Pay".to_owned())));
+        assert_eq!(message.message.content.failing_step, Some((3, "Pay".to_owned())));
     }
 }
 
@@ -168,12 +168,12 @@ async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
             name: format!("View {id}"),
             status,
             notify_on_error,
-            total_us: 1,
-            objects: 1,
-            bytes: 1,
+            duration_us: 1,
+            object_count: 1,
+            decoded_bytes: 1,
             failures: Vec::new(),
         };
-        result.details.views =
+        result.details.content_views =
             vec![view(1, Status::OK, true), view(2, Status(7007), true), view(3, Status(7007), false)];
         result
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{AccountCache, SharedFacts};
+use vigie::catalog::{AccountCache, SharedAccountData};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
@@ -15,8 +15,8 @@ use vigie::domain::{
     Timestamp,
 };
 use vigie::pipeline::{
-    AgentStatus, AlertEngineDependencies, AlertEngineSettings, IngestSettings, Ingestor, PlanError,
-    PlanFuture, Planner, Wakeup,
+    AgentStatus, AlertEngineDependencies, AlertEngineSettings, DeliveryWakeup, IngestSettings, Ingestor,
+    PlanError, PlanFuture, Planner,
 };
 use vigie::schedule::SlotGrid;
 use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
@@ -61,23 +61,23 @@ pub struct FakeLocations {
 }
 
 impl Planner for FakeLocations {
-    fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+    fn apply_monitor_changes(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
+    fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             self.check_requests.lock().unwrap().push((monitor.id, location));
             let response = self.responses.lock().unwrap().get(&location).copied();
             match response.unwrap_or(CheckResponse::Completed(Outcome::Error)) {
                 CheckResponse::Completed(outcome) => Ok(result(monitor.id, location.0, run(0), outcome)),
-                CheckResponse::Busy => Err(PlanError::Busy),
+                CheckResponse::Busy => Err(PlanError::QueueFull),
                 CheckResponse::Pending => std::future::pending().await,
             }
         })
     }
 
-    fn trace(
+    fn run_traceroute(
         &self,
         monitor: Monitor,
         location: LocationId,
@@ -105,7 +105,7 @@ impl Planner for FakeLocations {
 }
 
 pub fn location(id: i64) -> Location {
-    Location { id: LocationId(id), name: format!("place {id}"), region: if id < 3 { 1 } else { 2 } }
+    Location { id: LocationId(id), name: format!("place {id}"), region_code: if id < 3 { 1 } else { 2 } }
 }
 
 /// Returns a result with `outcome` for the first run of `monitor` at or after `time`.
@@ -136,12 +136,12 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
         warning_status: None,
         status_text: status.text().to_owned(),
         reasons: if failed { vec!["it refused".to_owned()] } else { Vec::new() },
-        total_us: 700,
+        duration_us: 700,
         address: Some("192.0.2.7:443".parse().unwrap()),
         attempts: vec![Attempt {
             number: 1,
             started_at: planned_at,
-            total_us: 700,
+            duration_us: 700,
             phases,
             failure,
             warnings: Vec::new(),
@@ -270,8 +270,8 @@ impl Harness {
     /// Returns kind, run (in minutes) and error count of every notification.
     pub async fn summaries(&self) -> Vec<String> {
         let line = |message: &Notification| {
-            let minute = (message.message.content.at.as_micros() / 1_000_000 - START) / 60;
-            let errcount = message.message.content.errcount;
+            let minute = (message.message.content.occurred_at.as_micros() / 1_000_000 - START) / 60;
+            let errcount = message.message.content.consecutive_failures;
             format!("{} of run {minute}, error {errcount}", message.message.content.kind.name())
         };
         self.notifications().await.iter().map(line).collect()
@@ -316,24 +316,24 @@ async fn open(
 ) -> (Arc<SqliteStore>, Arc<AccountCache>, Arc<Ingestor>) {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
     let store = Arc::new(store);
-    let common = SharedFacts {
+    let common = SharedAccountData {
         locations: (1..=3).map(location).collect(),
-        certificate_days: 30,
-        ..SharedFacts::default()
+        default_certificate_warning_days: 30,
+        ..SharedAccountData::default()
     };
     let accounts = Arc::new(AccountCache::new(store.clone(), common));
     let metrics = Arc::new(Metrics::new());
-    let states = store.states().await.unwrap();
+    let states = store.monitor_states().await.unwrap();
     let ingestor = Arc::new(Ingestor::start(store.clone(), metrics, states, IngestSettings::default()));
     let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),
         outbox: store.clone(),
-        results: store.clone(),
+        result_store: store.clone(),
         config_store: store.clone(),
-        accounts: Arc::clone(&accounts),
+        account_cache: Arc::clone(&accounts),
         planner: locations.clone(),
         clock: clock.clone(),
-        wakeup: Wakeup::default(),
+        delivery_wakeup: DeliveryWakeup::default(),
     };
     ingestor.enable_alerting(dependencies, AlertEngineSettings::default()).await.unwrap();
     (store, accounts, ingestor)
@@ -354,5 +354,5 @@ pub async fn alert_state_count(harness: &Harness) -> usize {
 }
 
 pub async fn due_notifications(harness: &Harness) -> Vec<Notification> {
-    harness.store.due(harness.clock.now(), 1000, 1000).await.unwrap()
+    harness.store.due_notifications(harness.clock.now(), 1000, 1000).await.unwrap()
 }

@@ -35,7 +35,7 @@ async fn ten_thousand_failures_in_the_same_minute_are_each_notified_once() {
     }
     until("their ends are told", async || harness.count().await == 2 * u64::try_from(MANY).unwrap()).await;
     let keys: HashSet<String> =
-        harness.notifications().await.into_iter().map(|message| message.message.key).collect();
+        harness.notifications().await.into_iter().map(|message| message.message.idempotency_key).collect();
     assert_eq!(keys.len(), 2 * usize::try_from(MANY).unwrap());
     let check_requests = harness.locations.check_requests.lock().unwrap().len();
     assert_eq!(check_requests, usize::try_from(MANY).unwrap(), "each was asked about once");

@@ -25,26 +25,32 @@ async fn errors_and_recovery_are_notified_in_the_transaction_of_their_results() 
     );
     let episodes = harness.episodes().await;
     assert_eq!(
-        (episodes.len(), episodes[0].since, episodes[0].ended_at),
+        (episodes.len(), episodes[0].started_at, episodes[0].ended_at),
         (1, slot(shop, run(2)), Some(slot(shop, run(4))))
     );
-    assert_eq!(episodes[0].body["runs"], 2);
+    assert_eq!(episodes[0].change_fields["runs"], 2);
     let notifications = harness.notifications().await;
     let (first, episode) = (&notifications[0].message, episodes[0].id);
-    assert_eq!(first.key, format!("site_error-{episode}-{}-{anna}", slot(shop, run(2)).as_micros()));
+    assert_eq!(
+        first.idempotency_key,
+        format!("site_error-{episode}-{}-{anna}", slot(shop, run(2)).as_micros())
+    );
     let content = &first.content;
     assert_eq!(
         (content.status, content.status_text.as_str()),
         (Status::CONNECT_FAILED, "TCP connection failed")
     );
-    assert_eq!((content.target.as_str(), content.location.as_str()), ("shop.example.test:443", "place 1"));
+    assert_eq!(
+        (content.target.as_str(), content.location_name.as_str()),
+        ("shop.example.test:443", "place 1")
+    );
     assert_eq!((content.alert_note.as_str(), content.reasons[0].as_str()), ("call the shop", "it refused"));
     assert_eq!(content.phases, [("connect".to_owned(), 700)]);
-    assert_eq!(content.locations[0].status, Some(Status::CONNECT_FAILED));
+    assert_eq!(content.location_reports[0].status, Some(Status::CONNECT_FAILED));
     assert_eq!(content.check_id, Some(result(shop, 1, run(2), Outcome::Error).check_id));
     let clear = &notifications[2].message.content;
     assert_eq!(
-        (clear.kind, clear.status, clear.since),
+        (clear.kind, clear.status, clear.outage_started_at),
         (NotificationKind::SiteClear, Status::OK, Some(slot(shop, run(2))))
     );
     // Once the flapping time is over, no alert state is kept.
@@ -65,7 +71,7 @@ async fn a_healthy_monitor_stores_only_its_results() {
         assert_eq!(alert_state_count(&harness).await, 0, "after run {number}");
     }
     assert_eq!((harness.notifications().await.len(), harness.episodes().await.len()), (0, 0));
-    assert_eq!(harness.ingestor.health(shop), MonitorHealth::Up);
+    assert_eq!(harness.ingestor.monitor_health(shop), MonitorHealth::Up);
 }
 
 #[tokio::test]
@@ -79,7 +85,7 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
     );
     for monitor in [removed, disabled, paused] {
         harness.submit_outcome(monitor, 1, Outcome::Error).await;
-        assert_eq!(harness.ingestor.health(monitor), MonitorHealth::Down);
+        assert_eq!(harness.ingestor.monitor_health(monitor), MonitorHealth::Down);
     }
     harness.wait_for(3).await;
     harness.ingestor.update_monitors(Vec::new(), vec![removed]).await;
@@ -88,7 +94,7 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
     let rest = MonitorMetadata { paused_until: Some(run(60)), ..MonitorMetadata::default() };
     harness.change(paused, |monitor| monitor.metadata = Arc::new(rest)).await;
     until("all outages ended", async || harness.episodes().await.iter().all(|e| e.ended_at.is_some())).await;
-    assert_eq!(harness.episodes().await[0].body["end"]["recovered"], false);
+    assert_eq!(harness.episodes().await[0].change_fields["end"]["recovered"], false);
     for monitor in [removed, disabled, paused] {
         harness.submit_outcome(monitor, 2, Outcome::Ok).await;
     }
@@ -157,8 +163,8 @@ async fn missing_runs_are_notified_as_no_data() {
     let notifications = harness.notifications().await;
     assert_eq!(notifications.len(), 1);
     assert_eq!(
-        (notifications[0].message.content.kind, notifications[0].message.content.errcount),
+        (notifications[0].message.content.kind, notifications[0].message.content.consecutive_failures),
         (NotificationKind::NoData, 5)
     );
-    assert_eq!(harness.ingestor.health(shop), MonitorHealth::Unknown);
+    assert_eq!(harness.ingestor.monitor_health(shop), MonitorHealth::Unknown);
 }

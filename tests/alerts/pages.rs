@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{
-    CheckResult, Failure, FailureKind, FullPage, HttpFacts, MonitorId, MonitorType, Outcome, PageObject,
+    CheckResult, Failure, FailureKind, HttpFacts, MonitorId, MonitorType, Outcome, PageLoad, PageObject,
     PageObjectKind, Phase, Phases, Status,
 };
 
@@ -17,18 +17,19 @@ fn page(monitor: MonitorId, number: i64, objects: &[(&str, u64)]) -> CheckResult
         kind: PageObjectKind::Image,
         third_party: false,
         blocked: false,
-        started_us: 1,
-        total_us: 2,
+        start_offset_us: 1,
+        duration_us: 2,
         phases: Phases::default(),
         http_status: 200,
         http_version: "HTTP/1.1".to_owned(),
-        mimetype: "image/png".to_owned(),
+        media_type: "image/png".to_owned(),
         body_wire_bytes: *bytes,
         body_bytes: *bytes,
         failure: None,
     });
-    let page = FullPage { objects: objects.collect(), bytes: 1000, total_us: 9, ..FullPage::default() };
-    result.details.page = Some(Box::new(page));
+    let page =
+        PageLoad { objects: objects.collect(), decoded_bytes: 1000, duration_us: 9, ..PageLoad::default() };
+    result.details.page_load = Some(Box::new(page));
     result
 }
 
@@ -59,7 +60,7 @@ async fn stored_results(harness: &Harness) -> Vec<String> {
     let mut results = harness.results().await;
     results.sort_by_key(|result| result.planned_at);
     let codes = |result: &CheckResult| {
-        let page = result.details.page.as_ref();
+        let page = result.details.page_load.as_ref();
         page.map_or(String::new(), |page| {
             page.changes.iter().map(|change| format!(" {}", change.status)).collect::<Vec<_>>().concat()
         })
@@ -160,7 +161,7 @@ async fn the_result_records_changes_of_the_page_and_of_its_text() {
     let text_changes: Vec<_> = results
         .iter()
         .map(|result| result.facts.http.as_ref().unwrap())
-        .map(|facts| (facts.changed, facts.text_sha256_before.as_deref()))
+        .map(|facts| (facts.content_changed, facts.previous_text_sha256.as_deref()))
         .collect();
     assert_eq!(text_changes, [(false, None), (false, None), (true, Some("aa")), (true, None)]);
     assert!(results.iter().all(|result| result.outcome == Outcome::Ok));

@@ -43,7 +43,7 @@ async fn a_pending_verification_is_requested_again_after_a_restart() {
     harness.wait_for(1).await;
     assert_eq!(*harness.locations.check_requests.lock().unwrap(), [(shop, LocationId(3))]);
     let verification = harness.notifications().await.remove(0).message.content.verification.unwrap();
-    assert_eq!(verification.status, Status::VERIFIED_CONFIRMED);
+    assert_eq!(verification.status, Status::VERIFICATION_CONFIRMED);
     assert_eq!(harness.summaries().await, ["site_error of run 1, error 1"]);
 }
 
@@ -64,7 +64,7 @@ async fn outages_of_monitors_removed_while_stopped_are_ended() {
     until("both are over", async || harness.episodes().await.iter().all(|e| e.ended_at.is_some())).await;
     harness.submit_outcome(stateless, 2, Outcome::Error).await;
     let open: Vec<_> = harness.episodes().await.into_iter().filter(|e| e.ended_at.is_none()).collect();
-    assert_eq!((open.len(), open[0].since), (1, slot(stateless, run(2))), "a new outage begins");
+    assert_eq!((open.len(), open[0].started_at), (1, slot(stateless, run(2))), "a new outage begins");
     assert_eq!(crate::alerts::harness::alert_state_count(&harness).await, 1);
 }
 

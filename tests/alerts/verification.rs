@@ -21,10 +21,10 @@ async fn an_unconfirmed_failure_becomes_a_warning_without_notification() {
     until("it turned into a warning", async || stored().await.outcome == Outcome::Warning).await;
     let stored = stored().await;
     let verification = stored.verification.unwrap();
-    assert_eq!(verification.status, Status::VERIFIED_NO_ERROR);
+    assert_eq!(verification.status, Status::VERIFICATION_NO_ERROR);
     assert_eq!(verification.location_id, Some(LocationId(3)), "the one that verifies");
     assert_eq!(stored.warning_status, Some(Status::CONNECT_FAILED));
-    let state = harness.ingestor.state_at(shop, LocationId(1)).unwrap();
+    let state = harness.ingestor.monitor_state_at(shop, LocationId(1)).unwrap();
     assert_eq!((state.outcome, state.status), (Outcome::Warning, Status::OK));
     harness.submit_outcome(shop, 2, Outcome::Ok).await;
     assert_eq!((harness.notifications().await.len(), harness.episodes().await.len()), (0, 0));
@@ -42,10 +42,10 @@ async fn a_confirmed_failure_is_notified_with_the_confirming_location() {
     harness.wait_for(1).await;
     let content = harness.notifications().await.remove(0).message.content;
     let verification = content.verification.unwrap();
-    assert_eq!(verification.status, Status::VERIFIED_CONFIRMED);
+    assert_eq!(verification.status, Status::VERIFICATION_CONFIRMED);
     assert_eq!(verification.location_id, Some(LocationId(3)), "of another region rather than of the pool");
     assert_eq!(content.reasons, ["it refused"], "the result was read again");
-    assert_eq!(content.locations.len(), 2);
+    assert_eq!(content.location_reports.len(), 2);
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn without_a_verifying_location_an_error_is_notified_immediately() {
     let notifications = harness.notifications().await;
     assert_eq!(notifications.len(), 1, "in the transaction of the result");
     let verification = notifications[0].message.content.verification.clone().unwrap();
-    assert_eq!(verification.status, Status::VERIFIED_UNAVAILABLE);
+    assert_eq!(verification.status, Status::VERIFICATION_UNAVAILABLE);
     assert!(harness.locations.check_requests.lock().unwrap().is_empty());
 }
 
@@ -79,7 +79,7 @@ async fn an_error_is_notified_when_the_verifying_location_does_not_respond() {
         })
         .await;
         let verification = harness.notifications().await.remove(0).message.content.verification.unwrap();
-        assert_eq!(verification.status, Status::VERIFIED_NO_ANSWER);
+        assert_eq!(verification.status, Status::VERIFICATION_NO_RESPONSE);
     }
 }
 
@@ -115,7 +115,7 @@ async fn an_offline_location_misses_its_runs_without_failing_them() {
     harness.submit_outcome(shop, 4, Outcome::Error).await;
     harness.wait_for(1).await;
     let content = harness.notifications().await.remove(0).message.content;
-    let silent: Vec<_> = content.locations.iter().filter(|report| report.status.is_none()).collect();
+    let silent: Vec<_> = content.location_reports.iter().filter(|report| report.status.is_none()).collect();
     assert_eq!((silent.len(), silent[0].name.as_str()), (1, "place 2"));
     harness.locations.offline.lock().unwrap().clear();
     harness

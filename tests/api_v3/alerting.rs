@@ -1,7 +1,7 @@
 //! Outages, notifications, test notifications, performance alerts and SLAs of monitors, and occurrences of blackouts.
 
 use serde_json::{Value, json};
-use vigie::alerting::{EpisodeChange, EpisodeEnd, LocationResult};
+use vigie::alerting::{EpisodeEnd, EpisodeSnapshot, LocationResult};
 use vigie::domain::{
     CheckId, CustomerId, EpisodeId, LocationId, MonitorId, Outcome, Role, RunId, Status, Timestamp,
     Verification,
@@ -28,33 +28,33 @@ fn outage(customer: CustomerId, monitor: i64, start: i64, end: Option<i64>) -> S
     let id = EpisodeId::new(monitor_id, since);
     let result = LocationResult {
         planned_at: since,
-        location: LocationId(2),
+        location_id: LocationId(2),
         check_id: CheckId::new(RunId::new(monitor_id, since), LocationId(2)),
         outcome: Outcome::Error,
         status: Status(51),
-        slots: 1,
+        run_count: 1,
         last_planned_at: since,
-        step: Some(2),
+        failing_step: Some(2),
         failed_views: vec![4],
         page_change: None,
-        certificate: None,
+        expiring_certificate: None,
     };
-    let change = EpisodeChange {
+    let change = EpisodeSnapshot {
         id,
         since,
         cause: result,
         failed_runs: 3,
-        last_run: at(start + 2),
+        last_failed_at: at(start + 2),
         last_status: Status(1),
-        locations: vec![LocationId(2), LocationId(3)],
+        failed_locations: vec![LocationId(2), LocationId(3)],
         verification: Some(Verification {
             status: Status(71),
             location_id: Some(LocationId(1)),
-            found: Some(Status(51)),
-            at: at(start),
+            recheck_status: Some(Status(51)),
+            completed_at: at(start),
         }),
-        flapping: false,
-        end: end.map(|end| EpisodeEnd { at: at(end), recovered: true }),
+        is_flapping: false,
+        end: end.map(|end| EpisodeEnd { ended_at: at(end), is_recovery: true }),
     };
     let Value::Object(body) = serde_json::to_value(&change).unwrap() else { panic!("no object") };
     StoredEpisode {
@@ -62,11 +62,11 @@ fn outage(customer: CustomerId, monitor: i64, start: i64, end: Option<i64>) -> S
         customer,
         monitor_id,
         monitor_name: "Shop".to_owned(),
-        since,
+        started_at: since,
         ended_at: end.map(at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        body,
+        change_fields: body,
     }
 }
 
@@ -105,7 +105,7 @@ async fn outages_are_listed_newest_first_and_filtered() {
             "started_at": "2026-11-20T11:00:00Z", "ended_at": "2026-11-20T11:30:00Z", "recovered": true,
             "status": 1, "status_text": Status(1).text(), "runs": 3, "last_run": "2026-11-20T11:02:00Z",
             "cause": {
-                "check_id": ended.body["cause"]["check_id"], "planned_at": "2026-11-20T11:00:00Z",
+                "check_id": ended.change_fields["cause"]["check_id"], "planned_at": "2026-11-20T11:00:00Z",
                 "location_id": 2, "status": 51, "status_text": Status(51).text(), "step": 2,
             },
             "locations": [2, 3],
@@ -155,11 +155,11 @@ async fn a_test_notification_is_queued_and_a_dead_one_is_retried() {
     let body = json!({"recipient_id": anna, "monitor_id": one});
     reader.post("/test-notifiers", body.clone()).await.refused(403);
     let id = admin.post("/test-notifiers", body).await.id();
-    let waiting = app.store.due(at(0), 10, 10).await.unwrap();
+    let waiting = app.store.due_notifications(at(0), 10, 10).await.unwrap();
     assert_eq!(waiting.len(), 1);
     let content = &waiting[0].message.content;
     assert_eq!(
-        (content.kind.name(), content.monitor_name.as_str(), content.brand.as_str()),
+        (content.kind.name(), content.monitor_name.as_str(), content.subject_prefix.as_str()),
         ("test", "one", "Vigie")
     );
     assert_eq!(content.target, "http://shop.example.com/");
@@ -192,7 +192,7 @@ async fn a_test_notification_is_queued_and_a_dead_one_is_retried() {
     assert_eq!(stranger.post(&retry, json!({})).await.refused(404), ["Record not found"]);
     assert_eq!(stranger.get("/notifications").await.expect(200)["metadata"]["resultset"]["count"], 0);
     assert_eq!(admin.post(&retry, json!({})).await.expect(200)["state"], "pending");
-    assert_eq!(app.store.due(at(0), 10, 10).await.unwrap().len(), 1);
+    assert_eq!(app.store.due_notifications(at(0), 10, 10).await.unwrap().len(), 1);
     for (query, count) in [
         (format!("recipient_id={anna}"), 1),
         (format!("monitor_id={one}"), 1),

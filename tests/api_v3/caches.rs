@@ -1,7 +1,7 @@
 //! The cached facts of an account reflect each change at once.
 
 use serde_json::{Value, json};
-use vigie::catalog::AccountFacts;
+use vigie::catalog::AccountSnapshot;
 use vigie::domain::{CustomerId, MonitorId, Role, Timestamp};
 use vigie::schedule::BlackoutTarget;
 
@@ -10,15 +10,16 @@ use crate::support::tls_server::Authority;
 
 /// Returns the cached facts of account 1 that a change below can alter.
 async fn cached(app: &App) -> Value {
-    let facts = app.state.monitors.account_cache().facts(CustomerId(1)).await.unwrap();
+    let facts = app.state.monitors.account_cache().account(CustomerId(1)).await.unwrap();
     describe(&facts)
 }
 
-fn describe(facts: &AccountFacts) -> Value {
+fn describe(facts: &AccountSnapshot) -> Value {
     let names = |names: Vec<&str>| json!(names);
     let noon = Timestamp::from_seconds(NOON);
-    let in_blackout =
-        |id: i64| facts.calendar.active_window(BlackoutTarget::Monitor(MonitorId(id)), noon).is_some();
+    let in_blackout = |id: i64| {
+        facts.blackout_calendar.active_window(BlackoutTarget::Monitor(MonitorId(id)), noon).is_some()
+    };
     json!({
         "locations": names(facts.locations.values().map(|location| location.name.as_str()).collect()),
         "properties": names(facts.properties.values().map(|property| property.name.as_str()).collect()),

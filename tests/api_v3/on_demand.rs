@@ -50,8 +50,8 @@ async fn a_test_runs_at_the_home_location_or_at_the_requested_one() {
     let by_get = user.get(&format!("/tests?monitor_id={id}")).await.expect(200);
     assert_eq!(wait_until_ended(&user, by_get["result_url"].as_str().unwrap()).await["progress"], 2);
     assert_eq!(user.send(Method::HEAD, &format!("/tests?monitor_id={id}"), &[], "").await.status, 200);
-    let filter = AuditFilter { object: Some("test".to_owned()), ..AuditFilter::default() };
-    let entries = app.store.audit(filter, Pagination { limit: 10, offset: 0 }).await.unwrap().items;
+    let filter = AuditFilter { object_kind: Some("test".to_owned()), ..AuditFilter::default() };
+    let entries = app.store.audit_entries(filter, Pagination { limit: 10, offset: 0 }).await.unwrap().items;
     assert_eq!(entries.len(), 3);
     assert_eq!((entries[0].action.as_str(), entries[0].login.as_str()), ("create", "power-user-1"));
     let results = user.get("/results").await.expect(200);
@@ -68,7 +68,7 @@ async fn failed_tests_report_their_outcome_or_error() {
         (Ok(Outcome::Error), 3, json!("error"), ""),
         (Ok(Outcome::Unknown), 3, json!("unknown"), ""),
         (Err(PlanError::LocationOffline), 3, Value::Null, "no agent of this location is online"),
-        (Err(PlanError::Busy), 3, Value::Null, "too many checks are queued"),
+        (Err(PlanError::QueueFull), 3, Value::Null, "too many checks are queued"),
     ] {
         app.planner.set_outcome(outcome_or_error);
         let (_, url) = start_test(&user, &format!("monitor_id={id}")).await;

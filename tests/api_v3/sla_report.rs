@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use vigie::domain::{
-    CheckId, CheckResult, FullPage, LocationId, MonitorId, Outcome, RecordKind, Role, RunId, Timestamp,
+    CheckId, CheckResult, LocationId, MonitorId, Outcome, PageLoad, RecordKind, Role, RunId, Timestamp,
 };
-use vigie::store::{AlertChanges, Commit, ConfigChange, ConfigStore, Ingest, NewRecord};
+use vigie::store::{AlertChanges, ConfigChange, ConfigStore, Ingest, IngestBatch, NewRecord};
 
 use crate::support::app::{App, Client, NOON, result, website};
 
@@ -52,13 +52,13 @@ async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 
                 check_id: CheckId::new(run_id, location_id),
                 run_id,
                 planned_at,
-                total_us: location.unsigned_abs() * 1_000_000,
+                duration_us: location.unsigned_abs() * 1_000_000,
                 captures: Vec::new(),
                 ..result(&monitor, location_id, outcome)
             });
         }
     }
-    let commit = Commit { results, states: Vec::new(), alerts: AlertChanges::default() };
+    let commit = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
     app.store.commit(commit).await.unwrap();
     id
 }
@@ -167,12 +167,16 @@ async fn full_page_times_count_with_use_fullpage_time() {
         let mut result = result(&monitor, LocationId(1), outcome);
         result.run_id = RunId::new(monitor.id, planned_at);
         result.check_id = CheckId::new(result.run_id, LocationId(1));
-        (result.planned_at, result.total_us, result.captures) = (planned_at, 1_000_000, Vec::new());
-        let page = FullPage { total_us: seconds * 1_000_000, ..FullPage::default() };
-        result.details.page = (seconds > 0).then(|| Box::new(page));
+        (result.planned_at, result.duration_us, result.captures) = (planned_at, 1_000_000, Vec::new());
+        let page = PageLoad { duration_us: seconds * 1_000_000, ..PageLoad::default() };
+        result.details.page_load = (seconds > 0).then(|| Box::new(page));
         result
     });
-    let commit = Commit { results: results.collect(), states: Vec::new(), alerts: AlertChanges::default() };
+    let commit = IngestBatch {
+        results: results.collect(),
+        monitor_states: Vec::new(),
+        alert_changes: AlertChanges::default(),
+    };
     app.store.commit(commit).await.unwrap();
     let body = json!({"monitor_id": id, "name": "Gold", "response_time": 1.5});
     let sla = user.post("/slas", body).await.id();

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::api::{Verb, legacy, v3};
 use vigie::domain::{CheckResult, CustomerId, MonitorId, Role};
-use vigie::pipeline::next_state;
+use vigie::pipeline::next_monitor_state;
 use vigie::service::{AccountService, EntryPoint};
-use vigie::store::{Commit, Ingest};
+use vigie::store::{Ingest, IngestBatch};
 use vigie::telemetry::Metrics;
-use vigie::telemetry::{Condition, HealthSource};
+use vigie::telemetry::{HealthCondition, HealthSource};
 use vigie::web::{self, PageAuth, PageState};
 
 use crate::support::app::{App, Client, Reply, website};
@@ -72,8 +72,8 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
     let test: i64 = owner.post(&format!("/tests?monitor_id={monitor}"), json!({})).await.id();
     let result = result(app, monitor);
     let check = result.check_id.to_string();
-    let states = next_state(None, &result).into_iter().collect();
-    let commit = Commit { results: vec![result], states, ..Commit::default() };
+    let states = next_monitor_state(None, &result).into_iter().collect();
+    let commit = IngestBatch { results: vec![result], monitor_states: states, ..IngestBatch::default() };
     app.store.commit(commit).await.unwrap();
     let records = [location, property, certificate, blackout, event, user, test];
     let alerting = [recipient, template, group, sla, alert, message];
@@ -315,11 +315,11 @@ async fn check_legacy_api(app: &App, customer: CustomerId, monitor: i64) {
 struct AlwaysHealthy;
 
 impl HealthSource for AlwaysHealthy {
-    fn liveness(&self) -> Vec<Condition> {
+    fn liveness(&self) -> Vec<HealthCondition> {
         Vec::new()
     }
 
-    fn readiness(&self) -> Vec<Condition> {
+    fn readiness(&self) -> Vec<HealthCondition> {
         Vec::new()
     }
 }

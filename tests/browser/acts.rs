@@ -21,7 +21,7 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
         let observation = Check::new(kind, &site.url("/"), steps).passes().await;
         assert_eq!(observation.details.steps.len(), 2);
         let second = &observation.details.steps[1];
-        assert_eq!(second.variables, ["sum", "double"]);
+        assert_eq!(second.variable_names, ["sum", "double"]);
         let browser_step = second.browser_step.as_ref().unwrap();
         assert_eq!((browser_step.title.as_str(), browser_step.http_status), ("Preferences", 200));
         let browser = observation.details.browser.as_ref().unwrap();

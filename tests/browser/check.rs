@@ -175,7 +175,7 @@ fn summary(observation: &Observation) -> String {
         writeln!(text, "{} {} {} {:?}", step.name, step.status, browser_step.url, browser_step.console)
             .unwrap();
         for result in &browser_step.actions {
-            writeln!(text, "    {} {} {} us", result.action, result.status, result.total_us).unwrap();
+            writeln!(text, "    {} {} {} us", result.action, result.status, result.duration_us).unwrap();
         }
     }
     text

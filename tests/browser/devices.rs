@@ -41,7 +41,7 @@ async fn a_site_sees_the_device_of_the_subtype() {
         let before = site.requests().len();
         let observation = check.passes().await;
         let facts = observation.details.browser.as_ref().unwrap();
-        assert_eq!((facts.device.as_str(), facts.viewport), ("small phone", (360, 640)));
+        assert_eq!((facts.emulated_device.as_str(), facts.viewport), ("small phone", (360, 640)));
         assert_eq!(facts.user_agent, "Pocket/1.0 (Tests)");
         let requests = site.requests().split_off(before);
         let page = requests.iter().find(|(path, _)| path == "/pages/device").unwrap();
@@ -62,7 +62,7 @@ async fn a_site_sees_the_device_of_the_subtype() {
             Check::new(kind, &site.url("/"), r#"<step name="Plain"><open url="/pages/device"/></step>"#);
         let observation = plain.passes().await;
         let facts = observation.details.browser.unwrap();
-        assert_eq!((facts.device.as_str(), facts.viewport), ("", (1366, 768)));
+        assert_eq!((facts.emulated_device.as_str(), facts.viewport), ("", (1366, 768)));
     })
     .await;
 }

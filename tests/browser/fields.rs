@@ -33,7 +33,7 @@ async fn captures_are_kept_by_level() {
     let png = json!({"capture": {"level": "All Actions", "mimetype": "image/png", "sources": false}});
     let observation = Check::new(kind, &site.url("/"), good).with(png).passes().await;
     let first = &observation.captures[0];
-    assert_eq!((first.name.as_str(), first.mimetype.as_str()), ("step-01.png", "image/png"));
+    assert_eq!((first.name.as_str(), first.media_type.as_str()), ("step-01.png", "image/png"));
     assert!(first.content.as_ref().unwrap().starts_with(b"\x89PNG"));
 }
 
@@ -66,7 +66,7 @@ async fn a_step_records_loaded_objects_and_the_console() {
         let browser_step = |at: usize| observation.details.steps[at].browser_step.as_ref().unwrap();
         let objects = &browser_step(0).objects;
         for (path, object_kind) in [
-            ("/pages/style", PageObjectKind::Style),
+            ("/pages/style", PageObjectKind::StyleSheet),
             ("/pages/script", PageObjectKind::Script),
             ("/pages/image", PageObjectKind::Image),
         ] {
@@ -108,7 +108,7 @@ async fn full_pages_views_and_changes_use_the_loaded_objects() {
     assert!(
         observation
             .details
-            .page
+            .page_load
             .as_ref()
             .unwrap()
             .objects
@@ -120,10 +120,13 @@ async fn full_pages_views_and_changes_use_the_loaded_objects() {
     check(json!({"interval_fullpage": 5, "notify_on_fullpage_errors": true})).fails(7007).await;
     let view = |notify: bool, pattern: &str| json!({"content_views": [{"id": 7, "name": "Pictures", "notify_on_error": notify, "inherit_global_errors": false, "url_patterns": [pattern]}]});
     let observation = check(view(false, "*.png")).passes().await;
-    assert_eq!((observation.details.views[0].status.0, observation.details.views[0].objects), (7007, 1));
+    assert_eq!(
+        (observation.details.content_views[0].status.0, observation.details.content_views[0].object_count),
+        (7007, 1)
+    );
     check(view(true, "*.png")).fails(7007).await;
     let observation = check(view(true, "*.gif")).passes().await;
-    assert_eq!(observation.details.views[0].status.0, 0);
+    assert_eq!(observation.details.content_views[0].status.0, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -171,7 +174,7 @@ async fn exchanges_are_recorded_for_har_files_without_secrets() {
         assert_eq!(post.response_headers.get("location"), Some("/account"));
         let document = &second.exchanges[0];
         assert!(
-            document.started_us >= second.started_us && document.phases.micros(Phase::FirstByte).is_some()
+            document.start_offset_us >= second.start_offset_us && document.phases.micros(Phase::FirstByte).is_some()
         );
         assert!(document.url.contains("/data?word=") && !document.url.contains("s3cret"), "{}", document.url);
         let all = serde_json::to_string(&observation.details).unwrap();

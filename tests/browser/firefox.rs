@@ -170,7 +170,7 @@ async fn refusals_of_the_proxy_are_not_responses_of_the_site() {
             ("https://127.0.0.9/d".to_owned(), 0, None),
             ("http://localhost/e".to_owned(), 0, None),
             ("https://localhost/f".to_owned(), 0, None),
-            (site.url("/status/403"), 403, Some(FailureKind::HttpStatus)),
+            (site.url("/status/403"), 403, Some(FailureKind::HttpErrorStatus)),
         ] {
             let object = objects(&observation, 0).iter().find(|object| object.url == url);
             let object = object.unwrap_or_else(|| panic!("{kind:?} {url} {:?}", objects(&observation, 0)));

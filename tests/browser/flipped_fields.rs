@@ -107,7 +107,7 @@ async fn user_experience_can_be_limited_to_the_base_page() {
             .timing
             .as_ref()
             .unwrap()
-            .layout_shift
+            .cumulative_layout_shift
             .unwrap()
     };
     let (all, page) = (shift(false).await, shift(true).await);
@@ -122,10 +122,10 @@ async fn full_page_fields_take_effect() {
     let check =
         |page: &str, fields: Value| Check::without_script(kind, json!({"url": site.url(page)})).with(fields);
     let observation = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
-    assert!(observation.details.page.is_none());
+    assert!(observation.details.page_load.is_none());
     let object = |seconds: u64| json!({"interval_fullpage": 1, "fullpage_object_timeout": seconds, "notify_on_fullpage_errors": true});
     let observation = check("/pages/tardy", object(5)).passes().await;
-    assert!(observation.details.page.is_some());
+    assert!(observation.details.page_load.is_some());
     check("/pages/tardy", object(1)).fails(7002).await;
     let none = |enabled: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": enabled, "notify_on_fullpage_errors": true});
     check("/pages/stay", none(false)).passes().await;

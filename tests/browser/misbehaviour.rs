@@ -22,13 +22,13 @@ pub fn failure_detail(observation: &Observation) -> &str {
 }
 
 pub fn has_screenshot(observation: &Observation) -> bool {
-    observation.captures.iter().any(|file| file.mimetype == "image/jpeg" && file.content_len() > 500)
+    observation.captures.iter().any(|file| file.media_type == "image/jpeg" && file.content_len() > 500)
 }
 
 /// Returns the duration of the play phase in seconds, with the inspection at its end. The start of a browser is left
 /// out, since it may take long on a busy machine.
 pub fn play_seconds(observation: &Observation) -> f64 {
-    f64::from(observation.phases.micros(Phase::Play).unwrap()) / 1e6
+    f64::from(observation.phases.micros(Phase::RunScript).unwrap()) / 1e6
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,13 +194,13 @@ async fn a_browser_over_its_memory_limit_is_killed_and_reported() {
         "{}",
         failure_detail(&observation)
     );
-    assert!(observation.details.browser.as_ref().unwrap().memory_bytes.unwrap() > 900 << 20);
+    assert!(observation.details.browser.as_ref().unwrap().peak_memory_bytes.unwrap() > 900 << 20);
     // The step in progress has the same failure.
     let step = &observation.details.steps[0];
     assert_eq!((step.status.0, step.failures.first()), (90, observation.failure.as_ref()));
     assert!(
-        step.total_us > 0
-            && f64::from(u32::try_from(step.total_us).unwrap()) / 1e6 <= play_seconds(&observation)
+        step.duration_us > 0
+            && f64::from(u32::try_from(step.duration_us).unwrap()) / 1e6 <= play_seconds(&observation)
     );
 }
 

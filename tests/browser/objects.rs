@@ -34,7 +34,7 @@ async fn objects_blocked_by_vigie_are_not_failures_of_the_site() {
         check.config.egress_policy = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
         let before = site.paths().len();
         let observation = check.passes().await;
-        assert_eq!((&observation.warnings[..], observation.details.views[0].status.0), (&[][..], 0));
+        assert_eq!((&observation.warnings[..], observation.details.content_views[0].status.0), (&[][..], 0));
         let objects = objects(&observation);
         for from in ["http://localhost", "https://localhost", "http://127.0.0.2"] {
             let url = format!("{from}:{}/pages/image", site.at.port());
@@ -81,7 +81,7 @@ async fn documents_are_distinguished_from_other_objects() {
         ] {
             assert_eq!(classified(url), expected, "{url} of {}", kind.name());
         }
-        let page = &observation.details.page.as_ref().unwrap().objects;
+        let page = &observation.details.page_load.as_ref().unwrap().objects;
         let mut urls: Vec<&str> = page.iter().map(|object| object.url.as_str()).collect();
         urls.sort_unstable();
         let mut expected_urls: Vec<String> =

@@ -100,7 +100,7 @@ async fn a_page_that_uses_memory_without_end_is_killed() {
             }
         });
         let failure = tokio::time::timeout(Duration::from_mins(1), failure).await.unwrap();
-        assert_eq!(failure.kind, FailureKind::BrowserTooLarge, "{failure}");
+        assert_eq!(failure.kind, FailureKind::BrowserOutOfMemory, "{failure}");
         assert!(opened.browser_process.peak_memory_bytes().unwrap() > 1 << 30);
         drop(opened);
         test_pool.assert_empty().await;
@@ -189,7 +189,7 @@ async fn a_broken_driver_is_reported_in_time() {
             FailureKind::BrowserFailed,
             "did not respond",
         ),
-        (&ready, FailureKind::BrowserMissing, "only supports Chrome version 120"),
+        (&ready, FailureKind::BrowserNotInstalled, "only supports Chrome version 120"),
         (&busy_port(1), FailureKind::BrowserFailed, "the driver printed: all is well"),
         (&busy_port(2), FailureKind::BrowserFailed, "the driver printed: all is well"),
         (&busy_port(3), FailureKind::BrowserFailed, "bind() failed: Address already in use"),
@@ -256,7 +256,7 @@ async fn a_missing_browser_or_driver_is_named_with_its_setting() {
         let test_pool = TestPool::with(nowhere);
         let forward = test_pool.forward(&session_options(kind)).await;
         let failure = test_pool.open(&session_options(kind), &forward).await.unwrap_err();
-        assert_eq!(failure.kind, FailureKind::BrowserMissing, "{failure}");
+        assert_eq!(failure.kind, FailureKind::BrowserNotInstalled, "{failure}");
         assert!(failure.detail.contains(text), "{failure}");
         test_pool.assert_empty().await;
     }

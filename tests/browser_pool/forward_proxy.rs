@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::FailureKind;
 use vigie::forward_proxy::{
-    AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig, REFUSED_HEADER, TraceId,
+    AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig, PROXY_ERROR_HEADER, TraceId,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, PublicRoots, TlsOptions, TrustConfig};
 
@@ -39,7 +39,7 @@ async fn server(
 /// Sends `request` to a forward proxy over `net`; returns the response up to `enough` or the end.
 async fn send_request(forward: &ForwardProxy, net: &Net, request: &[u8], enough: &str) -> String {
     let exchange = async {
-        let mut stream = TcpStream::connect(forward.address()).await.unwrap();
+        let mut stream = TcpStream::connect(forward.listen_address()).await.unwrap();
         stream.write_all(request).await.unwrap();
         let mut read = Vec::new();
         loop {
@@ -76,7 +76,7 @@ async fn a_request_in_absolute_form_reaches_its_target_in_origin_form() {
     let response = send_request(&forward, &net(), request.as_bytes(), "hello").await;
     assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && response.ends_with("\r\n\r\nhello"), "{response}");
     assert!(response.contains("X-Own: 1\r\n") && !response.contains("Keep-Alive"), "{response}");
-    assert!(!response.to_lowercase().contains(REFUSED_HEADER), "{response}");
+    assert!(!response.to_lowercase().contains(PROXY_ERROR_HEADER), "{response}");
     let received = received.await.unwrap();
     assert!(received.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{received}");
     assert!(
@@ -138,7 +138,7 @@ async fn connect_and_upgrades_become_tunnels() {
     let response = send_request(&forward, &net(), request.as_bytes(), "pong").await;
     assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with("\r\n\r\npong"), "{response}");
     assert_eq!(received.await.unwrap(), "ping");
-    assert_eq!(forward.target_connection("127.0.0.1", to.port()).unwrap().address, Some(to));
+    assert_eq!(forward.target_connection("127.0.0.1", to.port()).unwrap().peer_address, Some(to));
 
     let switch = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\npong";
     let (to, received) = server("\r\n\r\n", switch).await;
@@ -165,12 +165,12 @@ async fn unreachable_targets_are_refused_and_recorded() {
         ForwardProxy::bind(ForwardProxyConfig { blocked_hosts: blocked, ..ForwardProxyConfig::default() })
             .await
             .unwrap();
-    let own = forward.address();
+    let own = forward.listen_address();
     for (host, port, status, kind) in [
         ("10.1.2.3", 80, "403", FailureKind::EgressDenied),
         ("169.254.169.254", 80, "403", FailureKind::EgressDenied),
-        ("ads.example.com", 80, "403", FailureKind::PageUnloadable),
-        ("A.Tracker.example", 80, "403", FailureKind::PageUnloadable),
+        ("ads.example.com", 80, "403", FailureKind::NavigationFailed),
+        ("A.Tracker.example", 80, "403", FailureKind::NavigationFailed),
         ("127.0.0.1", closed.port(), "502", FailureKind::ConnectRefused),
         ("127.0.0.1", own.port(), "403", FailureKind::EgressDenied),
     ] {
@@ -180,7 +180,7 @@ async fn unreachable_targets_are_refused_and_recorded() {
         ] {
             let response = send_request(&forward, &net, request.as_bytes(), "\r\n\r\n").await;
             assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{request}{response}");
-            assert!(response.contains(&format!("\r\n{REFUSED_HEADER}: ")), "{request}{response}");
+            assert!(response.contains(&format!("\r\n{PROXY_ERROR_HEADER}: ")), "{request}{response}");
             assert_eq!(forward.last_failure(host, port).unwrap().kind, kind, "{request}{response}");
         }
     }
@@ -215,7 +215,7 @@ async fn requests_not_meant_for_a_proxy_are_refused() {
 async fn a_slow_client_does_not_block_others() {
     let (to, _seen) = server("\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let forward = forward().await;
-    let mut slow = TcpStream::connect(forward.address()).await.unwrap();
+    let mut slow = TcpStream::connect(forward.listen_address()).await.unwrap();
     slow.write_all(b"GET http://").await.unwrap();
     let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
     assert!(send_request(&forward, &net(), request.as_bytes(), "\r\n\r\nok").await.contains("200"));
@@ -225,7 +225,7 @@ async fn a_slow_client_does_not_block_others() {
 async fn other_users_of_the_host_are_not_served() {
     let (to, _seen) = server("\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
-    let peers = AllowedClients::User(4_000_000_000);
+    let peers = AllowedClients::LocalUser(4_000_000_000);
     let forward =
         ForwardProxy::bind(ForwardProxyConfig { allowed_clients: peers, ..ForwardProxyConfig::default() })
             .await
@@ -235,8 +235,8 @@ async fn other_users_of_the_host_are_not_served() {
 
 async fn tracing_proxy() -> ForwardProxy {
     let rules = ForwardProxyConfig {
-        trace: Some(TraceId::from_bits(0xFACE)),
-        intercept_tls: Some(TlsOptions::default()),
+        trace_id: Some(TraceId::from_bits(0xFACE)),
+        tls_interception: Some(TlsOptions::default()),
         ..ForwardProxyConfig::default()
     };
     ForwardProxy::bind(rules).await.unwrap()

@@ -102,7 +102,7 @@ async fn a_remote_browser_uses_the_forward_proxy() {
         assert_eq!(opened.driver_client.title().await.unwrap(), "Shop");
         let host = site.address.ip().to_string();
         assert_eq!(
-            forward.target_connection(&host, site.address.port()).unwrap().address,
+            forward.target_connection(&host, site.address.port()).unwrap().peer_address,
             Some(site.address)
         );
         assert_eq!((test_pool.processes(), test_pool.profiles()), (Vec::new(), Vec::new()), "it is not ours");

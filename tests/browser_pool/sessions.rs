@@ -23,7 +23,7 @@ async fn a_browser_uses_its_forward_proxy_and_leaves_nothing() {
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
         assert!(
-            !opened.facts.version.is_empty() && opened.facts.driver.contains("driver "),
+            !opened.facts.version.is_empty() && opened.facts.driver_version.contains("driver "),
             "{:?}",
             opened.facts
         );
@@ -43,7 +43,7 @@ async fn a_browser_uses_its_forward_proxy_and_leaves_nothing() {
         assert_eq!(opened.facts.user_agent, "Watcher/1");
         let host = site.address.ip().to_string();
         assert_eq!(
-            forward.target_connection(&host, site.address.port()).unwrap().address,
+            forward.target_connection(&host, site.address.port()).unwrap().peer_address,
             Some(site.address)
         );
         assert!(!test_pool.processes().is_empty());
@@ -71,7 +71,7 @@ async fn requests_of_a_page_obey_the_rules_with_a_known_cause() {
             ForwardProxy::bind(test_pool.pool.proxy_config(&options, blocked).unwrap()).await.unwrap();
         let opened = test_pool.open(&options, &forward).await.unwrap();
         test_pool.while_serving(&forward, opened.driver_client.goto(&site.url("/"))).await.unwrap();
-        assert_eq!(forward.last_failure("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
+        assert_eq!(forward.last_failure("ads.example.com", 80).unwrap().kind, FailureKind::NavigationFailed);
         assert_eq!(forward.last_failure("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
         drop(opened);
         test_pool.assert_empty().await;

@@ -23,7 +23,7 @@ fn phases(pairs: &[(Phase, u64)]) -> Phases {
 
 fn attempt(number: u8, phases: Phases, failure: Option<Failure>) -> Attempt {
     let total_us = phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    Attempt { number, started_at: at(), total_us, phases, failure, warnings: Vec::new() }
+    Attempt { number, started_at: at(), duration_us: total_us, phases, failure, warnings: Vec::new() }
 }
 
 fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt>) -> CheckResult {
@@ -52,7 +52,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
             .map(ToString::to_string)
             .into_iter()
             .collect(),
-        total_us: attempts.iter().map(|attempt| attempt.total_us).sum(),
+        duration_us: attempts.iter().map(|attempt| attempt.duration_us).sum(),
         address: Some("192.0.2.7:443".parse().unwrap()),
         attempts,
         facts: Facts::default(),
@@ -67,7 +67,7 @@ fn certificate(subject: &str, not_after: &str) -> Certificate {
     Certificate {
         subject: subject.to_owned(),
         issuer: "CN=Example Root".to_owned(),
-        names: vec!["www.example.test".to_owned(), "example.test".to_owned()],
+        subject_alt_names: vec!["www.example.test".to_owned(), "example.test".to_owned()],
         not_before: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
         not_after: Timestamp::parse(not_after).unwrap(),
         sha256: "00".repeat(32),
@@ -91,7 +91,7 @@ fn a_passing_website() {
         Outcome::Ok,
         vec![attempt(1, phases(COLD), None)],
     );
-    shown.facts.resolved = vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()];
+    shown.facts.resolved_addresses = vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()];
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 200,
         http_version: "HTTP/1.1".into(),
@@ -117,7 +117,7 @@ fn a_passing_website() {
 #[test]
 fn a_website_that_failed_twice_shows_both_attempts() {
     let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.7:443");
-    let broken = Failure::new(Phase::FirstByte, FailureKind::HttpStatus, "503 Service Unavailable");
+    let broken = Failure::new(Phase::FirstByte, FailureKind::HttpErrorStatus, "503 Service Unavailable");
     let shown = result(
         MonitorType::Website,
         "shop",
@@ -144,7 +144,7 @@ fn a_redirect_has_a_line_per_hop_and_a_warning_its_reason() {
     );
     shown.warning_status = Some(Status::TIMED_OUT);
     shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
-    shown.attempts[1].warnings.push(Warning::new(WarningKind::FellBack, "the server chose `HTTP/1.1`"));
+    shown.attempts[1].warnings.push(Warning::new(WarningKind::Fallback, "the server chose `HTTP/1.1`"));
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 204,
         http_version: "HTTP/1.1".into(),
@@ -186,14 +186,14 @@ fn ping_and_name_server_show_their_own_facts() {
     );
     ping.address = Some("192.0.2.1:0".parse().unwrap());
     ping.facts.ping = Some(Box::new(PingFacts {
-        sent: 5,
-        received: 4,
+        requests_sent: 5,
+        replies_received: 4,
         loss_percent: 20.0,
         rtt_min_us: Some(41),
         rtt_avg_us: Some(1_250),
         rtt_max_us: Some(18_000),
         rtt_stddev_us: Some(12),
-        socket: "dgram".into(),
+        socket_type: "dgram".into(),
         icmp_errors: vec![
             "192.0.2.1 reported: host unreachable (ICMP type 3, code 1), once".into(),
             "192.0.2.2 reported: TTL exceeded (ICMP type 11, code 0), 2 times".into(),
@@ -206,15 +206,15 @@ fn ping_and_name_server_show_their_own_facts() {
         vec![attempt(1, phases(&[(Phase::Send, 30), (Phase::FirstByte, 700)]), None)],
     );
     dns.facts.dns = Some(Box::new(DnsFacts {
-        question: "example.com".into(),
+        query_name: "example.com".into(),
         record_type: "A".into(),
         rcode: "NOERROR".into(),
-        answers: vec!["A 192.0.2.10".into(), "A 192.0.2.11".into()],
+        answer_records: vec!["A 192.0.2.10".into(), "A 192.0.2.11".into()],
         transport: "udp".into(),
         authoritative: true,
         signed: true,
         response_bytes: Some(1_120),
-        ttl: Some(3_600),
+        min_ttl_seconds: Some(3_600),
         ..DnsFacts::default()
     }));
     let both = [ping, dns].map(|shown| render::render_check(&shown, Style::PLAIN)).join("----\n");
@@ -254,12 +254,12 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         number,
         name: name.to_owned(),
         status: failures.first().map_or(Status::OK, Failure::status),
-        started_us: 0,
-        total_us: 41_200,
+        start_offset_us: 0,
+        duration_us: 41_200,
         phases: phases(COLD),
         failures,
         exchanges,
-        variables: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
+        variable_names: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
         browser_step: None,
     };
     let wrong = |detail: &str| Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail);
@@ -277,26 +277,34 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         kind: PageObjectKind::Image,
         third_party: failure.is_some(),
         blocked: false,
-        started_us,
-        total_us: 50_000,
+        start_offset_us: started_us,
+        duration_us: 50_000,
         phases: Phases::default(),
         http_status: if failure.is_some() { 404 } else { 200 },
         http_version: "HTTP/1.1".to_owned(),
-        mimetype: "image/png".to_owned(),
+        media_type: "image/png".to_owned(),
         body_wire_bytes: 1200,
         body_bytes: 1200,
         failure,
     };
-    let gone = Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404 Not Found`");
-    let change =
-        |status, before, now| PageObjectChange { status, url: "https://a.test/x.js".to_owned(), before, now };
-    result.details.page = Some(Box::new(FullPage {
-        total_us: 100_000,
-        bytes: 123_456,
+    let gone = Failure::new(Phase::Validate, FailureKind::HttpErrorStatus, "`404 Not Found`");
+    let change = |status, before, now| PageObjectChange {
+        status,
+        url: "https://a.test/x.js".to_owned(),
+        previous_bytes: before,
+        current_bytes: now,
+    };
+    result.details.page_load = Some(Box::new(PageLoad {
+        duration_us: 100_000,
+        decoded_bytes: 123_456,
         unlisted_objects: 3,
         objects: vec![
             object("https://a.test/a.png", 0, None),
-            object("https://b.test/b.png", 50_000, Some(gone.into_page_object("https://b.test/b.png"))),
+            object(
+                "https://b.test/b.png",
+                50_000,
+                Some(gone.into_page_object_failure("https://b.test/b.png")),
+            ),
         ],
         changes: vec![
             change(Status::OBJECT_NEW, None, Some(9)),

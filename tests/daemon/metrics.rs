@@ -14,16 +14,21 @@ fn with_every_metric() -> Metrics {
     metrics.record_result(&retried);
     metrics.record_result(&result(1, 1, Outcome::Ok));
     metrics.record_result(&result(1, 2, Outcome::Missed));
-    metrics
-        .record_load(SchedulerLoad::default(), SchedulerLoad { planned: 5, queued: 4, light: 2, heavy: 1 });
+    metrics.record_load_change(
+        SchedulerLoad::default(),
+        SchedulerLoad { planned_monitors: 5, queued_runs: 4, light_checks: 2, heavy_checks: 1 },
+    );
     // A second location, and a change of the first.
-    metrics.record_load(SchedulerLoad::default(), SchedulerLoad { planned: 5, ..SchedulerLoad::default() });
-    let now = SchedulerLoad { planned: 4, queued: 4, light: 2, heavy: 0 };
-    metrics.record_load(SchedulerLoad { heavy: 1, planned: 5, ..now }, now);
+    metrics.record_load_change(
+        SchedulerLoad::default(),
+        SchedulerLoad { planned_monitors: 5, ..SchedulerLoad::default() },
+    );
+    let now = SchedulerLoad { planned_monitors: 4, queued_runs: 4, light_checks: 2, heavy_checks: 0 };
+    metrics.record_load_change(SchedulerLoad { heavy_checks: 1, planned_monitors: 5, ..now }, now);
     metrics.set_ingest_queue_depth(1);
     metrics.record_commit(500, Duration::from_millis(3));
     metrics.record_commit_error("full");
-    metrics.record_job("roll_up", "done");
+    metrics.record_housekeeping_run("roll_up", "done");
     metrics.record_reload(true);
     metrics.record_delivery(NotificationMethod::JsonPost, true, Duration::from_millis(3));
     metrics

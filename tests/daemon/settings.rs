@@ -70,7 +70,7 @@ fn settings_are_converted_for_the_components() {
     );
     assert_eq!(settings.store.retention.results, Duration::from_hours(48));
     assert!(settings.store.full_sync);
-    assert_eq!((settings.location.id, settings.location.region), (LocationId(4), 9));
+    assert_eq!((settings.location.id, settings.location.region_code), (LocationId(4), 9));
     let servers = ["192.0.2.1:53".parse().unwrap(), "[::1]:5353".parse().unwrap()];
     assert_eq!(settings.net.name_servers, NameServers::Explicit(servers.to_vec()));
     assert!(settings.net.egress_policy.check(EgressScope::Operator, "10.1.1.1".parse().unwrap()).is_err());
@@ -80,7 +80,7 @@ fn settings_are_converted_for_the_components() {
     assert_eq!(&*settings.probe.user_agent, "me/1");
     assert_eq!(settings.billing_plans[0].monitor_types, [MonitorType::Tcp]);
     let mobile = settings.mobile_emulation;
-    assert_eq!((mobile.region, mobile.profiles), (Some(7), [(3, "watch".to_owned())].into()));
+    assert_eq!((mobile.region_id, mobile.profile_names), (Some(7), [(3, "watch".to_owned())].into()));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_mobile_profile_defines_a_device() {
     assert_eq!(device.emulation.user_agent.as_deref(), Some("Tick/1"));
     assert_eq!(device.emulation.extra_headers, [("X-Size".to_owned(), "tiny".to_owned())]);
     assert_eq!(device.blocked_hosts.matching_pattern("a.ads.example"), Some("*.ads.example"));
-    assert_eq!(load("").unwrap().mobile_emulation.profiles.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(load("").unwrap().mobile_emulation.profile_names.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
     let errors = load(
         "mobile: {profiles: [{subtype: 1, name: a, width: 5, scale: 9, user_agent: ' ', headers: [{name: Host, value: x}], blocked_hosts: ['*']}]}\n",
     )
@@ -392,7 +392,7 @@ fn every_location_has_its_own_network_and_limits() {
     .unwrap();
     let hosted = settings.hosted_locations();
     let locations: Vec<_> =
-        hosted.iter().map(|at| (at.location.id.0, at.location.region, at.can_verify)).collect();
+        hosted.iter().map(|at| (at.location.id.0, at.location.region_code, at.can_verify)).collect();
     assert_eq!(locations, [(4, 0, false), (9, 2, true), (5, 0, false)]);
     assert_eq!(settings.location_ids(), [4, 9, 5]);
     let sources: Vec<_> =

@@ -26,7 +26,7 @@ use vigie::store::{
     StoreFuture,
 };
 use vigie::telemetry::Metrics;
-use vigie::telemetry::{Condition, HealthSource};
+use vigie::telemetry::{HealthCondition, HealthSource};
 use vigie::web::{self, PageState};
 
 /// Returns a result of `monitor` with `outcome`, planned `minute` minutes after the start of 2026.
@@ -55,7 +55,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         warning_status: None,
         status_text: status.text().to_owned(),
         reasons: if failed { vec!["the target refused the connection".to_owned()] } else { vec![] },
-        total_us: 40_000,
+        duration_us: 40_000,
         address: None,
         attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
         facts: Facts::default(),
@@ -74,7 +74,7 @@ fn attempt(started_at: Timestamp, failed: bool) -> Attempt {
         phases.set(Phase::FirstByte, Duration::from_millis(30));
     }
     let failure = failed.then(|| Failure::new(Phase::Connect, FailureKind::ConnectRefused, "127.0.0.1:9"));
-    Attempt { number: 1, started_at, total_us: 40_000, phases, failure, warnings: vec![] }
+    Attempt { number: 1, started_at, duration_us: 40_000, phases, failure, warnings: vec![] }
 }
 
 /// A result store in memory, newest first; `broken` makes every call fail.
@@ -96,10 +96,10 @@ impl MemoryResults {
                 planned_at: result.planned_at,
                 outcome: result.outcome,
                 status: result.status,
-                total_us: result.total_us,
-                since: result.planned_at,
+                duration_us: result.duration_us,
+                streak_started_at: result.planned_at,
                 streak: 1,
-                full_page_at: None,
+                last_full_page_at: None,
             };
             states.insert(result.monitor_id, state);
         }
@@ -136,7 +136,7 @@ impl ResultStore for MemoryResults {
         self.respond(files.into_iter().find(|file| file.name == name).cloned())
     }
 
-    fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
         self.respond(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
     }
 
@@ -149,7 +149,7 @@ impl ResultStore for MemoryResults {
         self.respond(states.iter().map(find).collect())
     }
 
-    fn states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
         self.respond(self.states.clone())
     }
 
@@ -179,7 +179,7 @@ impl vigie::store::SampleStore for MemoryResults {
         self.respond(None)
     }
 
-    fn means(
+    fn mean_durations(
         &self,
         _: MonitorId,
         _: Timestamp,
@@ -211,18 +211,18 @@ pub struct Health {
 }
 
 impl HealthSource for Health {
-    fn liveness(&self) -> Vec<Condition> {
-        vec![Condition::met("runner")]
+    fn liveness(&self) -> Vec<HealthCondition> {
+        vec![HealthCondition::met("runner")]
     }
 
-    fn readiness(&self) -> Vec<Condition> {
-        vec![Condition { name: "store", reason: self.fault.lock().unwrap().clone() }]
+    fn readiness(&self) -> Vec<HealthCondition> {
+        vec![HealthCondition { name: "store", unmet_reason: self.fault.lock().unwrap().clone() }]
     }
 }
 
 /// Returns the location of these tests.
 fn location() -> Location {
-    Location { id: LocationId(1), name: "north & <south>".to_owned(), region: 7 }
+    Location { id: LocationId(1), name: "north & <south>".to_owned(), region_code: 7 }
 }
 
 /// The pages over the results in `kept` and some monitors, as the daemon serves them.

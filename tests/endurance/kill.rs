@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::schedule::SlotGrid;
-use vigie::targets::{Responder, ResponderAddresses, ResponderConfig};
+use vigie::targets::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets};
 
 use crate::endurance::daemon::{Daemon, list};
 
@@ -29,7 +29,7 @@ fn a_killed_server_keeps_shown_results_and_accounts_for_every_slot() {
     let mut random = RandomMoments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", random.0);
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let targets = runtime.block_on(Responder::start(ResponderConfig::default())).unwrap();
+    let targets = runtime.block_on(BuiltInTargets::start(BuiltInTargetConfig::default())).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (monitors, data) = (folder.path().join("monitors"), folder.path().join("data"));
     write_monitors(&monitors, targets.addresses());
@@ -80,7 +80,7 @@ impl RandomMoments {
 }
 
 /// Writes several monitor files, with outcomes of every kind.
-fn write_monitors(folder: &Path, targets: ResponderAddresses) {
+fn write_monitors(folder: &Path, targets: BuiltInTargetAddresses) {
     std::fs::create_dir(folder).unwrap();
     let monitor = |n: usize| {
         let shared = json!({"key": format!("m{n}"), "name": format!("m{n}"), "billing_plancode": "x",

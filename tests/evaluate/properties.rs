@@ -88,7 +88,7 @@ const JSONPATH_TOKENS: &[&str] = &[
 
 /// Evaluates assertions and variables with this property, where it is valid.
 fn evaluate(source: &str, property: &str, text: &str) {
-    let response = ParsedResponse::new(200, Duration::ZERO, &[], text).with_inline_fuel();
+    let response = ParsedResponse::new(200, Duration::ZERO, &[], text).with_inline_node_budget();
     for comparison in ["exists", "count", "equals", "regular expression excludes"] {
         let document = super::document(source, property, comparison, "1");
         if let Ok(assertion) = Assertion::new(&serde_json::from_value(document.clone()).unwrap()) {

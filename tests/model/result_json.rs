@@ -18,7 +18,7 @@ fn result(facts: Facts) -> CheckResult {
     let failed = Attempt {
         number: 1,
         started_at: planned_at,
-        total_us: 12,
+        duration_us: 12,
         phases,
         failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "no")),
         warnings: Vec::new(),
@@ -40,7 +40,7 @@ fn result(facts: Facts) -> CheckResult {
         warning_status: Some(Status::REDIRECTED),
         status_text: "ok".to_owned(),
         reasons: vec!["b".to_owned()],
-        total_us: 24,
+        duration_us: 24,
         address: Some("[::1]:443".parse().unwrap()),
         attempts: vec![failed, passed],
         facts,
@@ -74,7 +74,7 @@ fn tls() -> TlsFacts {
     let certificate = Certificate {
         subject: "CN=a".to_owned(),
         issuer: "CN=b".to_owned(),
-        names: vec!["a".to_owned()],
+        subject_alt_names: vec!["a".to_owned()],
         not_before: Timestamp::from_seconds(0),
         not_after: Timestamp::from_seconds(1_800_000_000),
         sha256: "00".to_owned(),
@@ -84,17 +84,30 @@ fn tls() -> TlsFacts {
 
 #[test]
 fn a_result_survives_json_without_gaining_facts() {
-    let dns =
-        DnsFacts { question: "a.".to_owned(), answers: vec!["A 1.2.3.4".to_owned()], ..DnsFacts::default() };
-    let ping =
-        PingFacts { sent: 5, received: 4, loss_percent: 20.0, rtt_min_us: Some(1), ..PingFacts::default() };
+    let dns = DnsFacts {
+        query_name: "a.".to_owned(),
+        answer_records: vec!["A 1.2.3.4".to_owned()],
+        ..DnsFacts::default()
+    };
+    let ping = PingFacts {
+        requests_sent: 5,
+        replies_received: 4,
+        loss_percent: 20.0,
+        rtt_min_us: Some(1),
+        ..PingFacts::default()
+    };
     let resolved = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
     let cases = [
         Facts::default(),
-        Facts { resolved: resolved.clone(), ..Facts::default() },
+        Facts { resolved_addresses: resolved.clone(), ..Facts::default() },
         Facts { http: Some(Box::new(http())), ..Facts::default() },
         Facts { tls: Some(Box::new(tls())), ..Facts::default() },
-        Facts { http: Some(Box::new(http())), tls: Some(Box::new(tls())), resolved, ..Facts::default() },
+        Facts {
+            http: Some(Box::new(http())),
+            tls: Some(Box::new(tls())),
+            resolved_addresses: resolved,
+            ..Facts::default()
+        },
         Facts { dns: Some(Box::new(dns)), ..Facts::default() },
         Facts { ping: Some(Box::new(ping)), ..Facts::default() },
     ];

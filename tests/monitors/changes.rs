@@ -28,7 +28,10 @@ async fn a_new_monitor_is_stored_planned_and_audited() {
     assert_eq!(harness.planner.planned(), [(id, Revision(1))].into());
     let audit = harness.audit().await;
     let row = audit.last().unwrap();
-    assert_eq!((row.action.as_str(), row.object.as_str(), row.object_id), ("create", "monitor", Some(id.0)));
+    assert_eq!(
+        (row.action.as_str(), row.object_kind.as_str(), row.object_id),
+        ("create", "monitor", Some(id.0))
+    );
     assert_eq!(
         (row.login.as_str(), row.entry_point.as_str(), row.object_name.as_str()),
         ("anna", "v3", "shop")

@@ -117,7 +117,7 @@ async fn a_change_of_the_account_does_not_cancel_the_test_of_a_disabled_monitor(
     let id = process.create(listener.local_addr().unwrap().port(), dialogue).await;
     let monitor = process.monitors.monitor_cache().get(id).unwrap();
     let planner = Arc::clone(&process.planner);
-    let test = tokio::spawn(async move { planner.run_once(monitor, LocationId(1)).await.unwrap() });
+    let test = tokio::spawn(async move { planner.run_check_now(monitor, LocationId(1)).await.unwrap() });
     let (mut stream, _) = listener.accept().await.unwrap();
     change_default_locations(&process).await;
     process.planner.replan_changed_accounts(process.monitors.monitor_cache()).await.unwrap();
@@ -141,6 +141,9 @@ async fn changed_default_locations_move_monitors_without_their_own() {
     process.create(port, json!({"locations": [{"id": 1}]})).await;
     process.planner.replan_changed_accounts(process.monitors.monitor_cache()).await.unwrap();
     assert_eq!(process.planned().await, 2);
-    assert_eq!(process.monitors.account_cache().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
+    assert_eq!(
+        process.monitors.account_cache().account(CustomerId(1)).await.unwrap().default_location_ids,
+        [2]
+    );
     process.end().await;
 }

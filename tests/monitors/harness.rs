@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
+use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
@@ -22,7 +22,7 @@ use vigie::service::monitors;
 use vigie::service::{Caller, EntryPoint, MonitorContext, MonitorDependencies, SavedObject, ServiceError};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
-    Reseal, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
+    ResealFn, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
 };
 use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
@@ -47,7 +47,7 @@ impl RecordingPlanner {
 }
 
 impl Planner for RecordingPlanner {
-    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+    fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         let changes = !upserts.is_empty() || !removed.is_empty();
         if changes && self.ending.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(PlanError::Stopped)));
@@ -67,11 +67,11 @@ impl Planner for RecordingPlanner {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn run_once(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
+    fn run_check_now(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -113,23 +113,23 @@ impl ConfigStore for FailingStore {
         self.inner.record(kind, id)
     }
 
-    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
-        self.inner.record_by_unique(kind, unique)
+    fn record_by_unique_key(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
+        self.inner.record_by_unique_key(kind, unique)
     }
 
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
         self.inner.records(filter, page)
     }
 
-    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
-        self.inner.audit(filter, page)
+    fn audit_entries(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
+        self.inner.audit_entries(filter, page)
     }
 
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>> {
         self.inner.customer_for_monitor(monitor)
     }
 
-    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64> {
+    fn reseal(&self, reseal: ResealFn) -> StoreFuture<'_, u64> {
         self.inner.reseal(reseal)
     }
 }
@@ -143,24 +143,25 @@ pub struct Harness {
     pub planner: Arc<RecordingPlanner>,
     pub clock: Arc<FakeClock>,
     vault: Arc<Keyring>,
-    common: SharedFacts,
+    common: SharedAccountData,
 }
 
 /// Returns the facts that all accounts share in these tests.
-pub fn common() -> SharedFacts {
-    let at = |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
-    SharedFacts {
+pub fn common() -> SharedAccountData {
+    let at =
+        |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region_code: id * 10 };
+    SharedAccountData {
         locations: vec![at(1, "north"), at(2, "south")],
-        dns_names: 1,
+        dns_name_count: 1,
         supported_types: MonitorType::ALL.to_vec(),
         supported_tls_versions: vec!["", "11", "12"],
-        certificate_days: 30,
-        ..SharedFacts::default()
+        default_certificate_warning_days: 30,
+        ..SharedAccountData::default()
     }
 }
 
 /// Returns [`common`] with a plan `small` for two monitors and an unlimited plan `large`.
-pub fn with_plans() -> SharedFacts {
+pub fn with_plans() -> SharedAccountData {
     let plan = |code: &str, most_monitors: Option<usize>| BillingPlan {
         code: code.to_owned(),
         monitor_types: Vec::new(),
@@ -169,7 +170,7 @@ pub fn with_plans() -> SharedFacts {
         monitor_count: 0,
         max_locations: None,
     };
-    SharedFacts { plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
+    SharedAccountData { billing_plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
 }
 
 impl Harness {
@@ -177,12 +178,12 @@ impl Harness {
         Self::over(common())
     }
 
-    pub fn over(common: SharedFacts) -> Self {
+    pub fn over(common: SharedAccountData) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::at(folder, Arc::new(Keyring::ephemeral()), common)
     }
 
-    fn at(folder: TempDir, vault: Arc<Keyring>, common: SharedFacts) -> Self {
+    fn at(folder: TempDir, vault: Arc<Keyring>, common: SharedAccountData) -> Self {
         let store = SqliteStore::open(&database(&folder), &SqliteSettings::default()).unwrap();
         let store = Arc::new(FailingStore { inner: Arc::new(store), broken: AtomicBool::new(false) });
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
@@ -230,7 +231,7 @@ impl Harness {
 
     pub async fn audit(&self) -> Vec<AuditEntry> {
         let all = Pagination { limit: 1000, offset: 0 };
-        let mut rows = self.store.audit(AuditFilter::default(), all).await.unwrap().items;
+        let mut rows = self.store.audit_entries(AuditFilter::default(), all).await.unwrap().items;
         rows.sort_by_key(|row| row.id);
         rows
     }

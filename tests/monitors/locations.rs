@@ -170,11 +170,11 @@ async fn an_on_demand_check_runs_at_the_requested_location() {
     let id = process.create(target.port, json!({"locations": [{"id": 1}]})).await;
     let monitor = process.monitors.monitor_cache().get(id).unwrap();
     // Location 3 is not in the pool; it is the location that verifies.
-    let result = process.planner.run_once(monitor.clone(), LocationId(3)).await.unwrap();
+    let result = process.planner.run_check_now(monitor.clone(), LocationId(3)).await.unwrap();
     assert_eq!((result.location_id, result.outcome), (LocationId(3), Outcome::Ok));
     let expected = addresses([3]);
     assert_eq!(target.peers(&expected).await, expected);
-    let not_hosted = process.planner.run_once(monitor, LocationId(9)).await.unwrap_err();
+    let not_hosted = process.planner.run_check_now(monitor, LocationId(9)).await.unwrap_err();
     assert_eq!((not_hosted, process.planned().await), (PlanError::LocationOffline, 1));
     process.end().await;
 }
@@ -185,11 +185,14 @@ async fn a_traceroute_runs_only_at_a_hosted_location() {
     let id = process.create(target.port, json!({})).await;
     let monitor = process.monitors.monitor_cache().get(id).unwrap();
     for address in [None, Some("127.0.0.1".parse().unwrap())] {
-        let file = process.planner.trace(monitor.clone(), LocationId(2), address).await.unwrap();
+        let file = process.planner.run_traceroute(monitor.clone(), LocationId(2), address).await.unwrap();
         let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
         assert!(file.name == "traceroute.txt" && text.contains("127.0.0.1"), "{}: {text}", file.name);
     }
-    assert_eq!(process.planner.trace(monitor, LocationId(9), None).await, Err(PlanError::LocationOffline));
+    assert_eq!(
+        process.planner.run_traceroute(monitor, LocationId(9), None).await,
+        Err(PlanError::LocationOffline)
+    );
     process.end().await;
 }
 
@@ -242,7 +245,7 @@ async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_reco
     assert_eq!(target.peers(&expected).await, expected, "by the other monitor alone");
     // A user may still request a check.
     let monitor = process.monitors.monitor_cache().get(id).unwrap();
-    let requested = process.planner.run_once(monitor, LocationId(2)).await.unwrap();
+    let requested = process.planner.run_check_now(monitor, LocationId(2)).await.unwrap();
     assert_eq!(requested.outcome, Outcome::Ok);
     process.advance(60).await;
     let after = process.results(id, 8).await;

@@ -9,7 +9,7 @@ use serde_json::json;
 use vigie::agent;
 use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
 use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, PlannerDependencies};
-use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
+use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
 use vigie::net::{Net, NetConfig, SourceBinding};
@@ -58,12 +58,12 @@ impl Process {
 
     /// Starts a process that hosts all of `number` locations.
     pub async fn hosting(number: i64) -> Self {
-        let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region: id };
+        let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region_code: id };
         let locations = (1..=number).map(at).collect();
-        Self::over(SharedFacts { locations, ..common() }, usize::try_from(number).unwrap()).await
+        Self::over(SharedAccountData { locations, ..common() }, usize::try_from(number).unwrap()).await
     }
 
-    async fn over(common: SharedFacts, hosted: usize) -> Self {
+    async fn over(common: SharedAccountData, hosted: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
         let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
@@ -98,7 +98,7 @@ impl Process {
             accounts: Arc::clone(&accounts),
             blackout_cache,
             clock: clock.clone(),
-            probes: ProbeBuildContext::default(),
+            probe_context: ProbeBuildContext::default(),
         }));
         let monitors = MonitorContext::new(MonitorDependencies {
             config_store: store.clone(),

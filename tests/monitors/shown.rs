@@ -139,8 +139,8 @@ async fn the_account_sets_default_locations_time_zone_and_certificate_days() {
         .await
         .unwrap();
     harness.accounts.invalidate();
-    let facts = harness.accounts.facts(CustomerId(1)).await.unwrap();
-    assert_eq!((facts.default_locations.clone(), facts.certificate_days), (vec![2], 9));
+    let facts = harness.accounts.account(CustomerId(1)).await.unwrap();
+    assert_eq!((facts.default_location_ids.clone(), facts.certificate_warning_days), (vec![2], 9));
     assert_eq!(facts.time_zone.iana_name(), Some("Europe/Paris"));
     let id = harness.create_monitor(json!({})).await;
     assert_eq!(harness.monitor_json(&admin(), id).await["home_location"], 2);

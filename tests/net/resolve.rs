@@ -94,8 +94,8 @@ async fn each_resolution_failure_has_its_kind() {
         ("127.0.0.1", AddressFamily::V6Only, FailureKind::NameWithoutAddress),
         ("broken.test", AddressFamily::Any, FailureKind::ResolverError),
         ("refused.test", AddressFamily::V4Only, FailureKind::ResolverError),
-        ("silent.test", AddressFamily::Any, FailureKind::NameUnanswered),
-        ("wrong-id.test", AddressFamily::V4Only, FailureKind::NameUnanswered),
+        ("silent.test", AddressFamily::Any, FailureKind::NameLookupUnanswered),
+        ("wrong-id.test", AddressFamily::V4Only, FailureKind::NameLookupUnanswered),
     ];
     for (host, family, kind) in cases {
         let started = Instant::now();
@@ -144,7 +144,7 @@ async fn the_control_name_comes_from_the_configuration() {
         config.control_name = "control.test.".to_owned();
     });
     let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::NameUnanswered, "any answer shows that it lives: {failure}");
+    assert_eq!(failure.kind, FailureKind::NameLookupUnanswered, "any answer shows that it lives: {failure}");
 }
 
 #[tokio::test]

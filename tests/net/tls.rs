@@ -62,7 +62,7 @@ async fn a_good_certificate_is_accepted_and_its_facts_are_recorded() {
         let [certificate] = facts.certificates.as_slice() else { panic!("one certificate was shown") };
         assert_eq!(certificate.subject, "CN=leaf");
         assert_eq!(certificate.issuer, "CN=test authority");
-        assert_eq!(certificate.names, ["good.test", "127.0.0.1", "::1"]);
+        assert_eq!(certificate.subject_alt_names, ["good.test", "127.0.0.1", "::1"]);
         assert_eq!(certificate.not_before.to_string(), "2020-01-01T00:00:00Z");
         assert_eq!(certificate.not_after.to_string(), "2090-01-01T00:00:00Z");
         assert_eq!(certificate.sha256.len(), 64);
@@ -81,11 +81,11 @@ async fn each_bad_certificate_has_its_kind_and_its_facts_are_recorded() {
             "2020-01-01T00:00:00Z",
         ),
         (authority.issue(name, (2080, 2090)), "good.test", FailureKind::CertificateNotYetValid, "2080-01-01"),
-        (authority.issue(name, VALID), "other.test", FailureKind::CertificateName, "good.test"),
-        (authority.issue(name, VALID), "127.0.0.1", FailureKind::CertificateName, "good.test"),
-        (stranger.issue(name, VALID), "good.test", FailureKind::CertificateIssuer, "CN=stranger"),
-        (self_signed(name, false), "good.test", FailureKind::CertificateIssuer, "self-signed"),
-        (self_signed(name, true), "good.test", FailureKind::CertificateIssuer, "self-signed"),
+        (authority.issue(name, VALID), "other.test", FailureKind::CertificateNameMismatch, "good.test"),
+        (authority.issue(name, VALID), "127.0.0.1", FailureKind::CertificateNameMismatch, "good.test"),
+        (stranger.issue(name, VALID), "good.test", FailureKind::CertificateIssuerUnknown, "CN=stranger"),
+        (self_signed(name, false), "good.test", FailureKind::CertificateIssuerUnknown, "self-signed"),
+        (self_signed(name, true), "good.test", FailureKind::CertificateIssuerUnknown, "self-signed"),
     ];
     let net = trusting(&authority);
     for (identity, name_to_verify, kind, text) in cases {
@@ -119,7 +119,7 @@ async fn a_configured_self_signed_certificate_is_trusted_for_its_name() {
         let (outcome, _) = handshake(&net, at, "own.test", &TlsOptions::default(), long_deadline()).await;
         assert!(outcome.is_ok(), "{:?}", outcome.err());
         let (outcome, _) = handshake(&net, at, "other.test", &TlsOptions::default(), long_deadline()).await;
-        assert_eq!(outcome.unwrap_err().kind, FailureKind::CertificateName);
+        assert_eq!(outcome.unwrap_err().kind, FailureKind::CertificateNameMismatch);
     }
 }
 
@@ -140,10 +140,10 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
     };
     let cases = [
         (options(Some(7), Some(3)), None),
-        (options(None, Some(3)), Some(FailureKind::CertificateIssuer)),
+        (options(None, Some(3)), Some(FailureKind::CertificateIssuerUnknown)),
         (options(Some(8), Some(3)), Some(FailureKind::NotConfigured)),
         (options(Some(7), Some(4)), Some(FailureKind::NotConfigured)),
-        (options(Some(7), None), Some(FailureKind::TlsHandshake)),
+        (options(Some(7), None), Some(FailureKind::TlsHandshakeFailed)),
     ];
     for (options, kind) in cases {
         let stream = TcpStream::connect(at).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_client_certificate_missed_after_the_handshake_is_a_tls_failure() {
     let mut stream = outcome.unwrap();
     assert!(trace.tls_facts.is_some());
     let result = read_more(&mut stream, &mut Vec::new(), 100, long_deadline(), Phase::FirstByte).await;
-    assert_eq!(result.unwrap_err().kind, FailureKind::TlsHandshake);
+    assert_eq!(result.unwrap_err().kind, FailureKind::TlsHandshakeFailed);
 }
 
 #[tokio::test]
@@ -207,8 +207,8 @@ async fn the_version_field_decides_the_offered_versions() {
         serve("127.0.0.1", config(&identity, &[&TLS13], None)).await,
     );
     let net = trusting(&authority);
-    let handshake = FailureKind::TlsHandshake;
-    let unsupported = FailureKind::TlsUnsupported;
+    let handshake = FailureKind::TlsHandshakeFailed;
+    let unsupported = FailureKind::TlsVersionUnsupported;
     let old = if cfg!(feature = "legacy-tls") { handshake } else { unsupported };
     let cases = [
         ("", only_12, Ok("TLSv1.2")),
@@ -254,7 +254,7 @@ async fn application_protocols_are_negotiated() {
     let (outcome, _) = handshake(&net, at, "good.test", &options(&[]), long_deadline()).await;
     assert_eq!(outcome.unwrap().alpn_protocol(), None);
     let (outcome, _) = handshake(&net, at, "good.test", &options(&[b"smtp"]), long_deadline()).await;
-    assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake);
+    assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshakeFailed);
 }
 
 #[tokio::test]
@@ -287,7 +287,7 @@ async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
         });
         let (outcome, trace) =
             handshake(&net, at, "good.test", &TlsOptions::default(), long_deadline()).await;
-        assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake, "{name}");
+        assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshakeFailed, "{name}");
         assert_eq!(trace.tls_facts, None);
     }
     let stalled = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -57,9 +57,10 @@ async fn an_alert_is_active_until_its_clear() {
     let now = SystemClock.now();
     for run in 0..2 {
         let mut error = message(NotificationKind::SiteError, NotificationMethod::Alertmanager, &url, "");
-        (error.content.since, error.content.at) = (Some(now - Duration::from_mins(5)), now);
-        error.content.errcount = 3 + run;
-        error.content.location = format!("location {run}");
+        (error.content.outage_started_at, error.content.occurred_at) =
+            (Some(now - Duration::from_mins(5)), now);
+        error.content.consecutive_failures = 3 + run;
+        error.content.location_name = format!("location {run}");
         send(&error).await.unwrap();
     }
     let alert = alerts(port, 1).remove(0);
@@ -71,7 +72,7 @@ async fn an_alert_is_active_until_its_clear() {
     let ends: jiff::Timestamp = alert["endsAt"].as_str().unwrap().parse().unwrap();
     assert!(ends.as_microsecond() > (now + Duration::from_hours(23)).as_micros(), "{ends}");
     let mut clear = message(NotificationKind::SiteClear, NotificationMethod::Alertmanager, &url, "");
-    (clear.content.since, clear.content.at) = (Some(now - Duration::from_mins(5)), now);
+    (clear.content.outage_started_at, clear.content.occurred_at) = (Some(now - Duration::from_mins(5)), now);
     send(&clear).await.unwrap();
     alerts(port, 0);
 }

@@ -9,7 +9,7 @@ use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{Notification, NotificationKind, NotificationMethod, NotificationState, RecipientId};
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{
-    DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup, Wakeup,
+    DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, Destination, DestinationLookup,
 };
 use vigie::store::StoreFuture;
 use vigie::telemetry::Metrics;
@@ -33,8 +33,8 @@ impl MessageSender for ScriptedSender {
             let seconds = self.clock.now().since(at(0)).as_secs();
             let before = {
                 let mut attempts = self.attempts.lock().unwrap();
-                let before = attempts.iter().filter(|(key, _)| *key == message.key).count();
-                attempts.push((message.key.clone(), i64::try_from(seconds).unwrap()));
+                let before = attempts.iter().filter(|(key, _)| *key == message.idempotency_key).count();
+                attempts.push((message.idempotency_key.clone(), i64::try_from(seconds).unwrap()));
                 before
             };
             if self.hanging.contains(&message.recipient.id.0) {
@@ -50,7 +50,7 @@ struct FakeDestinations;
 
 impl DestinationLookup for FakeDestinations {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
-        let id = message.message.recipient.0;
+        let id = message.message.recipient_id.0;
         let to = Destination {
             recipient: recipient(id, NotificationMethod::JsonPost, &format!("http://host-{id}.test/")),
             secret: Secret::default(),
@@ -65,7 +65,7 @@ struct Harness {
     sender: Arc<ScriptedSender>,
     clock: Arc<FakeClock>,
     metrics: Arc<Metrics>,
-    wakeup: Wakeup,
+    wakeup: DeliveryWakeup,
     delivery: DeliveryTask,
 }
 
@@ -90,13 +90,13 @@ fn harness_over(
         attempts: Mutex::default(),
         clock: Arc::clone(&clock),
     });
-    let (wakeup, metrics) = (Wakeup::default(), Arc::new(Metrics::new()));
+    let (wakeup, metrics) = (DeliveryWakeup::default(), Arc::new(Metrics::new()));
     let dependencies = DeliveryDependencies {
         outbox: outbox.clone(),
-        destinations: Arc::new(FakeDestinations),
+        destination_lookup: Arc::new(FakeDestinations),
         renderer: Arc::new(MessageRenderer::default()),
         sender: sender.clone(),
-        results: None,
+        result_store: None,
         config_store: None,
         clock: clock.clone(),
         metrics: Arc::clone(&metrics),
@@ -168,7 +168,7 @@ async fn a_message_is_not_sent_before_its_time() {
 
 #[tokio::test]
 async fn a_receiver_that_is_down_for_an_hour_gets_each_message_once_in_order() {
-    let settings = DeliverySettings { per_minute: 0, ..DeliverySettings::default() };
+    let settings = DeliverySettings { max_per_minute: 0, ..DeliverySettings::default() };
     let clock_at = Arc::new(Mutex::new(0_u64));
     let clock_in_script = Arc::clone(&clock_at);
     let harness = harness(settings, &[], move |_, _| {
@@ -194,7 +194,7 @@ async fn a_receiver_that_is_down_for_an_hour_gets_each_message_once_in_order() {
 #[tokio::test]
 async fn a_receiver_that_hangs_or_fails_delays_no_other() {
     let harness =
-        harness(DeliverySettings { per_minute: 0, ..DeliverySettings::default() }, &[1], |message, _| {
+        harness(DeliverySettings { max_per_minute: 0, ..DeliverySettings::default() }, &[1], |message, _| {
             if message.recipient.id == RecipientId(2) { Err(SendError::transient("no")) } else { Ok(()) }
         });
     for n in 0..200 {
@@ -216,7 +216,7 @@ async fn a_receiver_that_hangs_or_fails_delays_no_other() {
 #[tokio::test]
 async fn a_permanent_error_is_a_dead_letter_and_the_next_message_is_sent() {
     let harness = harness(DeliverySettings::default(), &[], |message, _| {
-        if message.key == "bad" { Err(SendError::permanent("no such address")) } else { Ok(()) }
+        if message.idempotency_key == "bad" { Err(SendError::permanent("no such address")) } else { Ok(()) }
     });
     let refused = harness.put("bad", 1);
     harness.put("good", 1);
@@ -294,7 +294,7 @@ async fn while_the_store_fails_nothing_is_sent_twice() {
     let outbox = Arc::clone(&harness.outbox);
     let other =
         harness_over(Arc::clone(&harness.outbox), DeliverySettings::default(), &[], move |message, _| {
-            outbox.broken.store(message.key == "b", Ordering::Relaxed);
+            outbox.broken.store(message.idempotency_key == "b", Ordering::Relaxed);
             Ok(())
         });
     other.put("b", 2);

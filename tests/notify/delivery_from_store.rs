@@ -11,10 +11,10 @@ use vigie::domain::{
 };
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{
-    DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup, Wakeup,
+    DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, Destination, DestinationLookup,
 };
 use vigie::store::{
-    Commit, ConfigStore, Ingest, NotificationFilter, Outbox, Pagination, RecordFilter, SqliteSettings,
+    ConfigStore, Ingest, IngestBatch, NotificationFilter, Outbox, Pagination, RecordFilter, SqliteSettings,
     SqliteStore, StoreFuture,
 };
 use vigie::telemetry::Metrics;
@@ -28,7 +28,7 @@ struct FakeDestinations;
 
 impl DestinationLookup for FakeDestinations {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
-        let id = message.message.recipient.0;
+        let id = message.message.recipient_id.0;
         let method = if id < 10 { NotificationMethod::JsonPost } else { NotificationMethod::MailHtml };
         let mut recipient = recipient(id, method, "http://a.test/");
         recipient.attach_screen_capture = id % 2 == 0;
@@ -50,9 +50,9 @@ impl MessageSender for FailingSender {
         let traced = message.text.contains("192.0.2.1  0.4 ms");
         self.files.lock().unwrap().push((message.recipient.id.0, names, traced));
         let mut attempts = self.attempts.lock().unwrap();
-        let is_first = !attempts.contains(&message.key);
-        attempts.push(message.key.clone());
-        let fails = is_first && message.key == self.failing.0;
+        let is_first = !attempts.contains(&message.idempotency_key);
+        attempts.push(message.idempotency_key.clone());
+        let fails = is_first && message.idempotency_key == self.failing.0;
         let outcome = if fails { Err(self.failing.1.clone()) } else { Ok(()) };
         Box::pin(async move { outcome })
     }
@@ -69,22 +69,23 @@ fn open(folder: &Path) -> Arc<SqliteStore> {
 fn start_delivery(store: &Arc<SqliteStore>, sender: &Arc<FailingSender>) -> DeliveryTask {
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
-        destinations: Arc::new(FakeDestinations),
+        destination_lookup: Arc::new(FakeDestinations),
         renderer: Arc::new(MessageRenderer::default()),
         sender: sender.clone(),
-        results: Some(store.clone()),
+        result_store: Some(store.clone()),
         config_store: Some(store.clone()),
         clock: Arc::new(SystemClock),
         metrics: Arc::new(Metrics::new()),
     };
     let settings =
         DeliverySettings { initial_retry_delay: Duration::from_millis(100), ..DeliverySettings::default() };
-    DeliveryTask::start(dependencies, settings, Wakeup::default())
+    DeliveryTask::start(dependencies, settings, DeliveryWakeup::default())
 }
 
 async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {
     let all = store.notifications(NotificationFilter::default(), ALL).await.unwrap();
-    let mut rows: Vec<_> = all.items.into_iter().map(|row| (row.message.key, row.state)).collect();
+    let mut rows: Vec<_> =
+        all.items.into_iter().map(|row| (row.message.idempotency_key, row.state)).collect();
     rows.sort_by(|a, b| a.0.cmp(&b.0));
     rows
 }
@@ -164,7 +165,7 @@ fn result() -> CheckResult {
         warning_status: None,
         status_text: String::new(),
         reasons: Vec::new(),
-        total_us: 40_000,
+        duration_us: 40_000,
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
@@ -185,7 +186,7 @@ async fn files_of_the_check_are_attached_to_mail_as_the_recipient_chooses() {
     let store = open(folder.path());
     let result = result();
     let check = result.check_id;
-    store.commit(Commit { results: vec![result], ..Commit::default() }).await.unwrap();
+    store.commit(IngestBatch { results: vec![result], ..IngestBatch::default() }).await.unwrap();
     let now = jiff::Timestamp::now().as_second() - super::samples::NOON;
     let to = |id: i64| {
         let mut message = new(&format!("to-{id}"), id, NotificationKind::SiteError, now - 1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use vigie::clock::SystemClock;
 use vigie::domain::{LocationId, NotificationKind, NotificationMethod};
-use vigie::notify::{ChannelSettings, Channels, MessageSender, Secret, SmsSettings};
+use vigie::notify::{ChannelSettings, MessageSender, NotificationChannels, Secret, SmsSettings};
 
 use super::receiver::{Receiver, Request, Response, status};
 use super::samples::{message, net, send, settings};
@@ -84,7 +84,7 @@ async fn performance_alerts_of_one_monitor_are_incidents_of_their_own() {
     let (error, clear) = (NotificationKind::PerformanceError, NotificationKind::PerformanceClear);
     for (kind, alert, location) in [(error, 5, 1), (error, 5, 2), (error, 6, 1), (clear, 5, 2)] {
         let mut message = message(kind, NotificationMethod::PagerDuty, &receiver.url("/"), &"k".repeat(32));
-        message.content.episode = None;
+        message.content.episode_id = None;
         message.content.location_id = Some(LocationId(location));
         message.content.extra = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
         send(&message).await.unwrap();
@@ -243,15 +243,15 @@ async fn an_sms_is_sent_through_the_configured_gateway() {
     let receiver = Receiver::always(200).await;
     let gateway = |json: bool, body: &str| {
         let sms = SmsSettings {
-            url: receiver.url("/send"),
-            body: body.to_owned(),
-            json,
-            from: "Vigie".to_owned(),
+            gateway_url: receiver.url("/send"),
+            body_template: body.to_owned(),
+            body_is_json: json,
+            sender: "Vigie".to_owned(),
             username: String::new(),
             password: Secret("t0ken".to_owned()),
         };
         let settings = ChannelSettings { sms: Some(sms), ..settings() };
-        Channels::new(net(&[]), std::sync::Arc::new(SystemClock), settings)
+        NotificationChannels::new(net(&[]), std::sync::Arc::new(SystemClock), settings)
     };
     let mut message = message(NotificationKind::SiteError, NotificationMethod::Sms, "+49 (30) 123-456", "");
     message.text.push_str(" \"&to=0900\" ");

@@ -9,39 +9,40 @@ use vigie::clock::SystemClock;
 use vigie::domain::{Capture, NotificationKind, NotificationMethod};
 use vigie::net::{Net, NetConfig, Pem, PublicRoots, TrustConfig};
 use vigie::notify::{
-    ChannelSettings, Channels, MailSettings, MailTls, MessageSender, OutgoingMessage, Secret,
+    ChannelSettings, MailEncryption, MailSettings, MessageSender, NotificationChannels, OutgoingMessage,
+    Secret,
 };
 
 use super::samples::{message, settings};
 use crate::support::daemon::free_port;
 use crate::support::mail_server::{MailServer, read_mails};
 
-fn mail_to(port: u16, tls: MailTls) -> MailSettings {
+fn mail_to(port: u16, tls: MailEncryption) -> MailSettings {
     MailSettings {
         host: "127.0.0.1".to_owned(),
         port,
-        tls,
-        verify: true,
+        encryption: tls,
+        verify_certificate: true,
         username: String::new(),
         password: Secret::default(),
-        from: "Vigie <alerts@vigie.test>".to_owned(),
+        sender: "Vigie <alerts@vigie.test>".to_owned(),
         ehlo_name: "vigie.test".to_owned(),
         attempt_timeout: Duration::from_secs(10),
     }
 }
 
-fn channels(mail: MailSettings, authorities: Vec<Pem>) -> Channels {
+fn channels(mail: MailSettings, authorities: Vec<Pem>) -> NotificationChannels {
     let trust = TrustConfig {
         public_roots: PublicRoots::None,
         additional_authorities: authorities,
         ..TrustConfig::default()
     };
     let net = Arc::new(Net::new(&NetConfig { trust_config: trust, ..NetConfig::default() }).unwrap());
-    Channels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
+    NotificationChannels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
 }
 
 impl MailServer {
-    fn channels(&self, tls: MailTls, login: Option<&str>) -> Channels {
+    fn channels(&self, tls: MailEncryption, login: Option<&str>) -> NotificationChannels {
         let mut mail = mail_to(self.smtp, tls);
         if let Some(password) = login {
             (mail.username, mail.password) = ("vigie".to_owned(), Secret(password.to_owned()));
@@ -65,7 +66,7 @@ fn mail(kind: NotificationKind, method: NotificationMethod, user: &str) -> Outgo
 #[tokio::test(flavor = "multi_thread")]
 async fn mail_arrives_encrypted_with_text_html_and_files() {
     let Some(server) = MailServer::build("mail through postfix to dovecot") else { return };
-    let channels = server.channels(MailTls::Auto, Some("secret"));
+    let channels = server.channels(MailEncryption::Auto, Some("secret"));
     let mut html = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     html.attachments = vec![
         Capture::new("screen-1.png", "image/png", b"\x89PNG\r\n\x1a\n not really"),
@@ -104,13 +105,13 @@ async fn mail_arrives_encrypted_with_text_html_and_files() {
     );
     assert_eq!(header(first, "References"), header(second, "References"));
     // A wrong password is not the fault of the message: it is retried until the password is corrected.
-    let error = server.channels(MailTls::Auto, Some("wrong-one")).send(&html).await.unwrap_err();
+    let error = server.channels(MailEncryption::Auto, Some("wrong-one")).send(&html).await.unwrap_err();
     assert!(
         error.is_retryable && error.detail.contains("535") && !error.detail.contains("wrong-one"),
         "{error}"
     );
     // A server with an untrusted certificate gets no mail.
-    let untrusting = self::channels(mail_to(server.smtp, MailTls::StartTls), Vec::new());
+    let untrusting = self::channels(mail_to(server.smtp, MailEncryption::StartTls), Vec::new());
     let error = untrusting.send(&html).await.unwrap_err();
     assert!(error.is_retryable && error.detail.contains("certificate"), "{error}");
     assert_eq!(server.mails("anna", 2).len(), 2);
@@ -119,13 +120,13 @@ async fn mail_arrives_encrypted_with_text_html_and_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_notification_content_adds_a_header_or_a_recipient() {
     let Some(server) = MailServer::build("hostile words in mail") else { return };
-    let channels = server.channels(MailTls::Auto, None);
+    let channels = server.channels(MailEncryption::Auto, None);
     let hostile =
         "x\r\nBcc: eve@vigie.test\r\nX-Evil: 1\r\n\r\n<b>body</b>\r\n.\r\nRCPT TO:<eve@vigie.test>\r\n";
     let mut message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "bob");
     message.subject = hostile.to_owned();
     message.text = format!("{hostile}\n.\n..\nlast line");
-    message.key = format!("key{hostile}");
+    message.idempotency_key = format!("key{hostile}");
     message.attachments = vec![Capture::new(hostile, hostile, b"file")];
     channels.send(&message).await.unwrap();
     let mails = server.mails("bob", 1);
@@ -146,7 +147,7 @@ async fn no_notification_content_adds_a_header_or_a_recipient() {
     }
 }
 
-/// Starts a mail server that replies to each command by `script`; `None` is silence from then on.
+/// Starts a mail server that replies to each command by `script`; `Unencrypted` is silence from then on.
 async fn scripted(script: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -211,8 +212,10 @@ async fn mail_is_retried_unless_the_server_refuses_it_permanently() {
     ];
     for (failing_command, reply, is_retryable) in cases {
         let port = scripted(move |command| usual_reply(command, failing_command, reply)).await;
-        let settings =
-            MailSettings { attempt_timeout: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
+        let settings = MailSettings {
+            attempt_timeout: Duration::from_secs(1),
+            ..mail_to(port, MailEncryption::Unencrypted)
+        };
         let started = Instant::now();
         let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
@@ -229,15 +232,16 @@ async fn mail_is_retried_unless_the_server_refuses_it_permanently() {
 async fn a_server_without_starttls_gets_mail_unencrypted_but_never_a_password() {
     let port = scripted(|command| usual_reply(command, "none", "")).await;
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
-    channels(mail_to(port, MailTls::Auto), Vec::new()).send(&message).await.unwrap();
+    channels(mail_to(port, MailEncryption::Auto), Vec::new()).send(&message).await.unwrap();
     let login = |tls| MailSettings {
         username: "vigie".to_owned(),
         password: Secret("secret".to_owned()),
         ..mail_to(port, tls)
     };
-    for (settings, text) in
-        [(login(MailTls::Auto), "not sent unencrypted"), (mail_to(port, MailTls::StartTls), "no STARTTLS")]
-    {
+    for (settings, text) in [
+        (login(MailEncryption::Auto), "not sent unencrypted"),
+        (mail_to(port, MailEncryption::StartTls), "no STARTTLS"),
+    ] {
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
         assert!(error.is_retryable && error.detail.contains(text), "{error}");
     }
@@ -251,14 +255,15 @@ async fn a_server_with_an_endless_reply_is_given_up() {
     })
     .await;
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
-    let error = channels(mail_to(port, MailTls::None), Vec::new()).send(&message).await.unwrap_err();
+    let error =
+        channels(mail_to(port, MailEncryption::Unencrypted), Vec::new()).send(&message).await.unwrap_err();
     assert!(error.is_retryable, "{error}");
 }
 
 #[tokio::test]
 async fn a_mail_server_that_is_down_or_not_configured_is_retried() {
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
-    let down = channels(mail_to(free_port(), MailTls::Auto), Vec::new());
+    let down = channels(mail_to(free_port(), MailEncryption::Auto), Vec::new());
     let error = down.send(&message).await.unwrap_err();
     assert!(error.is_retryable && error.detail.contains("refused"), "{error}");
     let error = super::samples::send(&message).await.unwrap_err();

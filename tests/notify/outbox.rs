@@ -18,7 +18,7 @@ pub struct FakeOutbox {
 impl FakeOutbox {
     pub fn put(&self, new: NewNotification) -> i64 {
         let mut rows = self.rows.lock().unwrap();
-        if let Some(row) = rows.iter().find(|row| row.message.key == new.key) {
+        if let Some(row) = rows.iter().find(|row| row.message.idempotency_key == new.idempotency_key) {
             return row.id;
         }
         let id = i64::try_from(rows.len()).unwrap() + 1;
@@ -55,13 +55,13 @@ impl FakeOutbox {
 }
 
 impl Outbox for FakeOutbox {
-    fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn due_notifications(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut counts = std::collections::HashMap::<RecipientId, u32>::new();
         let rows = self.rows.lock().unwrap();
         let due =
             rows.iter().filter(|row| row.state == NotificationState::Pending && row.next_attempt_at <= now);
         let due = due.filter(|row| {
-            let count = counts.entry(row.message.recipient).or_default();
+            let count = counts.entry(row.message.recipient_id).or_default();
             *count += 1;
             *count <= each
         });
@@ -74,9 +74,9 @@ impl Outbox for FakeOutbox {
         self.respond(pending.map(|row| row.next_attempt_at).min())
     }
 
-    fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn held_notifications(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut held =
-            self.select(|row| row.state == NotificationState::Held && row.message.recipient == recipient);
+            self.select(|row| row.state == NotificationState::Held && row.message.recipient_id == recipient);
         held.truncate(max as usize);
         self.respond(held)
     }
@@ -85,7 +85,7 @@ impl Outbox for FakeOutbox {
         let mut recipients: Vec<_> = self
             .select(|row| row.state == NotificationState::Held)
             .iter()
-            .map(|row| row.message.recipient)
+            .map(|row| row.message.recipient_id)
             .collect();
         recipients.dedup();
         self.respond(recipients)
@@ -101,7 +101,7 @@ impl Outbox for FakeOutbox {
                         (row.state, row.sent_at) = (NotificationState::Sent, Some(at));
                         row.attempts += 1;
                     }
-                    DeliveryOutcome::Failed { error, next_at } => {
+                    DeliveryOutcome::RetryScheduled { error, next_attempt_at: next_at } => {
                         row.attempts += 1;
                         (row.error, row.next_attempt_at) = (error, next_at);
                     }
@@ -136,7 +136,7 @@ impl Outbox for FakeOutbox {
         self.respond(Paginated { total: rows.len() as u64, items: rows })
     }
 
-    fn retry(&self, _: CustomerId, _: i64, _: Timestamp) -> StoreFuture<'_, bool> {
+    fn retry_dead(&self, _: CustomerId, _: i64, _: Timestamp) -> StoreFuture<'_, bool> {
         self.respond(false)
     }
 }

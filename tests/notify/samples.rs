@@ -11,7 +11,7 @@ use vigie::domain::{
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::notify::{
-    ChannelSettings, Channels, MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError,
+    ChannelSettings, MessageRenderer, MessageSender, NotificationChannels, OutgoingMessage, Secret, SendError,
 };
 
 /// 2026-11-21 12:00 UTC.
@@ -27,15 +27,15 @@ pub fn sample_content(kind: NotificationKind) -> NotificationContent {
     NotificationContent {
         kind,
         customer: CustomerId(1),
-        company: "Example & Sons".to_owned(),
-        brand: "Vigie".to_owned(),
+        account_name: "Example & Sons".to_owned(),
+        subject_prefix: "Vigie".to_owned(),
         monitor_id: Some(MonitorId(7)),
         monitor_name: "Shop \"front\" <page>".to_owned(),
         monitor_type: Some(MonitorType::Website),
-        episode: Some(EpisodeId(4711)),
+        episode_id: Some(EpisodeId(4711)),
         check_id: None,
-        at: at(0),
-        since: Some(at(-120)),
+        occurred_at: at(0),
+        outage_started_at: Some(at(-120)),
         status,
         status_text: status.text().to_owned(),
         reasons: if clear {
@@ -43,11 +43,11 @@ pub fn sample_content(kind: NotificationKind) -> NotificationContent {
         } else {
             vec!["`503 Service Unavailable` from `http://shop.test/`".to_owned()]
         },
-        errcount: if clear { 0 } else { 3 },
+        consecutive_failures: if clear { 0 } else { 3 },
         http_status: (!clear).then_some(503),
         location_id: Some(LocationId(1)),
-        location: "local".to_owned(),
-        locations: vec![LocationReport {
+        location_name: "local".to_owned(),
+        location_reports: vec![LocationReport {
             location_id: LocationId(1),
             name: "local".to_owned(),
             status: Some(status),
@@ -55,7 +55,7 @@ pub fn sample_content(kind: NotificationKind) -> NotificationContent {
         }],
         verification: None,
         target: "http://shop.test/".to_owned(),
-        step: None,
+        failing_step: None,
         alert_note: "call the night desk".to_owned(),
         properties: vec![("team".to_owned(), "shop".to_owned())],
         phases: vec![
@@ -75,8 +75,8 @@ pub fn recipient(id: i64, method: NotificationMethod, address: &str) -> Recipien
         address: address.to_owned(),
         method,
         username: String::new(),
-        availability_alert: true,
-        performance_alert: false,
+        gets_availability_alerts: true,
+        gets_performance_alerts: false,
         notify_on_clear: true,
         start_threshold: 1,
         stop_threshold: 0,
@@ -87,9 +87,9 @@ pub fn recipient(id: i64, method: NotificationMethod, address: &str) -> Recipien
 
 pub fn new(key: &str, recipient_id: i64, kind: NotificationKind, created: i64) -> NewNotification {
     NewNotification {
-        key: key.to_owned(),
-        recipient: RecipientId(recipient_id),
-        group: None,
+        idempotency_key: key.to_owned(),
+        recipient_id: RecipientId(recipient_id),
+        group_id: None,
         content: sample_content(kind),
         created_at: at(created),
         not_before: at(created),
@@ -106,15 +106,15 @@ pub fn message(
     let sample_content = sample_content(kind);
     let rendered = MessageRenderer::default().render(&sample_content, method, None).unwrap();
     OutgoingMessage {
-        key: "site_error-4711-1795262400000000-1".to_owned(),
+        idempotency_key: "site_error-4711-1795262400000000-1".to_owned(),
         content: sample_content,
         recipient: recipient(1, method, address),
         egress_scope: EgressScope::Operator,
-        secret: Secret(secret.to_owned()),
+        credential: Secret(secret.to_owned()),
         subject: rendered.subject,
         text: rendered.text,
         html: rendered.html,
-        body: rendered.body,
+        json_body: rendered.json_body,
         attachments: Vec::new(),
     }
 }
@@ -128,8 +128,8 @@ pub fn net(deny: &[&str]) -> Arc<Net> {
 }
 
 /// Returns channels over loopback, with attempts of at most two seconds.
-pub fn channels(deny: &[&str]) -> Channels {
-    Channels::new(net(deny), Arc::new(SystemClock), settings())
+pub fn channels(deny: &[&str]) -> NotificationChannels {
+    NotificationChannels::new(net(deny), Arc::new(SystemClock), settings())
 }
 
 pub fn settings() -> ChannelSettings {

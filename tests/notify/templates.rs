@@ -13,14 +13,14 @@ const HOSTILE: &str =
 fn hostile(kind: NotificationKind) -> NotificationContent {
     let mut content = sample_content(kind);
     HOSTILE.clone_into(&mut content.monitor_name);
-    HOSTILE.clone_into(&mut content.brand);
+    HOSTILE.clone_into(&mut content.subject_prefix);
     HOSTILE.clone_into(&mut content.status_text);
     content.reasons = vec![HOSTILE.to_owned(); 3];
     HOSTILE.clone_into(&mut content.alert_note);
     content.target = format!("http://a.test/{HOSTILE}");
-    HOSTILE.clone_into(&mut content.location);
+    HOSTILE.clone_into(&mut content.location_name);
     content.properties = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
-    content.step = Some((1, HOSTILE.to_owned()));
+    content.failing_step = Some((1, HOSTILE.to_owned()));
     content.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});
     content.extra.insert("traceroute".to_owned(), json!(HOSTILE));
     content.extra.insert("trace_id".to_owned(), json!(HOSTILE));
@@ -150,7 +150,7 @@ fn a_custom_json_body_stays_valid_whatever_its_values() {
     let rendered = MessageRenderer::default()
         .render(&hostile(NotificationKind::SiteError), NotificationMethod::JsonPost, Some(&template))
         .unwrap();
-    let body: Value = serde_json::from_str(rendered.body.as_deref().unwrap()).unwrap();
+    let body: Value = serde_json::from_str(rendered.json_body.as_deref().unwrap()).unwrap();
     assert!(body["name"].as_str().unwrap().starts_with("</td><script>alert('1')"), "{body}");
     assert_eq!(body["why"].as_array().unwrap().len(), 3);
     assert_eq!((&body["n"], &body["up"]), (&json!("3"), &json!(false)));
@@ -160,7 +160,7 @@ fn a_custom_json_body_stays_valid_whatever_its_values() {
     let rendered = MessageRenderer::default()
         .render(&sample_content(NotificationKind::Test), NotificationMethod::JsonPost, Some(&any))
         .unwrap();
-    assert_eq!((rendered.text.as_str(), rendered.body), ("just words", None));
+    assert_eq!((rendered.text.as_str(), rendered.json_body), ("just words", None));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn an_invalid_template_is_reported_with_part_and_reason() {
         ),
         (custom_template(None, "", "{{ range(10) }}", ""), "text", "range"),
     ] {
-        let errors = MessageRenderer::default().validate(&template);
+        let errors = MessageRenderer::default().template_errors(&template);
         assert!(!errors.is_empty(), "{template:?}");
         assert!(errors.iter().all(|error| error.part == part), "{errors:?}");
         assert!(errors[0].reason.contains(reason), "{errors:?}");
@@ -204,7 +204,7 @@ fn an_invalid_template_is_reported_with_part_and_reason() {
         "{% for at in locations %}{{ at.location|upper }}{% endfor %}",
         "<b>{{ url }}</b>",
     );
-    assert_eq!(MessageRenderer::default().validate(&valid), []);
+    assert_eq!(MessageRenderer::default().template_errors(&valid), []);
 }
 
 #[test]

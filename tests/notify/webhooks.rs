@@ -89,7 +89,7 @@ async fn statuses_and_retry_after_decide_whether_and_when_to_retry() {
         let receiver =
             Receiver::start(move |_, _| Response::Status(503, headers.clone(), String::new())).await;
         let error = send(&json_post(&receiver, "/", "")).await.unwrap_err();
-        let delay = error.not_before.unwrap().as_secs();
+        let delay = error.retry_after.unwrap().as_secs();
         assert!((min..=max).contains(&delay), "{text}: {delay}");
     }
 }

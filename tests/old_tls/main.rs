@@ -69,7 +69,7 @@ async fn exactly_the_pinned_version_is_used_and_recorded() {
             let keyword = json!({"keyword_string": keyword});
             let observation = check_at(&ca, at, pin, keyword).run().await;
             if pin != server_pin {
-                compare(&format!("{name} by `{pin}`"), Fails(3, Kind::TlsHandshake, TLS), &observation);
+                compare(&format!("{name} by `{pin}`"), Fails(3, Kind::TlsHandshakeFailed, TLS), &observation);
                 assert!(!observation.failure.unwrap().detail.is_empty());
                 continue;
             }
@@ -90,7 +90,7 @@ async fn weak_ciphers_are_allowed_but_not_null_or_anonymous_ones() {
     let ca = Authority::new("test CA");
     let own = rsa(&ca, NAMES, VALID);
     let [ssl3, tls10, tls11] = VERSIONS;
-    let refused = Err(Fails(3, Kind::TlsHandshake, TLS));
+    let refused = Err(Fails(3, Kind::TlsHandshakeFailed, TLS));
     for ((version, pin, _), ciphers, expected) in [
         (ssl3, "RC4-SHA", Ok("TLS_RSA_WITH_RC4_128_SHA")),
         (ssl3, "DES-CBC3-SHA", Ok("TLS_RSA_WITH_3DES_EDE_CBC_SHA")),
@@ -117,9 +117,9 @@ async fn certificates_are_verified_as_with_new_versions() {
     for (identity, expected, text) in [
         (&ca.issue(NAMES, (2010, 2020)), Fails(5, Kind::CertificateExpired, TLS), "2020-01-01T00:00:00Z"),
         (&ca.issue(NAMES, (2080, 2090)), Fails(3, Kind::CertificateNotYetValid, TLS), "2080-01-01"),
-        (&ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateName, TLS), "other.test"),
-        (&stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuer, TLS), "CN=stranger"),
-        (&own, Fails(3, Kind::CertificateIssuer, TLS), "self-signed"),
+        (&ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateNameMismatch, TLS), "other.test"),
+        (&stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuerUnknown, TLS), "CN=stranger"),
+        (&own, Fails(3, Kind::CertificateIssuerUnknown, TLS), "self-signed"),
     ] {
         // TLS 1.0 supports elliptic curve keys, which most of these certificates have.
         let (version, pin, _) = VERSIONS[1];
@@ -153,8 +153,11 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
             (with_certificate(3), Passes),
             (with_certificate(4), Fails(95, Kind::NotConfigured, TLS)),
             (json!({"ca_cert_id": 8}), Fails(95, Kind::NotConfigured, TLS)),
-            (json!({"ca_cert_id": 7}), Fails(3, Kind::TlsHandshake, TLS)),
-            (json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}), Fails(3, Kind::CertificateIssuer, TLS)),
+            (json!({"ca_cert_id": 7}), Fails(3, Kind::TlsHandshakeFailed, TLS)),
+            (
+                json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}),
+                Fails(3, Kind::CertificateIssuerUnknown, TLS),
+            ),
         ] {
             let mut check = check_at(&other, at, pin, fields.clone());
             check = check.with(json!({"keyword_string": "leaf"}));
@@ -190,7 +193,7 @@ async fn truncation_silence_and_close_have_their_failures() {
         tokio::spawn(async move { while closing.accept().await.is_ok() {} });
         let observation = check_at(&ca, at, pin, json!({})).run().await;
         let failure = observation.failure.unwrap();
-        assert_eq!((failure.kind, failure.phase), (Kind::TlsHandshake, Phase::Tls), "{failure}");
+        assert_eq!((failure.kind, failure.phase), (Kind::TlsHandshakeFailed, Phase::Tls), "{failure}");
     }
 }
 
@@ -200,6 +203,6 @@ async fn ssl_2_is_unsupported_by_every_build() {
     let own = rsa(&ca, NAMES, VALID);
     let at = Server::new(VERSIONS[0].0, &own).start().await;
     let failure = check_at(&ca, at, "2", json!({})).run().await.failure.unwrap();
-    assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95));
+    assert_eq!((failure.kind, failure.status().0), (Kind::TlsVersionUnsupported, 95));
     assert!(failure.detail.contains("no build"), "{failure}");
 }

@@ -67,6 +67,10 @@ async fn a_real_nginx_with_an_old_version_passes() {
         let observation = check_at(&ca, at, pin, keyword).run().await;
         compare(name, Passes, &observation);
         assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some(version));
-        compare(name, Fails(3, Kind::TlsHandshake, TLS), &check_at(&ca, at, "12", json!({})).run().await);
+        compare(
+            name,
+            Fails(3, Kind::TlsHandshakeFailed, TLS),
+            &check_at(&ca, at, "12", json!({})).run().await,
+        );
     }
 }

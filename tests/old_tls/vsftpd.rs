@@ -88,8 +88,12 @@ fn assert_passed(observation: &Observation, version: &str) {
     );
     assert_eq!(observation.facts.tls.as_ref().unwrap().tls_version.as_deref(), Some(version));
     let facts = observation.facts.ftp.as_ref().unwrap();
-    assert_eq!((facts.ftp_listed, facts.ftp_uploaded_bytes), (Some(1), Some(1024)), "{version}");
-    assert_eq!((facts.ftp_session_reused, facts.ftp_password_in_clear), (Some(false), false), "{version}");
+    assert_eq!((facts.ftp_listed_entries, facts.ftp_uploaded_bytes), (Some(1), Some(1024)), "{version}");
+    assert_eq!(
+        (facts.ftp_tls_session_resumed, facts.ftp_sent_password_in_cleartext),
+        (Some(false), false),
+        "{version}"
+    );
 }
 
 #[track_caller]
@@ -117,7 +121,7 @@ async fn a_real_vsftpd_with_an_old_version_passes() {
         for other in ["", "12", "3"] {
             let observation = fixture.observe(at, other, json!({})).await;
             assert!(
-                !assert_failed(&observation, Kind::TlsHandshake, Phase::Tls).is_empty(),
+                !assert_failed(&observation, Kind::TlsHandshakeFailed, Phase::Tls).is_empty(),
                 "{version} by `{other}`"
             );
         }
@@ -127,14 +131,14 @@ async fn a_real_vsftpd_with_an_old_version_passes() {
 
         let (_strict, at) = fixture.start(name, REUSE);
         let detail =
-            assert_failed(&fixture.observe(at, pin, json!({})).await, Kind::TcpReplyUnexpected, Phase::List);
+            assert_failed(&fixture.observe(at, pin, json!({})).await, Kind::UnexpectedReply, Phase::List);
         assert!(detail.contains("with `522 ") && detail.contains("under TLS 1.1 and older"), "{detail}");
     }
     // Newer sessions are resumed in every build.
     let (_strict, at) = fixture.start("TLSv1.2", REUSE);
     let observation = fixture.observe(at, "12", json!({})).await;
     assert!(observation.failure.is_none(), "{:?}\n{}", observation.failure, transcript(&observation));
-    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    assert_eq!(observation.facts.ftp.unwrap().ftp_tls_session_resumed, Some(true));
     let left: Vec<PathBuf> =
         fs::read_dir(fixture.path("home")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, [fixture.path("home").join("kept")] as [PathBuf; 1]);

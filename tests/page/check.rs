@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::domain::{FullPage, MonitorType, Observation, PageObject, Timestamp};
+use vigie::domain::{MonitorType, Observation, PageLoad, PageObject, Timestamp};
 use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
@@ -63,8 +63,8 @@ impl Check {
     }
 }
 
-pub fn page(observation: &Observation) -> &FullPage {
-    observation.details.page.as_deref().unwrap_or_else(|| panic!("no full page: {observation:#?}"))
+pub fn page(observation: &Observation) -> &PageLoad {
+    observation.details.page_load.as_deref().unwrap_or_else(|| panic!("no full page: {observation:#?}"))
 }
 
 /// Returns the object whose URL ends with `end`.

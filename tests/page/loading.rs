@@ -54,17 +54,17 @@ async fn a_page_is_loaded_with_all_its_objects() {
     let loaded = page(&observation);
     assert_eq!((loaded.objects.len(), loaded.unlisted_objects), (11, 0));
     let own: u64 = loaded.objects.iter().map(|object| object.body_bytes).sum();
-    assert_eq!(loaded.bytes, own + observation.facts.http.as_ref().unwrap().body_bytes);
-    assert!(Duration::from_micros(loaded.total_us) >= observation.total, "{loaded:?}");
+    assert_eq!(loaded.decoded_bytes, own + observation.facts.http.as_ref().unwrap().body_bytes);
+    assert!(Duration::from_micros(loaded.duration_us) >= observation.duration, "{loaded:?}");
     for object in &loaded.objects {
         assert_eq!((object.http_status, object.http_version.as_str()), (200, "HTTP/1.1"), "{object:?}");
         assert_eq!(object.third_party, object.url.contains("127.0.0.2"), "{object:?}");
-        assert!(object.started_us > 0 && object.total_us > 0, "{object:?}");
+        assert!(object.start_offset_us > 0 && object.duration_us > 0, "{object:?}");
         assert!(object.phases.micros(Phase::FirstByte).is_some(), "{object:?}");
-        assert!(object.started_us + object.total_us <= loaded.total_us, "{object:?}");
+        assert!(object.start_offset_us + object.duration_us <= loaded.duration_us, "{object:?}");
     }
     assert_eq!(object(&observation, "/font.woff2").kind, PageObjectKind::Font);
-    assert_eq!(object(&observation, "/bg.png").mimetype, "image/png");
+    assert_eq!(object(&observation, "/bg.png").media_type, "image/png");
     assert_eq!(object(&observation, "/moved.png").body_bytes, 10);
     // The first connection to a server is recorded at the object that it was opened for.
     assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_some()));
@@ -191,7 +191,10 @@ async fn a_failed_object_is_an_error_or_a_warning_as_the_monitor_says() {
         let fields = json!({"fullpage_object_timeout": 1, "notify_on_fullpage_errors": false});
         let lenient = Check::of(&site.url("/")).with(fields).run().await;
         assert_eq!(lenient.failure, None, "{name}");
-        assert!(lenient.warnings.iter().any(|warning| warning.kind == WarningKind::PageObject), "{name}");
+        assert!(
+            lenient.warnings.iter().any(|warning| warning.kind == WarningKind::PageObjectProblem),
+            "{name}"
+        );
         let verdict = vigie::evaluate::evaluate_attempts(&[lenient]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Warning, Status(expected)), "{name}");
     }
@@ -344,7 +347,7 @@ async fn a_full_page_is_loaded_only_when_due() {
         let observation = Check::of(&site.url("/")).with(fields).last_at(ago(last)).run().await;
         assert_eq!(observation.failure, None);
         assert_eq!(
-            observation.details.page.is_some(),
+            observation.details.page_load.is_some(),
             loads,
             "{interval} min, {last} min after the last one"
         );
@@ -358,7 +361,7 @@ async fn a_page_without_objects_fails_only_if_the_monitor_says_so() {
     assert_eq!((observation.failure.as_ref(), page(&observation).objects.len()), (None, 0));
     let fields = json!({"check_fullpage_missing_objects": true});
     let observation = Check::of(&site.url("/")).with(fields).run().await;
-    assert_eq!(observation.failure.unwrap().status(), Status::OBJECT_NONE);
+    assert_eq!(observation.failure.unwrap().status(), Status::NO_OBJECTS);
 }
 
 #[tokio::test]

@@ -216,7 +216,7 @@ fn render(queue: &mut PageObjectQueue) -> Vec<String> {
     let kind = |kind| match kind {
         PageObjectKind::Image => "image",
         PageObjectKind::Script => "script",
-        PageObjectKind::Style => "style",
+        PageObjectKind::StyleSheet => "style",
         PageObjectKind::Frame => "frame",
         PageObjectKind::Font => "font",
         PageObjectKind::Media => "media",
@@ -283,12 +283,12 @@ fn objects_beyond_the_limit_are_counted_but_not_listed() {
     }
     let mut queue = PageObjectQueue::new(&page);
     scan_html(&html, &page, 0, &mut queue);
-    assert_eq!((queue.drain().len(), queue.unlisted()), (MAX_OBJECTS, 20_000 - 500));
+    assert_eq!((queue.drain().len(), queue.unlisted_count()), (MAX_OBJECTS, 20_000 - 500));
 
     let long = format!("<img src={}><img src=a.png>", "x".repeat(100_000));
     let mut queue = PageObjectQueue::new(&page);
     scan_html(&long, &page, 0, &mut queue);
-    assert_eq!((render(&mut queue), queue.unlisted()), (vec!["image a.png".to_owned()], 1));
+    assert_eq!((render(&mut queue), queue.unlisted_count()), (vec!["image a.png".to_owned()], 1));
 }
 
 #[test]
@@ -319,5 +319,5 @@ fn imports_beyond_the_depth_limit_are_counted() {
         }
         depth += 1;
     }
-    assert_eq!((depth, queue.unlisted()), (4, 1));
+    assert_eq!((depth, queue.unlisted_count()), (4, 1));
 }

@@ -32,8 +32,12 @@ async fn a_status_decides_unless_an_assertion_on_it_does() {
     let on_status = |value: &str| json!([asserts("Status Code", "", "equals", value)]);
     for (path, assertions, expected) in [
         ("/200", json!([]), None),
-        ("/404", json!([]), Some((FailureKind::HttpStatus, 7))),
-        ("/500", json!([asserts("Response", "", "contains", "body")]), Some((FailureKind::HttpStatus, 7))),
+        ("/404", json!([]), Some((FailureKind::HttpErrorStatus, 7))),
+        (
+            "/500",
+            json!([asserts("Response", "", "contains", "body")]),
+            Some((FailureKind::HttpErrorStatus, 7)),
+        ),
         ("/404", on_status("404"), None),
         ("/404", on_status("2xx"), Some((FailureKind::AssertionFailed, 5))),
         ("/200", on_status("404"), Some((FailureKind::AssertionFailed, 5))),

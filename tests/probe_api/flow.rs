@@ -138,10 +138,12 @@ async fn ten_steps_carry_cookies_and_variables() {
     assert_eq!(requests[4].body, "reference=PR-4711&by=Ann+%22A%22+Bell");
     assert!(requests[10].header("Cookie").is_none(), "the cookie is gone after the log out");
     let steps = &observation.details.steps;
-    assert_eq!(steps[0].variables, ["token", "user", "name", "csrf"]);
+    assert_eq!(steps[0].variable_names, ["token", "user", "name", "csrf"]);
     assert_eq!(steps[5].exchanges.len(), 2);
     assert!(steps.iter().all(|step| step.phases.micros(Phase::FirstByte).is_some()));
-    assert!(steps.windows(2).all(|pair| pair[0].started_us + pair[0].total_us <= pair[1].started_us));
+    assert!(
+        steps.windows(2).all(|pair| pair[0].start_offset_us + pair[0].duration_us <= pair[1].start_offset_us)
+    );
     let recorded = format!("{observation:?}");
     assert!(!recorded.contains("t0k3n"), "a token is kept nowhere");
     assert!(!recorded.contains("sid=abc"), "a cookie is kept nowhere");
@@ -172,7 +174,7 @@ async fn recording_exchanges_keeps_longer_bodies() {
     let mut check = Check::of(&[get("Long", &service.url("/"))]);
     let body_size = |observation: &vigie::domain::Observation| {
         let body = observation.details.steps[0].exchanges[0].response_body.clone().unwrap();
-        (body.text.len(), body.bytes)
+        (body.text.len(), body.body_bytes)
     };
     assert_eq!(body_size(&check.run().await), (2048, 100_000));
     check.record = true;

@@ -35,14 +35,14 @@ async fn basic_is_sent_after_a_challenge_or_preemptively() {
     }
     let service = Service::start(require_basic).await;
     let observation = run(&[get("Out", &service.url("/"))]).await;
-    failed(&observation, FailureKind::HttpStatus, 7);
+    failed(&observation, FailureKind::HttpErrorStatus, 7);
     let wrong = with(
         get("Wrong", &service.url("/")),
         json!({"head": {"http_basic_auth_username": "me",
         "http_basic_auth_password": "other"}}),
     );
     let observation = run(&[wrong]).await;
-    failed(&observation, FailureKind::LoginRefused, 5);
+    failed(&observation, FailureKind::LoginRejected, 5);
     let url = service.url("/").replace("http://", "http://me:secret@");
     passed(&run(&[get("Of the URL", &url)]).await);
 }

@@ -35,7 +35,7 @@ async fn servers_are_verified_unless_the_monitor_disables_it() {
     passed(&trusted);
     assert_eq!(trusted.facts.tls.as_ref().unwrap().tls_version.as_deref(), Some("TLSv1.3"));
     let untrusted = observe_with(None, json!({})).await;
-    let failure = failed(&untrusted, FailureKind::CertificateIssuer, 3);
+    let failure = failed(&untrusted, FailureKind::CertificateIssuerUnknown, 3);
     assert!(failure.detail.starts_with("step 2 `Secure`: "), "{}", failure.detail);
     passed(&observe_with(None, json!({"verify_certificate": false})).await);
     let pinned = observe_with(Some(&ca), json!({"use_ssl_version": "12"})).await;

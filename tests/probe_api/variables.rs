@@ -95,7 +95,7 @@ async fn unknown_and_missing_variables_fail_their_step() {
         ),
     ] {
         let observation = run(&[value_step(&service), step]).await;
-        let failure = failed(&observation, FailureKind::VariableUnknown, 5);
+        let failure = failed(&observation, FailureKind::VariableNotSet, 5);
         assert_eq!(failure.detail, format!("step 2 `Use`: {text}"));
         assert_eq!(observation.details.steps.len(), 2);
     }
@@ -105,7 +105,7 @@ async fn unknown_and_missing_variables_fail_their_step() {
         {"name": "a", "property": "$.a", "source": "JSON Response"}, {"name": "b", "property": "X-B", "source": "Header"}]}),
     );
     let observation = run(&[step]).await;
-    let failure = failed(&observation, FailureKind::VariableMissing, 5);
+    let failure = failed(&observation, FailureKind::VariableNotExtracted, 5);
     assert_eq!(
         failure.detail,
         "step 1 `Take`: `a` from JSON Response `$.a`: found nothing; `b` from Header `X-B`: found nothing"
@@ -184,7 +184,7 @@ async fn secrets_are_recorded_nowhere() {
             "body": "t={{access_token}}&k=k-schluessel&p=p-kennwort"},
         "assertions": [{"source": "Response", "property": "", "comparison": "equals", "value": "{{access_token}}"}]});
     let observation = run(&[value_step, echo]).await;
-    failed(&observation, FailureKind::HttpStatus, 7);
+    failed(&observation, FailureKind::HttpErrorStatus, 7);
     assert!(service.last().body.contains("geheim%2F4711"), "it was sent");
     let recorded = serde_json::to_string(&observation.details).unwrap()
         + &format!("{:?} {:?}", observation.failure, observation.facts);

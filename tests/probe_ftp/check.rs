@@ -58,9 +58,9 @@ pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeo
     let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
     assert!(
-        observation.total <= timeout + Duration::from_millis(500),
+        observation.duration <= timeout + Duration::from_millis(500),
         "over its timeout: {:?}",
-        observation.total
+        observation.duration
     );
     assert_no_password(&observation);
     observation

@@ -82,8 +82,10 @@ fn assert_uploaded(observation: &Observation) {
     assert!(observation.warnings.is_empty(), "{:?}", observation.warnings);
     let facts = observation.facts.ftp.as_ref().unwrap();
     assert_eq!(facts.ftp_uploaded_bytes, Some(1024));
-    assert_eq!(facts.ftp_passive.as_deref(), Some("EPSV"));
-    for phase in [Phase::Banner, Phase::Auth, Phase::Passive, Phase::List, Phase::Upload, Phase::Quit] {
+    assert_eq!(facts.ftp_passive_command.as_deref(), Some("EPSV"));
+    for phase in
+        [Phase::Banner, Phase::Auth, Phase::OpenDataConnection, Phase::List, Phase::Upload, Phase::Quit]
+    {
         assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
     }
 }
@@ -114,10 +116,15 @@ async fn vsftpd_plain_explicit_and_implicit() {
     let observation = attempt(&net, MonitorType::Ftp, fields(at, user_fields(json!({}))), TIMEOUT).await;
     assert_uploaded(&observation);
     let facts = observation.facts.ftp.unwrap();
-    assert_eq!(facts.ftp_listed, Some(1));
-    assert!(facts.ftp_password_in_clear && facts.ftp_banner.contains("vsFTPd"), "{facts:?}");
+    assert_eq!(facts.ftp_listed_entries, Some(1));
+    assert!(facts.ftp_sent_password_in_cleartext && facts.ftp_banner.contains("vsFTPd"), "{facts:?}");
     let wrong = fields(at, user_fields(json!({"ftp_password": "wrong"})));
-    assert_failed(&attempt(&net, MonitorType::Ftp, wrong, TIMEOUT).await, 5, Kind::LoginRefused, Phase::Auth);
+    assert_failed(
+        &attempt(&net, MonitorType::Ftp, wrong, TIMEOUT).await,
+        5,
+        Kind::LoginRejected,
+        Phase::Auth,
+    );
     let unencrypted = attempt(&net, MonitorType::FtpSsl, fields(at, user_fields(json!({}))), TIMEOUT).await;
     assert_failed(&unencrypted, 5, Kind::TlsNotOffered, Phase::Starttls);
 
@@ -127,14 +134,14 @@ async fn vsftpd_plain_explicit_and_implicit() {
         let observation = attempt(&net, MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
         assert_uploaded(&observation);
         let facts = observation.facts.ftp.unwrap();
-        assert_eq!(facts.ftp_session_reused, Some(true));
-        assert!(!facts.ftp_password_in_clear);
+        assert_eq!(facts.ftp_tls_session_resumed, Some(true));
+        assert!(!facts.ftp_sent_password_in_cleartext);
     }
     let unencrypted = attempt(&net, MonitorType::Ftp, fields(at, user_fields(json!({}))), TIMEOUT).await;
-    assert_failed(&unencrypted, 5, Kind::LoginRefused, Phase::Auth);
+    assert_failed(&unencrypted, 5, Kind::LoginRejected, Phase::Auth);
     let other = config(Some(&Authority::new("another CA").pem()));
     let distrusted = attempt(&other, MonitorType::FtpSsl, fields(at, user_fields(json!({}))), TIMEOUT).await;
-    assert_failed(&distrusted, 3, Kind::CertificateIssuer, Phase::Tls);
+    assert_failed(&distrusted, 3, Kind::CertificateIssuerUnknown, Phase::Tls);
 
     let strict =
         format!("{TLS}implicit_ssl=YES\nssl_request_cert=YES\nrequire_cert=YES\nvalidate_cert=YES\n");
@@ -142,7 +149,7 @@ async fn vsftpd_plain_explicit_and_implicit() {
     let host = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": true});
     let observation = attempt(&net, MonitorType::FtpSsl, fields(at, user_fields(host)), TIMEOUT).await;
     assert_uploaded(&observation);
-    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    assert_eq!(observation.facts.ftp.unwrap().ftp_tls_session_resumed, Some(true));
     let without = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": false});
     let observation = attempt(&net, MonitorType::FtpSsl, fields(at, user_fields(without)), TIMEOUT).await;
     assert_eq!(observation.failure.as_ref().map(|failure| failure.status().0), Some(3), "{observation:?}");
@@ -185,10 +192,10 @@ async fn pure_ftpd_plain_and_explicit() {
     );
     assert_uploaded(&plain);
     assert_uploaded(&secure);
-    assert!(plain.facts.ftp.unwrap().ftp_password_in_clear);
-    assert!(secure.facts.ftp.unwrap().ftp_session_reused.is_some());
+    assert!(plain.facts.ftp.unwrap().ftp_sent_password_in_cleartext);
+    assert!(secure.facts.ftp.unwrap().ftp_tls_session_resumed.is_some());
     assert!(fixture.files_in_home().is_empty());
     fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).unwrap();
     let observation = attempt(&net, MonitorType::FtpSsl, monitor_fields(), 2 * TIMEOUT).await;
-    assert_failed(&observation, 3, Kind::TcpReplyUnexpected, Phase::Upload);
+    assert_failed(&observation, 3, Kind::UnexpectedReply, Phase::Upload);
 }

@@ -51,12 +51,12 @@ fn an_opening_with_tls_sends_auth_tls() {
 #[test]
 fn refusals_quote_the_server() {
     let cases: [(&[&str], Phase, Kind, &str); 6] = [
-        (&["421 too many"], Phase::Banner, Kind::TcpReplyUnexpected, "it greets with `421 too many`"),
-        (&["530-no", "530 way"], Phase::Banner, Kind::TcpReplyUnexpected, "it greets with `530 no / way`"),
+        (&["421 too many"], Phase::Banner, Kind::UnexpectedReply, "it greets with `421 too many`"),
+        (&["530-no", "530 way"], Phase::Banner, Kind::UnexpectedReply, "it greets with `530 no / way`"),
         (
             &["SSH-2.0-x"],
             Phase::Banner,
-            Kind::TcpReplyUnexpected,
+            Kind::UnexpectedReply,
             "expected a reply that starts with three digits, got `SSH-2.0-x`",
         ),
         (
@@ -68,10 +68,10 @@ fn refusals_quote_the_server() {
         (
             &["220 x", "431 later"],
             Phase::Starttls,
-            Kind::TcpReplyUnexpected,
+            Kind::UnexpectedReply,
             "it replies to `AUTH TLS` with `431 later`",
         ),
-        (&["220 x", "200"], Phase::Starttls, Kind::TcpReplyUnexpected, "it replies to `AUTH TLS` with `200`"),
+        (&["220 x", "200"], Phase::Starttls, Kind::UnexpectedReply, "it replies to `AUTH TLS` with `200`"),
     ];
     for (lines, phase, kind, detail) in cases {
         assert_eq!(play(true, lines).1, Some((phase, kind, detail.to_owned())));

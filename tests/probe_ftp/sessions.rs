@@ -33,16 +33,19 @@ async fn a_plain_session_lists_and_records_a_clear_text_password() {
     assert_eq!(server.lines(), ["USER monitor", &format!("PASS {PASSWORD}"), "EPSV", "LIST", "QUIT"]);
     let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_banner, "test server");
-    assert_eq!(facts.ftp_passive.as_deref(), Some("EPSV"));
-    assert_eq!(facts.ftp_listed, Some(2));
-    assert_eq!((facts.ftp_session_reused, facts.ftp_uploaded_bytes), (None, None));
-    assert!(facts.ftp_password_in_clear);
+    assert_eq!(facts.ftp_passive_command.as_deref(), Some("EPSV"));
+    assert_eq!(facts.ftp_listed_entries, Some(2));
+    assert_eq!((facts.ftp_tls_session_resumed, facts.ftp_uploaded_bytes), (None, None));
+    assert!(facts.ftp_sent_password_in_cleartext);
     assert_eq!(facts.ftp_data_address.unwrap().ip(), server.address.ip());
     assert_eq!(observation.address, Some(server.address));
     let reached: Vec<_> = observation.phases.iter().map(|(phase, _)| phase).collect();
-    assert_eq!(reached, [P::Resolve, P::Connect, P::Banner, P::Auth, P::Passive, P::List, P::Quit]);
+    assert_eq!(
+        reached,
+        [P::Resolve, P::Connect, P::Banner, P::Auth, P::OpenDataConnection, P::List, P::Quit]
+    );
     let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    let total = u64::try_from(observation.total.as_micros()).unwrap();
+    let total = u64::try_from(observation.duration.as_micros()).unwrap();
     assert!(sum <= total && sum * 2 > total, "phases {sum} us, total {total} us");
 }
 
@@ -54,13 +57,13 @@ async fn a_login_without_user_name_is_anonymous() {
         attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous.clone()), TIMEOUT).await;
     assert_passed(&observation);
     assert_eq!(server.lines()[..2], ["USER anonymous", "EPSV"]);
-    assert!(!observation.facts.ftp.unwrap().ftp_password_in_clear);
+    assert!(!observation.facts.ftp.unwrap().ftp_sent_password_in_cleartext);
     let server = Server::start(Rules::default()).await;
     let observation =
         attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous), TIMEOUT).await;
     assert_passed(&observation);
     assert_eq!(server.lines()[1], "PASS anonymous@");
-    assert!(!observation.facts.ftp.unwrap().ftp_password_in_clear);
+    assert!(!observation.facts.ftp.unwrap().ftp_sent_password_in_cleartext);
 }
 
 #[tokio::test]
@@ -79,8 +82,8 @@ async fn a_file_is_uploaded_downloaded_and_deleted() {
     assert!(server.files.lock().unwrap().is_empty());
     let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_uploaded_bytes, Some(1024));
-    assert_eq!(facts.ftp_session_reused, Some(true));
-    assert!(!facts.ftp_password_in_clear);
+    assert_eq!(facts.ftp_tls_session_resumed, Some(true));
+    assert!(!facts.ftp_sent_password_in_cleartext);
     assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.3"));
     for phase in [Phase::Starttls, Phase::Tls, Phase::Upload, Phase::Download, Phase::Delete] {
         assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
@@ -96,7 +99,7 @@ async fn tls_1_2_can_be_pinned_and_resumes_sessions() {
         attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
     assert_passed(&observation);
     assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
-    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    assert_eq!(observation.facts.ftp.unwrap().ftp_tls_session_resumed, Some(true));
 }
 
 #[tokio::test]
@@ -110,7 +113,7 @@ async fn a_server_without_session_resumption_passes() {
     let observation =
         attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, monitor_fields, TIMEOUT).await;
     assert_passed(&observation);
-    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(false));
+    assert_eq!(observation.facts.ftp.unwrap().ftp_tls_session_resumed, Some(false));
 }
 
 #[tokio::test]
@@ -152,7 +155,7 @@ async fn the_ftps_scheme_means_implicit_tls_for_both_types() {
         let observation = attempt(&config(Some(&authority.pem())), kind, monitor_fields, TIMEOUT).await;
         assert_passed(&observation);
         assert_eq!(server.commands().join(" "), "PBSZ PROT USER PASS EPSV LIST QUIT");
-        assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
+        assert_eq!(observation.facts.ftp.unwrap().ftp_tls_session_resumed, Some(true));
     }
 }
 
@@ -175,7 +178,7 @@ async fn a_client_certificate_is_sent_when_enabled() {
             transcript(&observation)
         );
         if let Some(failure) = observation.failure {
-            assert_eq!((failure.kind, failure.status().0), (Kind::TlsHandshake, 3), "{failure}");
+            assert_eq!((failure.kind, failure.status().0), (Kind::TlsHandshakeFailed, 3), "{failure}");
         }
     }
 }
@@ -199,7 +202,7 @@ async fn pasv_follows_a_refused_epsv_and_its_address_is_ignored() {
         let expected = "USER PASS EPSV PASV LIST TYPE PASV STOR PASV RETR DELE QUIT";
         assert_eq!(server.commands().join(" "), expected);
         let facts = observation.facts.ftp.unwrap();
-        assert_eq!(facts.ftp_passive.as_deref(), Some("PASV"));
+        assert_eq!(facts.ftp_passive_command.as_deref(), Some("PASV"));
         assert_eq!(facts.ftp_data_address.unwrap().ip(), server.address.ip());
     }
 }
@@ -214,7 +217,7 @@ async fn a_session_over_ipv6_uses_epsv_only() {
     let observation =
         attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
     let failure = observation.failure.unwrap();
-    assert_eq!((failure.kind, failure.phase), (Kind::TcpReplyUnexpected, Phase::Passive));
+    assert_eq!((failure.kind, failure.phase), (Kind::UnexpectedReply, Phase::OpenDataConnection));
     assert_eq!(server.commands().join(" "), "USER PASS EPSV");
 }
 
@@ -258,7 +261,7 @@ async fn a_missing_reply_to_quit_is_a_note() {
         assert_eq!(observation.warnings.len(), 1);
         assert!(observation.warnings[0].detail.starts_with("QUIT failed: "), "{:?}", observation.warnings);
         assert!(!observation.warnings[0].kind.affects_outcome());
-        assert!(observation.total < Duration::from_secs(5), "{:?}", observation.total);
+        assert!(observation.duration < Duration::from_secs(5), "{:?}", observation.duration);
     }
 }
 
@@ -281,9 +284,9 @@ async fn the_egress_policy_applies_and_logins_with_line_breaks_are_refused() {
 #[tokio::test]
 async fn versions_and_certificates_that_this_location_lacks_are_its_own_fault() {
     let cases = [
-        (json!({"use_ssl_version": "10"}), Kind::TlsUnsupported, "TLS 1.0"),
-        (json!({"use_ssl_version": "3"}), Kind::TlsUnsupported, "SSL 3.0"),
-        (json!({"use_ssl_version": "2"}), Kind::TlsUnsupported, "SSL 2.0"),
+        (json!({"use_ssl_version": "10"}), Kind::TlsVersionUnsupported, "TLS 1.0"),
+        (json!({"use_ssl_version": "3"}), Kind::TlsVersionUnsupported, "SSL 3.0"),
+        (json!({"use_ssl_version": "2"}), Kind::TlsVersionUnsupported, "SSL 2.0"),
         (json!({"ca_cert_id": 9}), Kind::NotConfigured, "`ca_cert_id` 9"),
         (json!({"use_client_ssl_cert": true, "ssl_cert_id": 9}), Kind::NotConfigured, "`ssl_cert_id` 9"),
     ];

@@ -82,7 +82,7 @@ const STEPS: &[(&str, P, bool)] = &[
     ("greeting", P::Banner, false),
     ("USER", P::Auth, false),
     ("PASS", P::Auth, false),
-    ("EPSV", P::Passive, false),
+    ("EPSV", P::OpenDataConnection, false),
     ("LIST", P::List, false),
     ("data", P::List, false),
     ("LIST done", P::List, false),
@@ -113,20 +113,16 @@ fn at_each_step() -> Vec<Case> {
             (3, ResponseTruncated, phase, "closed after 2 bytes"),
         ));
         let garbage = "expected a reply that starts with three digits, got `";
-        cases.push(with(
-            "garbage",
-            send(b"\x00\xff\x80 \x1b[2J\r\n"),
-            (3, TcpReplyUnexpected, phase, garbage),
-        ));
+        cases.push(with("garbage", send(b"\x00\xff\x80 \x1b[2J\r\n"), (3, UnexpectedReply, phase, garbage)));
         let line = Act::Endless(b"2");
         cases.push(with("a line without end", line, (3, ResponseTooLarge, phase, "more than")));
         let lines = Act::Endless(b"220-and on\r\n");
         cases.push(with("lines without end", lines, (3, ResponseTooLarge, phase, "more than")));
         let shutdown = send_and_close("421 shutting down\r\n");
-        cases.push(with("421", shutdown, (3, TcpReplyUnexpected, phase, "421 shutting down")));
+        cases.push(with("421", shutdown, (3, UnexpectedReply, phase, "421 shutting down")));
         // PASV follows after this; see below.
         if step != "EPSV" {
-            let kind = if phase == P::Auth { LoginRefused } else { TcpReplyUnexpected };
+            let kind = if phase == P::Auth { LoginRejected } else { UnexpectedReply };
             let status = if phase == P::Auth { 5 } else { 3 };
             cases.push(with(
                 "5xx",
@@ -134,14 +130,14 @@ fn at_each_step() -> Vec<Case> {
                 (status, kind, phase, "550 no such thing"),
             ));
             let later = send("451 local error\r\n");
-            cases.push(with("4xx", later, (3, TcpReplyUnexpected, phase, "451 local error")));
+            cases.push(with("4xx", later, (3, UnexpectedReply, phase, "451 local error")));
         }
     }
     cases
 }
 
 fn logins() -> Vec<Case> {
-    let refused = |text| (5, LoginRefused, P::Auth, text);
+    let refused = |text| (5, LoginRejected, P::Auth, text);
     vec![
         case(
             "530",
@@ -158,13 +154,13 @@ fn logins() -> Vec<Case> {
             "a banner of SSH",
             "greeting",
             send("SSH-2.0-x\r\n"),
-            (3, TcpReplyUnexpected, P::Banner, "`SSH-2.0-x`"),
+            (3, UnexpectedReply, P::Banner, "`SSH-2.0-x`"),
         ),
         case(
             "a busy server",
             "greeting",
             send_and_close("421 too many\r\n"),
-            (3, TcpReplyUnexpected, P::Banner, "`421 too many`"),
+            (3, UnexpectedReply, P::Banner, "`421 too many`"),
         ),
         case(
             "120 and no more",
@@ -177,7 +173,7 @@ fn logins() -> Vec<Case> {
 }
 
 fn data_connections() -> Vec<Case> {
-    let passive = |kind, status, text| (status, kind, P::Passive, text);
+    let passive = |kind, status, text| (status, kind, P::OpenDataConnection, text);
     let no_port = passive(ResponseInvalid, 3, "contains no port");
     let refuses = Rules::default().with_act("EPSV", send("502 no\r\n"));
     let pasv = |name: &str, act: Act, expect| {
@@ -198,7 +194,7 @@ fn data_connections() -> Vec<Case> {
             "227 to EPSV",
             "EPSV",
             send("227 (127,0,0,1,1,1)\r\n"),
-            passive(TcpReplyUnexpected, 3, "`EPSV` with `227"),
+            passive(UnexpectedReply, 3, "`EPSV` with `227"),
         ),
         case(
             "data refused",
@@ -206,7 +202,7 @@ fn data_connections() -> Vec<Case> {
             send("229 (|||1|)\r\n"),
             passive(ConnectRefused, 1, "on the data connection: 127.0.0.1:1"),
         ),
-        pasv("both refused", send("502 no\r\n"), passive(TcpReplyUnexpected, 3, "`PASV` with `502 no`")),
+        pasv("both refused", send("502 no\r\n"), passive(UnexpectedReply, 3, "`PASV` with `502 no`")),
         pasv("227 without numbers", send("227 ok\r\n"), no_port),
         pasv("227 with 999", send("227 (999,0,0,1,1,1)\r\n"), no_port),
         pasv("227 with port 0", send("227 (127,0,0,1,0,0)\r\n"), no_port),
@@ -221,15 +217,10 @@ fn data_connections() -> Vec<Case> {
             "425",
             "LIST",
             send("425 no data connection\r\n"),
-            (3, TcpReplyUnexpected, P::List, "`425 no data"),
+            (3, UnexpectedReply, P::List, "`425 no data"),
         ),
-        case("426", "LIST done", send("426 aborted\r\n"), (3, TcpReplyUnexpected, P::List, "`426 aborted`")),
-        case(
-            "551",
-            "LIST done",
-            send("551 page type\r\n"),
-            (3, TcpReplyUnexpected, P::List, "`551 page type`"),
-        ),
+        case("426", "LIST done", send("426 aborted\r\n"), (3, UnexpectedReply, P::List, "`426 aborted`")),
+        case("551", "LIST done", send("551 page type\r\n"), (3, UnexpectedReply, P::List, "`551 page type`")),
         case(
             "a list without end",
             "data",
@@ -246,7 +237,7 @@ fn data_connections() -> Vec<Case> {
 }
 
 fn uploads() -> Vec<Case> {
-    let upload = |text| (3, TcpReplyUnexpected, P::Upload, text);
+    let upload = |text| (3, UnexpectedReply, P::Upload, text);
     let differs = |text| (5, FileDiffers, P::Download, text);
     vec![
         uploading("553", "STOR", send("553 not allowed\r\n"), upload("`STOR` with `553 not"))
@@ -286,7 +277,7 @@ fn uploads() -> Vec<Case> {
             "deleted by nobody",
             "DELE",
             send("550 denied\r\n"),
-            (3, TcpReplyUnexpected, P::Delete, "may have been left there: the target replied differently than expected: it replies to `DELE` with `550 denied`"),
+            (3, UnexpectedReply, P::Delete, "may have been left there: the target replied differently than expected: it replies to `DELE` with `550 denied`"),
         )
         .ends("RETR DELE"),
         uploading("type refused", "TYPE", send("504 no\r\n"), upload("`TYPE` with `504 no`"))
@@ -310,8 +301,8 @@ fn encryption(authority: &Authority) -> Vec<Case> {
     let data_tls = |identity: &Identity| Rules { data_tls: tls_of(identity).tls, ..good() };
     let two = (
         3,
-        CertificateName,
-        P::Passive,
+        CertificateNameMismatch,
+        P::OpenDataConnection,
         "on the data connection: asked for `127.0.0.1`, the certificate is for b.test",
     );
     vec![
@@ -323,7 +314,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "AUTH not now",
             good().with_act("AUTH", send("431 later\r\n")),
-            starttls(TcpReplyUnexpected, 3, "`431 later`"),
+            starttls(UnexpectedReply, 3, "`431 later`"),
         ),
         secure("AUTH closed", good().with_act("AUTH", send_and_close("")), starttls(NoResponse, 6, "")),
         secure("AUTH stalls", good().with_act("AUTH", Act::Stall), starttls(TimedOut, 2, "no data within"))
@@ -333,7 +324,7 @@ fn encryption(authority: &Authority) -> Vec<Case> {
             good().with_act("AUTH", injected),
             (
                 3,
-                TcpReplyUnexpected,
+                UnexpectedReply,
                 P::Tls,
                 "it sent 16 bytes in plain text before the TLS handshake; they were discarded",
             ),
@@ -341,17 +332,17 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "no TLS after 234",
             good().with_act("AUTH", send_and_close("234 go on\r\n")),
-            (3, TlsHandshake, P::Tls, "closed the connection during the handshake"),
+            (3, TlsHandshakeFailed, P::Tls, "closed the connection during the handshake"),
         ),
         secure(
             "PBSZ refused",
             good().with_act("PBSZ", send("503 no\r\n")),
-            starttls(TcpReplyUnexpected, 3, "`PBSZ` with `503 no`"),
+            starttls(UnexpectedReply, 3, "`PBSZ` with `503 no`"),
         ),
         secure(
             "PROT refused",
             good().with_act("PROT", send("536 no\r\n")),
-            starttls(TcpReplyUnexpected, 3, "`PROT` with `536 no`"),
+            starttls(UnexpectedReply, 3, "`PROT` with `536 no`"),
         ),
         secure("PROT stalls", good().with_act("PROT", Act::Stall), starttls(TimedOut, 2, "no data within"))
             .stalls(),
@@ -364,39 +355,39 @@ fn encryption(authority: &Authority) -> Vec<Case> {
         secure(
             "another name",
             tls_of(&authority.issue(&["a.test"], (2020, 2090))),
-            (3, CertificateName, P::Tls, "a.test"),
+            (3, CertificateNameMismatch, P::Tls, "a.test"),
         ),
         secure(
             "unknown CA",
             tls_of(&other.issue(&["127.0.0.1"], (2020, 2090))),
-            (3, CertificateIssuer, P::Tls, "not trusted"),
+            (3, CertificateIssuerUnknown, P::Tls, "not trusted"),
         ),
         secure(
             "self-signed",
             tls_of(&self_signed(&["127.0.0.1"], false)),
-            (3, CertificateIssuer, P::Tls, "self-signed"),
+            (3, CertificateIssuerUnknown, P::Tls, "self-signed"),
         ),
         secure("another certificate for data", data_tls(&authority.issue(&["b.test"], (2020, 2090))), two),
         secure(
             "data in plain text",
             good().with_act("data tls", send("-rw a\r\n")),
-            (3, TlsHandshake, P::Passive, "on the data connection: "),
+            (3, TlsHandshakeFailed, P::OpenDataConnection, "on the data connection: "),
         ),
         secure(
             "TLS of data stalls",
             good().with_act("data tls", Act::Stall),
-            (2, TimedOut, P::Passive, "on the data connection: no data within"),
+            (2, TimedOut, P::OpenDataConnection, "on the data connection: no data within"),
         )
         .stalls(),
         secure(
             "522 for data",
             good().with_act("LIST", send("522 data must be encrypted\r\n")),
-            (3, TcpReplyUnexpected, P::List, "522 data must"),
+            (3, UnexpectedReply, P::List, "522 data must"),
         ),
         Case {
             kind: FtpSsl,
             fields: json!({"hostname": "ftps://127.0.0.1"}),
-            ..secure("plain where TLS is meant", Rules::default(), (3, TlsHandshake, P::Tls, ""))
+            ..secure("plain where TLS is meant", Rules::default(), (3, TlsHandshakeFailed, P::Tls, ""))
         },
         Case {
             kind: Ftp,

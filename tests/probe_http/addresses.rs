@@ -39,7 +39,7 @@ async fn credentials_are_not_sent_to_another_host() {
         .with(json!({"realm_userid": "me", "realm_password": "secret"}))
         .run()
         .await;
-    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&observation).unwrap();
+    Fails(7, Kind::HttpErrorStatus, Some(Phase::Validate)).compare(&observation).unwrap();
     assert_eq!(other.requests().len(), 1);
 }
 
@@ -105,6 +105,10 @@ async fn every_address_of_a_name_is_recorded() {
     let url = format!("http://localhost:{}/", server.address.port());
     let observation = Check::new(&url).run().await;
     Passes.compare(&observation).unwrap();
-    assert!(observation.facts.resolved.contains(&server.address.ip()), "{:?}", observation.facts.resolved);
+    assert!(
+        observation.facts.resolved_addresses.contains(&server.address.ip()),
+        "{:?}",
+        observation.facts.resolved_addresses
+    );
     assert_eq!(observation.address, Some(server.address));
 }

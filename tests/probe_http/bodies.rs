@@ -180,7 +180,7 @@ async fn a_decompression_bomb_is_too_large_and_uses_little_memory() {
 #[tokio::test]
 async fn keywords_are_searched_in_the_decoded_text() {
     let missing = Fails(5, Kind::KeywordMissing, VALIDATE);
-    let found = Fails(5, Kind::KeywordFound, VALIDATE);
+    let found = Fails(5, Kind::ForbiddenKeywordFound, VALIDATE);
     let invert = json!({"keyword_string": "hello", "keyword_match_invert": true});
     let expression = json!({"keyword_string": "h.*o", "keyword_match_type": "Regular Expression"});
     for (expected, headers, body, fields) in [
@@ -205,7 +205,7 @@ async fn keywords_are_searched_in_the_decoded_text() {
 async fn a_failing_status_wins_over_a_missing_keyword() {
     let server = Server::start(vec![respond("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno")]).await;
     let observation = Check::new(&server.url("/")).with(keyword("hello")).run().await;
-    Fails(7, Kind::HttpStatus, VALIDATE).compare(&observation).unwrap();
+    Fails(7, Kind::HttpErrorStatus, VALIDATE).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().body_bytes, 2);
 }
 
@@ -216,7 +216,7 @@ async fn details_hold_neither_body_nor_secret() {
     let server = Server::start(vec![respond(response)]).await;
     let url = server.url("/").replace("http://", "http://me:topsecret@");
     let observation = Check::new(&url).run().await;
-    Fails(5, Kind::LoginRefused, VALIDATE).compare(&observation).unwrap();
+    Fails(5, Kind::LoginRejected, VALIDATE).compare(&observation).unwrap();
     let text = format!("{observation:?}");
     assert!(!text.contains("topsecret") && !text.contains(body), "{text}");
 }

@@ -33,12 +33,12 @@ fn passwords(algorithm: &str) -> String {
 }
 
 async fn check_logins(url: &str) {
-    let refused = Fails(5, Kind::LoginRefused, Some(Phase::Validate));
+    let refused = Fails(5, Kind::LoginRejected, Some(Phase::Validate));
     let cases: [(Value, Expect); 4] = [
         (json!({"realm_userid": "me", "realm_password": "secret", "keyword_string": "the needle"}), Passes),
         (json!({"realm_userid": "me", "realm_password": "wrong"}), refused),
         (json!({"realm_userid": "you", "realm_password": "secret"}), refused),
-        (json!({}), Fails(7, Kind::HttpStatus, None)),
+        (json!({}), Fails(7, Kind::HttpErrorStatus, None)),
     ];
     for (fields, expected) in cases {
         let observation = Check::new(url).with(fields.clone()).run().await;

@@ -86,7 +86,7 @@ async fn redirects_errors_and_posts() {
     Passes.compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().redirects.len(), 1);
     let observation = check(&format!("http://{server}/broken")).run().await;
-    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&observation).unwrap();
+    Fails(7, Kind::HttpErrorStatus, Some(Phase::Validate)).compare(&observation).unwrap();
     let post = json!({"http_method": "POST", "post_body": "a=b", "keyword_string": "POST /echo 0 banned"});
     Passes.compare(&check(&format!("http://{server}/echo")).with(post).run().await).unwrap();
 }
@@ -108,7 +108,7 @@ async fn alpn_over_https_and_the_fall_back_to_1_1() {
     http1_check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = http1_check.run().await;
     Passes.compare(&observation).unwrap();
-    Warns(WarningKind::FellBack).compare(&observation).unwrap();
+    Warns(WarningKind::Fallback).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
     assert!(old.requests()[0].contains("\r\nConnection: close\r\n"), "{:?}", old.requests());
 }

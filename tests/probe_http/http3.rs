@@ -210,7 +210,7 @@ async fn http3_checks_run_over_quic() {
     }
     assert_eq!(observation.address.map(|at| at.port()), Some(server.port));
     let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    assert!(u128::from(sum) <= observation.total.as_micros(), "{observation:?}");
+    assert!(u128::from(sum) <= observation.duration.as_micros(), "{observation:?}");
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn http3_failures_have_their_status_kind_and_phase() {
     let server = QuicServer::start(&ca.issue(NAMES, VALID), None, b"h3", act_for);
     let transfer = Some(Phase::Transfer);
     let cases: Vec<(&str, Expect)> = vec![
-        ("/503", Fails(7, Kind::HttpStatus, Some(Phase::Validate))),
+        ("/503", Fails(7, Kind::HttpErrorStatus, Some(Phase::Validate))),
         ("/large", Fails(3, Kind::ResponseTooLarge, transfer)),
         ("/fields", Fails(3, Kind::ResponseTooLarge, None)),
         ("/short", Fails(3, Kind::ResponseTruncated, transfer)),
@@ -265,9 +265,9 @@ async fn certificates_are_verified_over_quic_as_over_tcp() {
     let tls = Some(Phase::Tls);
     for (own, expected) in [
         (ca.issue(NAMES, VALID), Passes),
-        (ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateName, tls)),
+        (ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateNameMismatch, tls)),
         (ca.issue(NAMES, (2019, 2020)), Fails(5, Kind::CertificateExpired, tls)),
-        (stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuer, tls)),
+        (stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuerUnknown, tls)),
     ] {
         let server = QuicServer::start(&own, None, b"h3", act_for);
         let observation = observe(&server.url("/"), json!({}), &ca).await;
@@ -287,7 +287,7 @@ async fn certificates_are_verified_over_quic_as_over_tcp() {
         check.config.trust_config.client_certificates =
             [(3, pem("client", ca.issue(&["client.test"], VALID).pem()))].into();
         let observation = check.run().await;
-        let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
+        let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshakeFailed, None) };
         expected.compare(&observation).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
@@ -315,7 +315,7 @@ async fn targets_without_http3_fail_with_a_clear_detail() {
         (closed, Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "(QUIC, over UDP)"),
         (silent_port, Fails(2, Kind::TimedOut, Some(Phase::Connect)), "may not support HTTP/3"),
         (noise_port, Fails(2, Kind::TimedOut, None), ""),
-        (doq.port, Fails(3, Kind::TlsHandshake, None), "not HTTP/3"),
+        (doq.port, Fails(3, Kind::TlsHandshakeFailed, None), "not HTTP/3"),
     ] {
         let mut check = Check::new(&format!("https://127.0.0.1:{port}/")).with(json!({"http_version": "3"}));
         check.timeout = Duration::from_millis(1_500);
@@ -340,7 +340,7 @@ async fn http3_obeys_the_egress_policy_and_refuses_proxies() {
     assert!(failure.detail.contains("does not relay"), "{failure}");
 
     let pinned = observe(&server.url("/"), json!({"use_ssl_version": "12"}), &ca).await;
-    assert_eq!(pinned.failure.map(|failure| failure.kind), Some(Kind::TlsUnsupported));
+    assert_eq!(pinned.failure.map(|failure| failure.kind), Some(Kind::TlsVersionUnsupported));
 }
 
 /// Returns the configuration of a TLS 1.3 server that accepts this suite only.
@@ -408,7 +408,7 @@ async fn every_address_of_a_name_is_tried_in_time() {
     assert_eq!(observation.address, Some(format!("127.0.0.9:{}", server.port).parse().unwrap()));
     assert!(observation.facts.tls.unwrap().tls_cipher.is_some());
     let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    assert!(u128::from(sum) <= observation.total.as_micros(), "{:?}", observation.phases);
+    assert!(u128::from(sum) <= observation.duration.as_micros(), "{:?}", observation.phases);
 
     // When no address responds, the failure lists all that were tried.
     let port = server.port;
@@ -499,13 +499,13 @@ async fn only_objects_of_the_same_origin_use_http3() {
     check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     // The objects exceed the initial window of a connection.
     let observation = check.run().await;
-    let page = observation.details.page.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
+    let page = observation.details.page_load.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
     assert_eq!(page.objects.len(), 43);
     for object in &page.objects {
         let end = object.url.rsplit('/').next().unwrap();
         let kind = object.failure.as_ref().map(|failure| failure.kind);
         if end == "missing" {
-            assert_eq!((kind, object.http_status), (Some(Kind::HttpStatus), 404), "{object:?}");
+            assert_eq!((kind, object.http_status), (Some(Kind::HttpErrorStatus), 404), "{object:?}");
         } else {
             assert_eq!((kind, object.http_version.as_str()), (None, "HTTP/3"), "{object:?}");
             assert!(end == "style.css" || object.body_bytes == 300_000, "{object:?}");
@@ -524,7 +524,7 @@ async fn only_objects_of_the_same_origin_use_http3() {
     let mut check = Check::new(&own.url("/page")).with(fields);
     check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = check.run().await;
-    let objects = &observation.details.page.as_ref().unwrap().objects;
+    let objects = &observation.details.page_load.as_ref().unwrap().objects;
     assert_eq!((objects[0].url.as_str(), objects[0].http_version.as_str()), (url.as_str(), "HTTP/1.1"));
     Passes.compare(&observation).unwrap();
 }
@@ -536,6 +536,6 @@ static OTHER_URL: OnceLock<String> = OnceLock::new();
 async fn a_plain_url_falls_back_to_http_1_1_with_a_warning() {
     let target = Server::start(vec![respond(page_of("ok"))]).await;
     let observation = observe(&target.url("/"), json!({}), &Authority::new("test CA")).await;
-    Warns(WarningKind::FellBack).compare(&observation).unwrap();
+    Warns(WarningKind::Fallback).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
 }

@@ -63,14 +63,14 @@ async fn a_stale_nonce_is_replaced_a_limited_number_of_times() {
     assert_eq!(nonces, [None, Some("n1".to_owned()), Some("n2".to_owned())]);
 
     let server = Server::start(vec![challenge_with(first), challenge_with(stale)]).await;
-    Fails(5, Kind::LoginRefused, Some(Phase::Validate)).compare(&attempt(&server, "/").await).unwrap();
+    Fails(5, Kind::LoginRejected, Some(Phase::Validate)).compare(&attempt(&server, "/").await).unwrap();
     assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]
 async fn a_wrong_password_is_not_tried_again() {
     let server = Server::start(vec![challenge_with("Digest realm=\"r\", nonce=\"n1\", qop=\"auth\"")]).await;
-    Fails(5, Kind::LoginRefused, Some(Phase::Validate)).compare(&attempt(&server, "/").await).unwrap();
+    Fails(5, Kind::LoginRejected, Some(Phase::Validate)).compare(&attempt(&server, "/").await).unwrap();
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -81,7 +81,7 @@ async fn a_401_of_another_host_is_not_a_refused_login() {
         let to = respond(redirect(302, &other.url("/")));
         let first = Server::start(vec![challenge_with(challenge), to]).await;
         let observation = attempt(&first, "/").await;
-        Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&observation).unwrap();
+        Fails(7, Kind::HttpErrorStatus, Some(Phase::Validate)).compare(&observation).unwrap();
     }
     assert!(other.requests().iter().all(|request| !request.contains("Authorization")));
 }

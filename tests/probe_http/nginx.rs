@@ -115,7 +115,7 @@ async fn a_real_nginx_gives_the_expected_results() {
     let plain = |path: &str| format!("http://127.0.0.1:{}{path}", nginx.plain);
     let secure = |path: &str| format!("https://127.0.0.1:{}{path}", nginx.secure);
     let needle = || json!({"keyword_string": "the needle"});
-    let refused = Fails(5, Kind::LoginRefused, Some(Phase::Validate));
+    let refused = Fails(5, Kind::LoginRejected, Some(Phase::Validate));
     let cases: Vec<(String, Value, Expect)> = vec![
         (plain("/page.html"), needle(), Passes),
         (
@@ -125,13 +125,13 @@ async fn a_real_nginx_gives_the_expected_results() {
         ),
         (plain("/page.html"), json!({"http_version": "1.0", "keyword_string": "the needle"}), Passes),
         (plain("/page.html"), json!({"http_method": "HEAD"}), Passes),
-        (plain("/missing"), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (plain("/missing"), json!({}), Fails(7, Kind::HttpErrorStatus, None)),
         (plain("/old"), needle(), Passes),
         (plain("/old"), json!({"http_follow_redirects": false}), Warns(WarningKind::RedirectNotFollowed)),
         (plain("/loop"), json!({}), Fails(3, Kind::RedirectLoop, None)),
-        (plain("/broken"), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (plain("/broken"), json!({}), Fails(7, Kind::HttpErrorStatus, None)),
         (plain("/drop"), json!({}), Fails(6, Kind::NoResponse, Some(Phase::FirstByte))),
-        (plain("/private"), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (plain("/private"), json!({}), Fails(7, Kind::HttpErrorStatus, None)),
         (plain("/private"), json!({"realm_userid": "me", "realm_password": "secret"}), Passes),
         (plain("/private"), json!({"realm_userid": "me", "realm_password": "wrong"}), refused),
         (
@@ -157,11 +157,15 @@ async fn a_real_nginx_gives_the_expected_results() {
             json!({}),
             Fails(3, Kind::ResponseInvalid, None),
         ),
-        (format!("http://127.0.0.1:{}/page.html", nginx.secure), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (
+            format!("http://127.0.0.1:{}/page.html", nginx.secure),
+            json!({}),
+            Fails(7, Kind::HttpErrorStatus, None),
+        ),
         (
             format!("https://127.0.0.1:{}/page.html", nginx.plain),
             json!({}),
-            Fails(3, Kind::TlsHandshake, Some(Phase::Tls)),
+            Fails(3, Kind::TlsHandshakeFailed, Some(Phase::Tls)),
         ),
     ];
     for (url, fields, expected) in cases {
@@ -181,7 +185,7 @@ async fn client_certificates_and_private_cas_work_with_a_real_nginx() {
     let stranger = Authority::new("another CA");
     let client = |ca: &Authority| pem("client", ca.issue(&["client.test"], (2020, 2090)).pem());
     let clients = [(3, client(&nginx.ca)), (4, client(&stranger))];
-    let refused = Fails(7, Kind::HttpStatus, None);
+    let refused = Fails(7, Kind::HttpErrorStatus, None);
     let cases: [(Value, Expect); 7] = [
         (
             json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 3, "keyword_string": "CN=leaf over HTTP/1.1"}),
@@ -203,7 +207,7 @@ async fn client_certificates_and_private_cas_work_with_a_real_nginx() {
         (json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 4}), refused),
         (
             json!({"use_client_ssl_cert": true, "ssl_cert_id": 3}),
-            Fails(3, Kind::CertificateIssuer, Some(Phase::Tls)),
+            Fails(3, Kind::CertificateIssuerUnknown, Some(Phase::Tls)),
         ),
     ];
     for (fields, expected) in cases {

@@ -153,7 +153,8 @@ fn dante() -> Proxy {
 }
 
 fn object<'a>(observation: &'a Observation, end: &str) -> &'a PageObject {
-    let page = observation.details.page.as_ref().unwrap_or_else(|| panic!("no full page: {observation:#?}"));
+    let page =
+        observation.details.page_load.as_ref().unwrap_or_else(|| panic!("no full page: {observation:#?}"));
     page.objects.iter().find(|object| object.url.ends_with(end)).unwrap()
 }
 

@@ -106,7 +106,7 @@ async fn phases_are_recorded_per_redirect_and_summed() {
     }
     assert!(
         observation.phases.iter().map(|(_, micros)| u128::from(micros)).sum::<u128>()
-            <= observation.total.as_micros()
+            <= observation.duration.as_micros()
     );
 }
 

@@ -219,7 +219,7 @@ fn floods() -> Vec<Case> {
         case(
             "an error page without end",
             endless("HTTP/1.1 500 Oops\r\n\r\n", "more"),
-            Fails(7, Kind::HttpStatus, VALIDATE),
+            Fails(7, Kind::HttpErrorStatus, VALIDATE),
         ),
     ]
 }
@@ -279,8 +279,8 @@ fn statuses() -> Vec<Case> {
     };
     let negotiate = || respond("HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n");
     let login = || json!({"realm_userid": "me", "realm_password": "secret"});
-    let error = Fails(7, Kind::HttpStatus, VALIDATE);
-    let refused = Fails(5, Kind::LoginRefused, VALIDATE);
+    let error = Fails(7, Kind::HttpErrorStatus, VALIDATE);
+    let refused = Fails(5, Kind::LoginRejected, VALIDATE);
     vec![
         case("404", status("404 Not Found"), error),
         case("500", status("500 Oops"), error),
@@ -307,7 +307,7 @@ fn statuses() -> Vec<Case> {
             .fields(json!({"realm_userid": "me", "realm_password": "secret", "http_401_is_error": false})),
         case("401 with Digest, then let in", digest(), Passes).then(respond(page("in"))).fields(login()),
         case("401 again after Digest", digest(), refused).fields(login()),
-        case("401 with a login that is not spoken", negotiate(), Fails(95, Kind::Unsupported, VALIDATE))
+        case("401 with a login that is not spoken", negotiate(), Fails(95, Kind::ProbeUnsupported, VALIDATE))
             .fields(login()),
         case("407", status("407 Proxy"), error),
     ]
@@ -343,18 +343,14 @@ fn redirects() -> Vec<Case> {
         case("a loop", to(302, "/"), Fails(3, Kind::RedirectLoop, VALIDATE)),
         case("not followed", to(302, "/next"), Warns(WarningKind::RedirectNotFollowed))
             .fields(json!({"http_follow_redirects": false})),
-        case("302 forbidden", to(302, "/next"), Fails(7, Kind::HttpRedirectForbidden, VALIDATE))
+        case("302 forbidden", to(302, "/next"), Fails(7, Kind::Http302Forbidden, VALIDATE))
             .fields(json!({"http_302_is_error": true})),
-        case(
-            "302 forbidden and not followed",
-            to(302, "/next"),
-            Fails(7, Kind::HttpRedirectForbidden, VALIDATE),
-        )
-        .fields(json!({"http_302_is_error": true, "http_follow_redirects": false})),
+        case("302 forbidden and not followed", to(302, "/next"), Fails(7, Kind::Http302Forbidden, VALIDATE))
+            .fields(json!({"http_302_is_error": true, "http_follow_redirects": false})),
         case(
             "302 forbidden, later in the chain",
             to(301, "/next"),
-            Fails(7, Kind::HttpRedirectForbidden, VALIDATE),
+            Fails(7, Kind::Http302Forbidden, VALIDATE),
         )
         .then(to(302, "/more"))
         .fields(json!({"http_302_is_error": true})),
@@ -380,7 +376,7 @@ fn redirects() -> Vec<Case> {
             to(302, "http://127.0.0.1:1/"),
             Fails(1, Kind::ConnectRefused, Some(Phase::Connect)),
         ),
-        case("to an error page", to(302, "/next"), Fails(7, Kind::HttpStatus, VALIDATE))
+        case("to an error page", to(302, "/next"), Fails(7, Kind::HttpErrorStatus, VALIDATE))
             .then(respond("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")),
         case("to a stall", to(302, "/next"), Fails(2, Kind::TimedOut, FIRST_BYTE))
             .then(vec![Act::Request, Act::Stall])
@@ -435,7 +431,7 @@ async fn a_cancelled_attempt_ends_at_once_as_an_own_fault() {
         cancel.cancel();
     });
     Fails(21, Kind::Cancelled, None).compare(&observation).unwrap();
-    assert!(observation.total < Duration::from_secs(5), "{:?}", observation.total);
+    assert!(observation.duration < Duration::from_secs(5), "{:?}", observation.duration);
 }
 
 /// Counts the open sockets of this process.

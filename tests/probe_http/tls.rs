@@ -61,7 +61,7 @@ async fn a_good_certificate_is_accepted_and_its_facts_are_recorded() {
     let facts = observation.facts.tls.as_ref().unwrap();
     assert_eq!(facts.tls_version.as_deref(), Some("TLSv1.3"));
     assert!(facts.tls_cipher.is_some());
-    assert_eq!(facts.certificates[0].names.len(), 2);
+    assert_eq!(facts.certificates[0].subject_alt_names.len(), 2);
     for phase in [Phase::Resolve, Phase::Connect, Phase::Tls, Phase::Send, Phase::FirstByte, Phase::Transfer]
     {
         assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
@@ -75,10 +75,10 @@ async fn a_bad_certificate_fails_by_its_kind() {
     for (name, identity, status, kind) in [
         ("expired", ca.issue(NAMES, (2000, 2010)), 5, Kind::CertificateExpired),
         ("not yet valid", ca.issue(NAMES, (2085, 2090)), 3, Kind::CertificateNotYetValid),
-        ("another name", ca.issue(&["example.test"], VALID), 3, Kind::CertificateName),
-        ("unknown issuer", other_ca.issue(NAMES, VALID), 3, Kind::CertificateIssuer),
-        ("self-signed", self_signed(NAMES, false), 3, Kind::CertificateIssuer),
-        ("self-signed authority", self_signed(NAMES, true), 3, Kind::CertificateIssuer),
+        ("another name", ca.issue(&["example.test"], VALID), 3, Kind::CertificateNameMismatch),
+        ("unknown issuer", other_ca.issue(NAMES, VALID), 3, Kind::CertificateIssuerUnknown),
+        ("self-signed", self_signed(NAMES, false), 3, Kind::CertificateIssuerUnknown),
+        ("self-signed authority", self_signed(NAMES, true), 3, Kind::CertificateIssuerUnknown),
     ] {
         let observation = observe_certificate(&ca, &identity, json!({})).await;
         compare(name, Fails(status, kind, TLS), &observation);
@@ -123,9 +123,11 @@ async fn a_private_ca_is_named_by_its_id() {
     let (ca, other) = (Authority::new("private CA"), Authority::new("another CA"));
     let good = ca.issue(NAMES, VALID);
     let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![respond(page("x"))]).await;
-    for (id, expected) in
-        [(7, Passes), (8, Fails(3, Kind::CertificateIssuer, TLS)), (9, Fails(95, Kind::NotConfigured, TLS))]
-    {
+    for (id, expected) in [
+        (7, Passes),
+        (8, Fails(3, Kind::CertificateIssuerUnknown, TLS)),
+        (9, Fails(95, Kind::NotConfigured, TLS)),
+    ] {
         let mut check = Check::new(&https(&server)).with(json!({"ca_cert_id": id}));
         check.config.trust_config.named_authorities =
             [(7, pem("private", ca.pem())), (8, pem("another", other.pem()))].into();
@@ -160,7 +162,7 @@ async fn a_requested_client_certificate_is_sent() {
             check.config.trust_config.client_certificates = [(3, pem("client", client.pem()))].into();
             let observation = check.run().await;
             // TLS 1.3 refuses after the handshake, so the refusal comes instead of a response.
-            let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
+            let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshakeFailed, None) };
             compare(&format!("{versions:?}"), expected, &observation);
         }
     }
@@ -176,15 +178,15 @@ async fn the_tls_version_can_be_pinned() {
     let observation = run(BOTH, "12").await;
     compare("12", Passes, &observation);
     assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
-    compare("only 1.3", Fails(3, Kind::TlsHandshake, TLS), &run(ONLY_13, "12").await);
+    compare("only 1.3", Fails(3, Kind::TlsHandshakeFailed, TLS), &run(ONLY_13, "12").await);
     for pin in ["2", "3", "10", "11"] {
         let observation = run(BOTH, pin).await;
         let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
         if pin != "2" && cfg!(feature = "legacy-tls") {
-            compare(pin, Fails(3, Kind::TlsHandshake, TLS), &observation);
+            compare(pin, Fails(3, Kind::TlsHandshakeFailed, TLS), &observation);
             continue;
         }
-        assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95), "{observation:#?}");
+        assert_eq!((failure.kind, failure.status().0), (Kind::TlsVersionUnsupported, 95), "{observation:#?}");
         let hint = if pin == "2" { "which is not supported" } else { "a build with `--features legacy-tls`" };
         assert!(failure.detail.contains(hint), "{failure}");
     }
@@ -192,7 +194,7 @@ async fn the_tls_version_can_be_pinned() {
 
 #[tokio::test]
 async fn failed_handshakes_have_their_kind_and_phase() {
-    let handshake = Fails(3, Kind::TlsHandshake, TLS);
+    let handshake = Fails(3, Kind::TlsHandshakeFailed, TLS);
     let stall = Fails(2, Kind::TimedOut, TLS);
     let hello = b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03";
     for (name, script, expected) in [
@@ -226,7 +228,8 @@ async fn failed_handshakes_have_their_kind_and_phase() {
         }
         // A connection that ends in the handshake: the kind depends on which event the system reports first.
         let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{name}: {observation:#?}"));
-        let kinds = [Kind::TlsHandshake, Kind::NoResponse, Kind::ResponseReset, Kind::ResponseTruncated];
+        let kinds =
+            [Kind::TlsHandshakeFailed, Kind::NoResponse, Kind::ResponseReset, Kind::ResponseTruncated];
         assert!(kinds.contains(&failure.kind) && failure.phase == Phase::Tls, "{name}: {observation:#?}");
     }
 }
@@ -260,7 +263,7 @@ async fn responses_that_end_inside_tls() {
         (
             "an error",
             respond("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"),
-            Fails(7, Kind::HttpStatus, Some(Phase::Validate)),
+            Fails(7, Kind::HttpErrorStatus, Some(Phase::Validate)),
         ),
     ] {
         compare(name, expected, &observe(&ca, config(&own, BOTH, None), script, json!({})).await);

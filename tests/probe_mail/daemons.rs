@@ -30,11 +30,13 @@ async fn a_round_trip_through_postfix_and_dovecot_passes() {
         assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), daemons.log());
         let trip = observation.facts.round_trip.unwrap();
         assert!(
-            trip.trip_send_us.is_some() && trip.trip_transit_us.is_some() && trip.trip_fetch_us.is_some()
+            trip.round_trip_send_us.is_some()
+                && trip.round_trip_transit_us.is_some()
+                && trip.round_trip_fetch_us.is_some()
         );
-        assert!(!observation.facts.mail.unwrap().password_in_clear);
+        assert!(!observation.facts.mail.unwrap().sent_password_in_cleartext);
         assert!(observation.facts.tls.is_some());
-        for phase in [Phase::Deliver, Phase::Transit, Phase::Fetch, Phase::Delete, Phase::Quit, Phase::Auth] {
+        for phase in [Phase::Submit, Phase::Transit, Phase::Fetch, Phase::Delete, Phase::Quit, Phase::Auth] {
             assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
         }
     }
@@ -47,7 +49,7 @@ async fn a_round_trip_through_postfix_and_dovecot_passes() {
     let failure = observation.failure.unwrap();
     assert_eq!(
         (failure.status().0, failure.kind, failure.phase),
-        (5, Kind::LoginRefused, Phase::Auth),
+        (5, Kind::LoginRejected, Phase::Auth),
         "{failure}"
     );
     assert!(failure.detail.starts_with(fetching(Phase::Auth)), "{failure}");
@@ -108,7 +110,7 @@ async fn a_round_trip_waits_for_a_mailbox_locked_by_dovecot() {
     let (observation, ()) = tokio::join!(one.attempt(fields.clone(), &trust, 2 * TIMEOUT), unlock);
     assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), daemons.log());
     let trip = observation.facts.round_trip.unwrap();
-    assert!(trip.mailbox_locked >= 1 && trip.mailbox_polls >= 1, "{trip:?}");
+    assert!(trip.mailbox_locked_count >= 1 && trip.mailbox_polls >= 1, "{trip:?}");
     // Two monitors at once lock each other out for a moment, and each fetches its own message only.
     let both = tokio::join!(
         one.attempt(fields.clone(), &trust, 2 * TIMEOUT),

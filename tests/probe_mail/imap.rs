@@ -34,7 +34,7 @@ fn greetings() -> Vec<Case> {
         case(
             "says goodbye",
             "< * BYE too busy",
-            Fails(3, Kind::TcpReplyUnexpected, banner, "it greets with `BYE too busy`"),
+            Fails(3, Kind::UnexpectedReply, banner, "it greets with `BYE too busy`"),
         ),
         case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
             .then(send(vec![b'*'; 1024 * 1024])),
@@ -50,7 +50,7 @@ fn greetings() -> Vec<Case> {
         case(
             "refuses CAPABILITY",
             &format!("{GREETED}\n< v1 BAD what"),
-            Fails(3, Kind::TcpReplyUnexpected, capability, "`CAPABILITY` with `BAD what`"),
+            Fails(3, Kind::UnexpectedReply, capability, "`CAPABILITY` with `BAD what`"),
         ),
         case(
             "another tag",
@@ -66,7 +66,7 @@ fn greetings() -> Vec<Case> {
         case(
             "no version of IMAP",
             &format!("{GREETED}\n< * CAPABILITY POP3\n< v1 OK"),
-            Fails(3, Kind::TcpReplyUnexpected, capability, "`POP3`"),
+            Fails(3, Kind::UnexpectedReply, capability, "`POP3`"),
         ),
         case(
             "no TLS where it is required",
@@ -84,17 +84,17 @@ fn upgrades() -> Vec<Case> {
         case(
             "STARTTLS refused",
             &format!("{STARTTLS}\n< v2 NO not now"),
-            Fails(3, Kind::TcpReplyUnexpected, starttls, "which it offers, with `NO not now`"),
+            Fails(3, Kind::UnexpectedReply, starttls, "which it offers, with `NO not now`"),
         ),
         case("closes at STARTTLS", STARTTLS, Fails(6, Kind::NoResponse, starttls, "")),
         case("stalls at STARTTLS", STARTTLS, Fails(2, Kind::TimedOut, starttls, "")).stalls(),
         case(
             "an answer before the handshake",
             STARTTLS,
-            Fails(3, Kind::TcpReplyUnexpected, tls, "in plain text before"),
+            Fails(3, Kind::UnexpectedReply, tls, "in plain text before"),
         )
         .then(send("v2 OK go\r\n* PREAUTH hi\r\n")),
-        case("closes in the handshake", &go, Fails(3, Kind::TlsHandshake, tls, "")),
+        case("closes in the handshake", &go, Fails(3, Kind::TlsHandshakeFailed, tls, "")),
         case("stalls in the handshake", &go, Fails(2, Kind::TimedOut, tls, "")).stalls(),
         case(
             "closes under TLS",
@@ -114,23 +114,23 @@ fn logins() -> Vec<Case> {
         case(
             "a wrong password",
             &replies("A0001 NO [AUTHENTICATIONFAILED] no"),
-            Fails(5, Kind::LoginRefused, auth, "`tim` by LOGIN: `NO [AUTHENTICATIONFAILED] no`"),
+            Fails(5, Kind::LoginRejected, auth, "`tim` by LOGIN: `NO [AUTHENTICATIONFAILED] no`"),
         ),
-        case("the password said again", &replies(&echo), Fails(5, Kind::LoginRefused, auth, "********")),
+        case("the password said again", &replies(&echo), Fails(5, Kind::LoginRejected, auth, "********")),
         case(
             "logins are down",
             &replies("A0001 NO [UNAVAILABLE] later"),
-            Fails(3, Kind::TcpReplyUnexpected, auth, "[UNAVAILABLE] later"),
+            Fails(3, Kind::UnexpectedReply, auth, "[UNAVAILABLE] later"),
         ),
         case(
             "does not know LOGIN",
             &replies("A0001 BAD what"),
-            Fails(3, Kind::TcpReplyUnexpected, auth, "`LOGIN` with `BAD what`"),
+            Fails(3, Kind::UnexpectedReply, auth, "`LOGIN` with `BAD what`"),
         ),
         case(
             "says goodbye at the login",
             &replies("* BYE enough"),
-            Fails(3, Kind::TcpReplyUnexpected, auth, "it closes the session: `BYE enough`"),
+            Fails(3, Kind::UnexpectedReply, auth, "it closes the session: `BYE enough`"),
         ),
         case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
         case("resets at the login", &format!("{LOGIN}\n* reset"), Fails(6, Kind::ResponseReset, auth, "")),
@@ -157,12 +157,12 @@ fn logins() -> Vec<Case> {
         case(
             "no login",
             &offers("LOGINDISABLED"),
-            Fails(3, Kind::TcpReplyUnexpected, auth, "it offers no login at all"),
+            Fails(3, Kind::UnexpectedReply, auth, "it offers no login at all"),
         ),
         case(
             "not the login that is wanted",
             &offers("AUTH=PLAIN"),
-            Fails(3, Kind::TcpReplyUnexpected, auth, "does not offer XOAUTH2; it offers `PLAIN`"),
+            Fails(3, Kind::UnexpectedReply, auth, "does not offer XOAUTH2; it offers `PLAIN`"),
         )
         .fields(json!({"auth_method": "xoauth2"})),
         case(
@@ -183,7 +183,7 @@ fn mailboxes() -> Vec<Case> {
         case(
             "no INBOX",
             &format!("{SELECT}\n< A0002 NO no such mailbox"),
-            Fails(3, Kind::TcpReplyUnexpected, select, "`SELECT INBOX` with `NO no such mailbox`"),
+            Fails(3, Kind::UnexpectedReply, select, "`SELECT INBOX` with `NO no such mailbox`"),
         ),
         case("closes at SELECT", SELECT, Fails(6, Kind::NoResponse, select, "")),
         case(
@@ -256,15 +256,19 @@ async fn dovecot_opens_its_mailbox_over_starttls_and_implicit_tls() {
             );
             let mail = observation.facts.mail.clone().unwrap();
             let used = if method == "auto" { "login" } else { method };
-            assert_eq!((mail.mail_auth.as_deref(), mail.mailbox_messages), (Some(used), Some(0)), "{host}");
-            assert!(!mail.password_in_clear && observation.facts.tls.is_some());
+            assert_eq!(
+                (mail.mail_auth_method.as_deref(), mail.mailbox_messages),
+                (Some(used), Some(0)),
+                "{host}"
+            );
+            assert!(!mail.sent_password_in_cleartext && observation.facts.tls.is_some());
         }
     }
     let well = json!({"port": daemons.imap, "imap_username": "anna", "imap_password": "secret"});
     insta::assert_snapshot!("dovecot_is_well", golden(&at_dovecot(&daemons, well).await));
     let wrong = json!({"port": daemons.imap, "imap_username": "anna", "imap_password": PASSWORD});
     let failure = at_dovecot(&daemons, wrong).await.failure.unwrap();
-    assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
+    assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRejected, 5));
     let alone = at_dovecot(&daemons, json!({"port": daemons.imap})).await;
-    assert_eq!((alone.failure, alone.facts.mail.unwrap().mail_auth), (None, None));
+    assert_eq!((alone.failure, alone.facts.mail.unwrap().mail_auth_method), (None, None));
 }

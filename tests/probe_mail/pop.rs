@@ -24,8 +24,8 @@ fn send(bytes: impl Into<Vec<u8>>) -> Act {
 
 fn cases() -> Vec<Case> {
     use Kind::{
-        LoginRefused, MailboxLocked, NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated,
-        TcpReplyUnexpected, TimedOut, TlsHandshake, TlsNotOffered,
+        LoginRejected, MailboxLocked, NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated,
+        TimedOut, TlsHandshakeFailed, TlsNotOffered, UnexpectedReply,
     };
     let (banner, capability, auth, select) = (Phase::Banner, Phase::Capability, Phase::Auth, Phase::Select);
     let (starttls, tls, quit) = (Phase::Starttls, Phase::Tls, Phase::Quit);
@@ -39,10 +39,10 @@ fn cases() -> Vec<Case> {
         case(
             "refuses all",
             "< -ERR [SYS/TEMP] full",
-            Fails(3, TcpReplyUnexpected, banner, "`-ERR [SYS/TEMP] full`"),
+            Fails(3, UnexpectedReply, banner, "`-ERR [SYS/TEMP] full`"),
         ),
-        case("a server of IMAP", "< * OK ready", Fails(3, TcpReplyUnexpected, banner, "`* OK ready`")),
-        case("binary", "", Fails(3, TcpReplyUnexpected, banner, "it said"))
+        case("a server of IMAP", "< * OK ready", Fails(3, UnexpectedReply, banner, "`* OK ready`")),
+        case("binary", "", Fails(3, UnexpectedReply, banner, "it said"))
             .then(send(b"\x16\x03\x01\xff\x1b[2J\r\n".to_vec())),
         case("a greeting without end", "", Fails(3, ResponseTooLarge, banner, "8192"))
             .then(Act::Flood(b"+OK".to_vec())),
@@ -64,30 +64,30 @@ fn cases() -> Vec<Case> {
         case(
             "STLS refused",
             &script(STLS, "< -ERR no"),
-            Fails(3, TcpReplyUnexpected, starttls, "STLS with `-ERR no`"),
+            Fails(3, UnexpectedReply, starttls, "STLS with `-ERR no`"),
         ),
         case("stalls at STLS", STLS, Fails(2, TimedOut, starttls, "")).stalls(),
         case("closes at STLS", STLS, Fails(6, NoResponse, starttls, "")),
-        case("a command before the handshake", STLS, Fails(3, TcpReplyUnexpected, tls, "plain text before"))
+        case("a command before the handshake", STLS, Fails(3, UnexpectedReply, tls, "plain text before"))
             .then(send("+OK go\r\n+OK injected\r\n")),
-        case("closes in the handshake", &script(STLS, "< +OK go"), Fails(3, TlsHandshake, tls, "")),
+        case("closes in the handshake", &script(STLS, "< +OK go"), Fails(3, TlsHandshakeFailed, tls, "")),
         case("stalls in the handshake", &script(STLS, "< +OK go"), Fails(2, TimedOut, tls, "")).stalls(),
         case("closes under TLS", SECURED, Fails(6, NoResponse, capability, "")),
         case("closes at USER", USERNAME, Fails(6, NoResponse, auth, "")),
         case(
             "USER refused",
             &script(USERNAME, "< -ERR [AUTH] not in the open"),
-            Fails(5, LoginRefused, auth, "USER with `-ERR [AUTH]"),
+            Fails(5, LoginRejected, auth, "USER with `-ERR [AUTH]"),
         ),
         case(
             "wrong password",
             &script(LOGIN, "< -ERR [AUTH] no\n> QUIT\n< +OK"),
-            Fails(5, LoginRefused, auth, "[AUTH] no"),
+            Fails(5, LoginRejected, auth, "[AUTH] no"),
         ),
         case(
             "the password said again",
             &script(LOGIN, "< -ERR no such password hunter2-s3cret"),
-            Fails(5, LoginRefused, auth, "no such password ********"),
+            Fails(5, LoginRejected, auth, "no such password ********"),
         ),
         case(
             "a locked mailbox",
@@ -102,25 +102,25 @@ fn cases() -> Vec<Case> {
         case(
             "a server in trouble",
             &script(LOGIN, "< -ERR [SYS/TEMP] later"),
-            Fails(3, TcpReplyUnexpected, auth, "[SYS/TEMP] later"),
+            Fails(3, UnexpectedReply, auth, "[SYS/TEMP] later"),
         ),
         case("stalls at PASS", LOGIN, Fails(2, TimedOut, auth, "")).stalls(),
         case(
             "STAT refused",
             &script(STAT, "< -ERR no"),
-            Fails(3, TcpReplyUnexpected, select, "STAT with `-ERR no`"),
+            Fails(3, UnexpectedReply, select, "STAT with `-ERR no`"),
         ),
         case(
             "STAT without numbers",
             &script(STAT, "< +OK many"),
-            Fails(3, TcpReplyUnexpected, select, "`+OK many`"),
+            Fails(3, UnexpectedReply, select, "`+OK many`"),
         ),
         case("stalls at STAT", STAT, Fails(2, TimedOut, select, "")).stalls(),
         case("closes at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(6, NoResponse, quit, "")),
         case(
             "QUIT refused",
             &script(STAT, "< +OK 0 0\n> QUIT\n< -ERR no"),
-            Fails(3, TcpReplyUnexpected, quit, "QUIT with `-ERR no`"),
+            Fails(3, UnexpectedReply, quit, "QUIT with `-ERR no`"),
         ),
         case("stalls at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(2, TimedOut, quit, "")).stalls(),
         case("all is well", &script(STAT, "< +OK 2 320\n> QUIT\n< +OK bye"), Passes),
@@ -186,7 +186,7 @@ async fn dovecot_passes_with_every_transport_and_login() {
             daemons.log()
         );
         let mail = observation.facts.mail.unwrap();
-        assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), false));
+        assert_eq!((mail.mail_auth_method.as_deref(), mail.sent_password_in_cleartext), (Some(auth), false));
         assert_eq!(mail.mailbox_messages, Some(0));
         assert!(
             observation.facts.tls.is_some() && mail.mail_capabilities.iter().any(|offer| offer == "UIDL"),
@@ -198,7 +198,7 @@ async fn dovecot_passes_with_every_transport_and_login() {
     assert_eq!((failure.status().0, failure.phase), (5, Phase::Auth), "{failure}");
     let observation =
         attempt_at_dovecot(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
-    assert_eq!((observation.failure, observation.facts.mail.unwrap().mail_auth), (None, None));
+    assert_eq!((observation.failure, observation.facts.mail.unwrap().mail_auth_method), (None, None));
 }
 
 // Without TLS, where APOP keeps the password from eavesdroppers.
@@ -219,14 +219,17 @@ async fn apop_logs_in_to_dovecot_without_tls() {
         let observation = attempt_at_dovecot("secret", more).await;
         assert_eq!(observation.failure, None, "{auth}: {}\n{}", transcript(&observation), daemons.log());
         let mail = observation.facts.mail.unwrap();
-        assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), in_clear));
+        assert_eq!(
+            (mail.mail_auth_method.as_deref(), mail.sent_password_in_cleartext),
+            (Some(auth), in_clear)
+        );
         assert_eq!(mail.mailbox_messages, Some(0));
     }
     assert!(daemons.log().contains("method=APOP"), "{}", daemons.log());
     let observation = attempt_at_dovecot("wrong", json!({})).await;
     let failure = observation.failure.as_ref().unwrap();
     let found = (failure.status().0, failure.kind, failure.phase);
-    assert_eq!(found, (5, Kind::LoginRefused, Phase::Auth), "{failure}");
+    assert_eq!(found, (5, Kind::LoginRejected, Phase::Auth), "{failure}");
     assert!(failure.detail.contains("APOP with `-ERR [AUTH]"), "{failure}");
     let reply = transcript(&observation);
     assert!(reply.contains("> APOP ") && !reply.contains("PASS") && !reply.contains("wrong"), "{reply}");

@@ -65,11 +65,11 @@ impl Monitor {
         };
         let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, clock);
         let observation = probe.attempt(cx).await;
-        assert!(observation.total <= timeout + Duration::from_secs(1), "{:?}", observation.total);
+        assert!(observation.duration <= timeout + Duration::from_secs(1), "{:?}", observation.duration);
         assert_no_secrets(&observation);
         let whole: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
         assert!(
-            whole <= u64::try_from(observation.total.as_micros()).unwrap() + 1000,
+            whole <= u64::try_from(observation.duration.as_micros()).unwrap() + 1000,
             "{:?}",
             observation.phases
         );
@@ -126,15 +126,10 @@ fn with_behaviour(name: &'static str, behaviour: Behaviour, timeout: Duration, e
 }
 
 fn sending_cases() -> Vec<Case> {
-    use Kind::{LoginRefused, NoResponse, ResponseInvalid, TcpReplyUnexpected, TimedOut};
-    let deliver = Phase::Deliver;
+    use Kind::{LoginRejected, NoResponse, ResponseInvalid, TimedOut, UnexpectedReply};
+    let deliver = Phase::Submit;
     vec![
-        smtp(
-            "no service",
-            "CONNECT",
-            Reply("554 no"),
-            Some((3, TcpReplyUnexpected, Phase::Banner, "554 no")),
-        ),
+        smtp("no service", "CONNECT", Reply("554 no"), Some((3, UnexpectedReply, Phase::Banner, "554 no"))),
         smtp("SMTP closes at once", "CONNECT", Close, Some((6, NoResponse, Phase::Banner, ""))),
         smtp("SMTP stalls at once", "CONNECT", Stall, Some((2, TimedOut, Phase::Banner, ""))),
         smtp(
@@ -143,20 +138,20 @@ fn sending_cases() -> Vec<Case> {
             Reply("+OK POP3"),
             Some((3, ResponseInvalid, Phase::Banner, "not an SMTP reply")),
         ),
-        smtp("busy at EHLO", "EHLO", Reply("421 later"), Some((3, TcpReplyUnexpected, Phase::Ehlo, "421"))),
+        smtp("busy at EHLO", "EHLO", Reply("421 later"), Some((3, UnexpectedReply, Phase::Ehlo, "421"))),
         smtp("stalls at EHLO", "EHLO", Stall, Some((2, TimedOut, Phase::Ehlo, ""))),
         smtp(
             "sender refused",
             "MAIL",
             Reply("550 not you"),
-            Some((3, TcpReplyUnexpected, deliver, "`550 not you`")),
+            Some((3, UnexpectedReply, deliver, "`550 not you`")),
         ),
-        smtp("greylisted", "RCPT", Reply("451 later"), Some((3, TcpReplyUnexpected, deliver, "`451 later`"))),
+        smtp("greylisted", "RCPT", Reply("451 later"), Some((3, UnexpectedReply, deliver, "`451 later`"))),
         smtp(
             "no such user",
             "RCPT",
             Reply("550 who?"),
-            Some((3, TcpReplyUnexpected, deliver, "RCPT TO:<monitor@vigie.test>")),
+            Some((3, UnexpectedReply, deliver, "RCPT TO:<monitor@vigie.test>")),
         ),
         smtp("closes at RCPT", "RCPT", Close, Some((6, NoResponse, deliver, ""))),
         smtp("stalls at RCPT", "RCPT", Stall, Some((2, TimedOut, deliver, ""))),
@@ -164,14 +159,14 @@ fn sending_cases() -> Vec<Case> {
             "DATA refused",
             "DATA",
             Reply("554 no"),
-            Some((3, TcpReplyUnexpected, deliver, "`DATA` with `554 no`")),
+            Some((3, UnexpectedReply, deliver, "`DATA` with `554 no`")),
         ),
-        smtp("taken for spam", ".", Reply("554 spam"), Some((3, TcpReplyUnexpected, deliver, "`554 spam`"))),
+        smtp("taken for spam", ".", Reply("554 spam"), Some((3, UnexpectedReply, deliver, "`554 spam`"))),
         smtp(
             "put off at the end",
             ".",
             Reply("451 later"),
-            Some((3, TcpReplyUnexpected, deliver, "`451 later`")),
+            Some((3, UnexpectedReply, deliver, "`451 later`")),
         ),
         smtp("closes at the end", ".", Close, Some((6, NoResponse, deliver, ""))),
         smtp("stalls at the end", ".", Stall, Some((2, TimedOut, deliver, ""))),
@@ -187,7 +182,7 @@ fn sending_cases() -> Vec<Case> {
             "a login that is demanded and not offered",
             Behaviour { demands_login: true, ..Behaviour::default() },
             TIMEOUT,
-            Some((3, TcpReplyUnexpected, deliver, "530 5.7.0 log in first")),
+            Some((3, UnexpectedReply, deliver, "530 5.7.0 log in first")),
         ),
         with_behaviour(
             "a login that is refused and not needed",
@@ -208,32 +203,27 @@ fn sending_cases() -> Vec<Case> {
                 ..Behaviour::default()
             },
             TIMEOUT,
-            Some((5, LoginRefused, Phase::Auth, "`535 no`; without a login, it replies to `MAIL")),
+            Some((5, LoginRejected, Phase::Auth, "`535 no`; without a login, it replies to `MAIL")),
         ),
     ]
 }
 
 fn fetching_cases() -> Vec<Case> {
-    use Kind::{LoginRefused, NoResponse, ResponseInvalid, ResponseTooLarge, TcpReplyUnexpected, TimedOut};
+    use Kind::{LoginRejected, NoResponse, ResponseInvalid, ResponseTooLarge, TimedOut, UnexpectedReply};
     vec![
         pop("POP3 closes at once", "CONNECT", Close, Some((6, NoResponse, Phase::Banner, ""))),
         pop("POP3 stalls at once", "CONNECT", Stall, Some((2, TimedOut, Phase::Banner, ""))),
-        pop(
-            "no POP3",
-            "CONNECT",
-            Reply("* OK IMAP"),
-            Some((3, TcpReplyUnexpected, Phase::Banner, "* OK IMAP")),
-        ),
+        pop("no POP3", "CONNECT", Reply("* OK IMAP"), Some((3, UnexpectedReply, Phase::Banner, "* OK IMAP"))),
         pop("no CAPA", "CAPA", Reply("-ERR what?"), None),
         pop(
             "wrong password",
             "PASS",
             Reply("-ERR [AUTH] no"),
-            Some((5, LoginRefused, Phase::Auth, "[AUTH] no")),
+            Some((5, LoginRejected, Phase::Auth, "[AUTH] no")),
         ),
         pop("closes at PASS", "PASS", Close, Some((6, NoResponse, Phase::Auth, ""))),
         pop("stalls at PASS", "PASS", Stall, Some((2, TimedOut, Phase::Auth, ""))),
-        pop("STAT refused", "STAT", Reply("-ERR no"), Some((3, TcpReplyUnexpected, Phase::Select, "STAT"))),
+        pop("STAT refused", "STAT", Reply("-ERR no"), Some((3, UnexpectedReply, Phase::Select, "STAT"))),
         pop("stalls at STAT", "STAT", Stall, Some((2, TimedOut, Phase::Select, ""))),
         pop("no UIDL", "UIDL", Reply("-ERR what?"), None),
         pop("stalls at UIDL", "UIDL", Stall, Some((2, TimedOut, Phase::Select, ""))),
@@ -247,12 +237,12 @@ fn fetching_cases() -> Vec<Case> {
         pop("no TOP", "TOP", Reply("-ERR what?"), None),
         pop("closes at TOP", "TOP", Close, Some((6, NoResponse, Phase::Fetch, ""))),
         pop("stalls at TOP", "TOP", Stall, Some((2, TimedOut, Phase::Fetch, ""))),
-        pop("nonsense for TOP", "TOP", Reply("250 ok"), Some((3, TcpReplyUnexpected, Phase::Fetch, "TOP"))),
+        pop("nonsense for TOP", "TOP", Reply("250 ok"), Some((3, UnexpectedReply, Phase::Fetch, "TOP"))),
         pop(
             "RETR refused",
             "RETR",
             Reply("-ERR gone"),
-            Some((3, TcpReplyUnexpected, Phase::Fetch, "refuses RETR")),
+            Some((3, UnexpectedReply, Phase::Fetch, "refuses RETR")),
         ),
         pop(
             "RETR gives another message",
@@ -271,7 +261,7 @@ fn fetching_cases() -> Vec<Case> {
             "DELE refused",
             "DELE",
             Reply("-ERR read-only"),
-            Some((3, TcpReplyUnexpected, Phase::Delete, "read-only")),
+            Some((3, UnexpectedReply, Phase::Delete, "read-only")),
         ),
         pop("closes at DELE", "DELE", Close, Some((6, NoResponse, Phase::Delete, ""))),
         pop("stalls at DELE", "DELE", Stall, Some((2, TimedOut, Phase::Delete, ""))),
@@ -279,7 +269,7 @@ fn fetching_cases() -> Vec<Case> {
             "QUIT could not delete",
             "QUIT",
             Reply("-ERR some were not removed"),
-            Some((3, TcpReplyUnexpected, Phase::Quit, "not removed")),
+            Some((3, UnexpectedReply, Phase::Quit, "not removed")),
         ),
         pop("stalls in UIDL", "UIDL", Reply("+OK"), Some((2, TimedOut, Phase::Select, ""))),
         with_behaviour(
@@ -373,8 +363,8 @@ async fn every_session_ends_with_quit() {
     let observation = Monitor::new(7).attempt_at(&server, TIMEOUT).await;
     assert_eq!(observation.failure, None);
     let trip = observation.facts.round_trip.unwrap();
-    assert_eq!((trip.mailbox_locked, trip.deleted_stale), (1, 0));
-    assert!(trip.mailbox_polls >= 1 && trip.trip_transit_us.unwrap() >= 400_000, "{trip:?}");
+    assert_eq!((trip.mailbox_locked_count, trip.deleted_stale_messages), (1, 0));
+    assert!(trip.mailbox_polls >= 1 && trip.round_trip_transit_us.unwrap() >= 400_000, "{trip:?}");
     // One session per poll over POP3, and one over SMTP.
     assert_eq!(server.command_count("QUIT"), server.command_count("CONNECT"));
     assert_eq!(server.command_count("RETR"), 1, "foreign mail is not read");
@@ -398,12 +388,12 @@ async fn only_own_messages_older_than_a_day_are_deleted() {
         let [text] = source.texts().try_into().unwrap();
         server.put(&text);
     }
-    monitor.keyring.rotate().unwrap();
+    monitor.keyring.add_key().unwrap();
     monitor.now = Some(now);
     let before = server.texts();
     let observation = monitor.attempt_at(&server, TIMEOUT).await;
     assert_eq!(observation.failure, None);
-    assert_eq!(observation.facts.round_trip.unwrap().deleted_stale, 1);
+    assert_eq!(observation.facts.round_trip.unwrap().deleted_stale_messages, 1);
     let deleted = server.deleted();
     assert_eq!(deleted.len(), 2, "{deleted:?}");
     assert!(deleted.contains(&before[0]), "the one of two days ago is left");

@@ -40,7 +40,7 @@ pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Durat
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
-    assert!(observation.total <= timeout + Duration::from_secs(5), "{:?}", observation.total);
+    assert!(observation.duration <= timeout + Duration::from_secs(5), "{:?}", observation.duration);
     observation
 }
 

@@ -36,11 +36,11 @@ fn greetings() -> Vec<Case> {
         case("half a line, then stalls", "", Fails(2, Kind::TimedOut, banner, "in phase banner"))
             .then(send("220 mx"))
             .stalls(),
-        case("no service", "< 554 go away", Fails(3, Kind::TcpReplyUnexpected, banner, "`554 go away`")),
+        case("no service", "< 554 go away", Fails(3, Kind::UnexpectedReply, banner, "`554 go away`")),
         case(
             "too busy",
             "< 421 later",
-            Fails(3, Kind::TcpReplyUnexpected, banner, "it greets with `421 later`"),
+            Fails(3, Kind::UnexpectedReply, banner, "it greets with `421 later`"),
         ),
         case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
             .then(send(vec![b'2'; 1024 * 1024])),
@@ -66,12 +66,12 @@ fn hellos() -> Vec<Case> {
         case(
             "busy at EHLO",
             &format!("{GREETED}\n< 421 later"),
-            Fails(3, Kind::TcpReplyUnexpected, ehlo, "`EHLO` with `421 later`"),
+            Fails(3, Kind::UnexpectedReply, ehlo, "`EHLO` with `421 later`"),
         ),
         case(
             "neither EHLO nor HELO",
             &format!("{GREETED}\n< 502 what\n> HELO [127.0.0.1]\n< 550 no"),
-            Fails(3, Kind::TcpReplyUnexpected, ehlo, "`HELO` with `550 no`"),
+            Fails(3, Kind::UnexpectedReply, ehlo, "`HELO` with `550 no`"),
         ),
         case("offers without end", GREETED, Fails(3, Kind::ResponseInvalid, ehlo, "more than 100 lines"))
             .then(Act::Flood(b"250-X\r\n".to_vec())),
@@ -93,24 +93,24 @@ fn upgrades() -> Vec<Case> {
         case(
             "STARTTLS refused",
             &format!("{STARTTLS}\n< 454 not now"),
-            Fails(3, Kind::TcpReplyUnexpected, starttls, "which it offers, with `454 not now`"),
+            Fails(3, Kind::UnexpectedReply, starttls, "which it offers, with `454 not now`"),
         ),
         case("closes at STARTTLS", STARTTLS, Fails(6, Kind::NoResponse, starttls, "")),
         case("stalls at STARTTLS", STARTTLS, Fails(2, Kind::TimedOut, starttls, "")).stalls(),
         case(
             "a command before the handshake",
             STARTTLS,
-            Fails(3, Kind::TcpReplyUnexpected, tls, "14 bytes in plain text before"),
+            Fails(3, Kind::UnexpectedReply, tls, "14 bytes in plain text before"),
         )
         .then(send("220 go\r\n250 injected\r\n")),
-        case("closes in the handshake", &go, Fails(3, Kind::TlsHandshake, tls, "")),
+        case("closes in the handshake", &go, Fails(3, Kind::TlsHandshakeFailed, tls, "")),
         case("stalls in the handshake", &go, Fails(2, Kind::TimedOut, tls, "")).stalls(),
         case("closes under TLS", SECURED, Fails(6, Kind::NoResponse, Phase::Ehlo, "")),
         case("stalls under TLS", SECURED, Fails(2, Kind::TimedOut, Phase::Ehlo, "")).stalls(),
         case(
             "no login under TLS",
             &format!("{SECURED}\n< 250 mx"),
-            Fails(3, Kind::TcpReplyUnexpected, Phase::Auth, "it offers no login at all"),
+            Fails(3, Kind::UnexpectedReply, Phase::Auth, "it offers no login at all"),
         ),
         case(
             "all is well",
@@ -130,18 +130,14 @@ fn logins() -> Vec<Case> {
         case(
             "a wrong password",
             &replies("535 5.7.8 no"),
-            Fails(5, Kind::LoginRefused, auth, "`tim` by PLAIN: `535 5.7.8 no`"),
+            Fails(5, Kind::LoginRejected, auth, "`tim` by PLAIN: `535 5.7.8 no`"),
         ),
         case(
             "the password said again",
             &replies(&echo),
-            Fails(5, Kind::LoginRefused, auth, "no ********, nor ********, nor ********"),
+            Fails(5, Kind::LoginRejected, auth, "no ********, nor ********, nor ********"),
         ),
-        case(
-            "logins are down",
-            &replies("454 later"),
-            Fails(3, Kind::TcpReplyUnexpected, auth, "`454 later`"),
-        ),
+        case("logins are down", &replies("454 later"), Fails(3, Kind::UnexpectedReply, auth, "`454 later`")),
         case(
             "asks for more",
             &replies("334 bW9yZQ=="),
@@ -153,7 +149,7 @@ fn logins() -> Vec<Case> {
         case(
             "not the login that is wanted",
             OFFERED,
-            Fails(3, Kind::TcpReplyUnexpected, auth, "does not offer CRAM-MD5; it offers `PLAIN LOGIN`"),
+            Fails(3, Kind::UnexpectedReply, auth, "does not offer CRAM-MD5; it offers `PLAIN LOGIN`"),
         )
         .fields(json!({"auth_method": "cram-md5"})),
         case(
@@ -229,7 +225,11 @@ async fn postfix_accepts_logins_over_starttls_and_implicit_tls() {
             );
             let mail = observation.facts.mail.clone().unwrap();
             let used = if method == "auto" { "plain" } else { method };
-            assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(used), false), "{host}");
+            assert_eq!(
+                (mail.mail_auth_method.as_deref(), mail.sent_password_in_cleartext),
+                (Some(used), false),
+                "{host}"
+            );
             assert!(observation.facts.tls.is_some());
             assert_eq!(
                 observation.phases.micros(Phase::Starttls).is_some(),
@@ -242,11 +242,11 @@ async fn postfix_accepts_logins_over_starttls_and_implicit_tls() {
     insta::assert_snapshot!("postfix_is_well", golden(&at_postfix(&daemons, well).await));
     let wrong = json!({"port": daemons.smtp, "smtp_username": "anna", "smtp_password": PASSWORD});
     let failure = at_postfix(&daemons, wrong).await.failure.unwrap();
-    assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
+    assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRejected, 5));
     // Implicit TLS at a port that starts in plain text.
     let observation =
         at_postfix(&daemons, json!({"hostname": format!("smtps://127.0.0.1:{}", daemons.smtp)})).await;
     let failure = observation.failure.unwrap();
-    assert_eq!((failure.phase, failure.kind), (Phase::Tls, Kind::TlsHandshake), "{failure}");
+    assert_eq!((failure.phase, failure.kind), (Phase::Tls, Kind::TlsHandshakeFailed), "{failure}");
     assert!(failure.detail.ends_with("write its host as `smtp://…`"), "{failure}");
 }

@@ -118,13 +118,13 @@ pub async fn run_cases(kind: MonitorType, login: Value, cases: Vec<Case>) {
 
 /// Checks servers with bad certificates and the failure of each. `script` ends where TLS starts.
 pub async fn check_certificates(kind: MonitorType, script: &str) {
-    use FailureKind::{CertificateExpired, CertificateIssuer, CertificateName};
+    use FailureKind::{CertificateExpired, CertificateIssuerUnknown, CertificateNameMismatch};
     let authority = Authority::new("known");
     let stranger = Authority::new("stranger");
     for (identity, expected) in [
         (authority.issue(&["127.0.0.1"], (2020, 2021)), Some((5, CertificateExpired))),
-        (authority.issue(&["mx.test"], (2020, 2090)), Some((3, CertificateName))),
-        (stranger.issue(&["127.0.0.1"], (2020, 2090)), Some((3, CertificateIssuer))),
+        (authority.issue(&["mx.test"], (2020, 2090)), Some((3, CertificateNameMismatch))),
+        (stranger.issue(&["127.0.0.1"], (2020, 2090)), Some((3, CertificateIssuerUnknown))),
         (authority.issue(&["127.0.0.1"], (2020, 2090)), None),
     ] {
         let tls = config(&identity, &[&rustls::version::TLS13], None);

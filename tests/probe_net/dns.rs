@@ -54,8 +54,8 @@ async fn a_reply_is_recorded_with_its_header_and_transport() {
             assert_eq!(observation.failure, None);
             assert_eq!((observation.address, observation.warnings.len()), (Some(server.at), 0));
             let facts = observation.facts.dns.unwrap();
-            assert_eq!(facts.answers, ["A 192.0.2.20", "A 192.0.2.21"]);
-            assert_eq!((facts.question.as_str(), facts.record_type.as_str()), ("second.test.", "A"));
+            assert_eq!(facts.answer_records, ["A 192.0.2.20", "A 192.0.2.21"]);
+            assert_eq!((facts.query_name.as_str(), facts.record_type.as_str()), ("second.test.", "A"));
             assert_eq!((facts.rcode.as_str(), facts.transport.as_str()), ("NOERROR", transport));
             assert!(facts.authoritative);
             assert_eq!(observation.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(), phases);
@@ -74,7 +74,7 @@ async fn the_name_comes_from_the_monitor_or_from_the_settings() {
     for (fields, question) in cases {
         let observation = check(&server, fields, TIMEOUT).await;
         assert_eq!(observation.failure, None);
-        assert_eq!(observation.facts.dns.unwrap().question, question);
+        assert_eq!(observation.facts.dns.unwrap().query_name, question);
     }
     let observation = check(&server, json!({"name_to_resolve_id": 7}), TIMEOUT).await;
     assert_eq!(failure_kind(&observation), Some(FailureKind::NotConfigured));
@@ -92,9 +92,9 @@ async fn every_reply_leads_to_its_failure_kind() {
         ("forged.test", None, "A", "udp"),
         ("empty.test", Some(FailureKind::DnsNoRecords), "AAAA", "udp"),
         ("dangling.test", Some(FailureKind::DnsNoRecords), "AAAA", "udp"),
-        ("gone.test", Some(FailureKind::DnsRcode), "A", "udp"),
-        ("servfail.test", Some(FailureKind::DnsRcode), "A", "udp"),
-        ("refused.test", Some(FailureKind::DnsRcode), "A", "udp"),
+        ("gone.test", Some(FailureKind::DnsErrorRcode), "A", "udp"),
+        ("servfail.test", Some(FailureKind::DnsErrorRcode), "A", "udp"),
+        ("refused.test", Some(FailureKind::DnsErrorRcode), "A", "udp"),
         ("rubbish.test", Some(FailureKind::ResponseInvalid), "A", "udp"),
         ("half.test", Some(FailureKind::ResponseTruncated), "A", "tcp"),
     ];
@@ -117,7 +117,7 @@ async fn every_reply_leads_to_its_failure_kind() {
     let observation = check(&server, json!({"name_to_resolve": "empty.test"}), TIMEOUT).await;
     assert!(observation.failure.unwrap().detail.contains("`A` or `AAAA`"));
     let observation = check(&server, json!({"name_to_resolve": "long.test"}), TIMEOUT).await;
-    assert_eq!(observation.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
+    assert_eq!(observation.facts.dns.unwrap().answer_records.len(), 100, "what is kept is bounded");
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn datagrams_that_do_not_match_the_question_are_ignored() {
         let failure = observation.failure.unwrap();
         assert_eq!((failure.phase, failure.kind), (Phase::FirstByte, FailureKind::TimedOut), "{name}");
         assert_eq!(failure.detail.contains("did not answer it"), strays, "{failure}");
-        assert!(observation.total >= Duration::from_millis(690), "{:?}", observation.total);
+        assert!(observation.duration >= Duration::from_millis(690), "{:?}", observation.duration);
     }
 }
 
@@ -182,7 +182,7 @@ async fn the_next_address_is_tried_when_one_does_not_reply() {
     }
     let fields = json!({"hostname": "ns.test", "port": server.at.port(), "name_to_resolve": "gone.test"});
     let observation = attempt(&net, MonitorType::NameServer, fields, TIMEOUT).await;
-    assert_eq!(failure_kind(&observation), Some(FailureKind::DnsRcode), "an answer is an answer");
+    assert_eq!(failure_kind(&observation), Some(FailureKind::DnsErrorRcode), "an answer is an answer");
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn expected_answers_must_be_in_the_reply() {
         let observation = check(&server, fields.clone(), TIMEOUT).await;
         assert_eq!(observation.failure.is_none(), passes, "{fields}: {:?}", observation.failure);
         if let Some(failure) = observation.failure {
-            assert_eq!((failure.phase, failure.kind), (Phase::Validate, FailureKind::DnsAnswerWrong));
+            assert_eq!((failure.phase, failure.kind), (Phase::Validate, FailureKind::DnsRecordsDiffer));
             assert_eq!(failure.status(), Status::VALIDATION_FAILED);
         }
     }

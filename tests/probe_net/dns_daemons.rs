@@ -213,7 +213,7 @@ async fn a_real_bind_replies_over_every_transport() {
         );
         let facts = observation.facts.dns.unwrap();
         assert_eq!(
-            (facts.transport.as_str(), facts.rcode.as_str(), facts.ttl),
+            (facts.transport.as_str(), facts.rcode.as_str(), facts.min_ttl_seconds),
             (transport, "NOERROR", Some(300))
         );
         assert!(facts.authoritative && !facts.recursion_available && !facts.authenticated && !facts.signed);
@@ -225,7 +225,7 @@ async fn a_real_bind_replies_over_every_transport() {
         if port != bind.plain {
             let fields = json!({"name_to_resolve": "www.example.test", "transport": transport});
             let observation = observe(&net_with(|_| {}), port, fields).await;
-            assert_eq!(observation.failure.unwrap().kind, Kind::CertificateIssuer);
+            assert_eq!(observation.failure.unwrap().kind, Kind::CertificateIssuerUnknown);
             assert!(observation.facts.tls.is_some());
         }
         // With a name outside its zone.
@@ -240,7 +240,10 @@ async fn a_real_bind_replies_over_every_transport() {
         TIMEOUT,
     )
     .await;
-    assert_eq!((six.failure, six.facts.dns.unwrap().answers), (None, vec!["AAAA 2001:db8::6".to_owned()]));
+    assert_eq!(
+        (six.failure, six.facts.dns.unwrap().answer_records),
+        (None, vec!["AAAA 2001:db8::6".to_owned()])
+    );
 }
 
 #[tokio::test]
@@ -278,12 +281,12 @@ async fn a_real_bind_gives_records_of_every_type() {
         assert_eq!(observation.failure, None, "{kind} {name}: {:?}", observation.facts.dns);
         fields = json!({"name_to_resolve": name.trim_start_matches('.'), "record_type": kind, "expected_answers": ["other"]});
         let failure = observe(&net, bind.plain, fields).await.failure.unwrap();
-        assert_eq!(failure.kind, Kind::DnsAnswerWrong, "{kind}");
+        assert_eq!(failure.kind, Kind::DnsRecordsDiffer, "{kind}");
     }
     let fails = [
-        ("none", "A", Kind::DnsRcode, "NXDOMAIN"),
+        ("none", "A", Kind::DnsErrorRcode, "NXDOMAIN"),
         ("mail", "TXT", Kind::DnsNoRecords, "no record of type `TXT`"),
-        ("sub", "TXT", Kind::DnsLame, "it refers to the name servers of `sub.example.test.` instead"),
+        ("sub", "TXT", Kind::DnsLameServer, "it refers to the name servers of `sub.example.test.` instead"),
     ];
     for (name, kind, expected, text) in fails {
         let fields = json!({"name_to_resolve": format!("{name}.example.test"), "record_type": kind});
@@ -294,13 +297,16 @@ async fn a_real_bind_gives_records_of_every_type() {
     // BIND follows the aliases itself and reports the loop. Knot leaves that to the client.
     let failure =
         observe(&net, bind.plain, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
-    assert!(matches!(failure.kind, Kind::DnsLoop | Kind::DnsRcode), "{failure}");
+    assert!(matches!(failure.kind, Kind::DnsAliasLoop | Kind::DnsErrorRcode), "{failure}");
     // Too long for a datagram.
     let observation =
         observe(&net, bind.plain, json!({"name_to_resolve": "long.example.test", "record_type": "TXT"}))
             .await;
     let facts = observation.facts.dns.unwrap();
-    assert_eq!((observation.failure, facts.transport.as_str(), facts.answers.len()), (None, "tcp", 40));
+    assert_eq!(
+        (observation.failure, facts.transport.as_str(), facts.answer_records.len()),
+        (None, "tcp", 40)
+    );
     assert!(facts.truncated && facts.response_bytes.unwrap() > 4000);
     let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
     assert_eq!(phases, [Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]);
@@ -316,13 +322,17 @@ async fn only_a_validating_resolver_proves_an_answer() {
     let fields = || json!({"name_to_resolve": "www.example.test", "require_dnssec": true});
     let observation = observe(&net, bind.plain, fields()).await;
     let failure = observation.failure.unwrap();
-    assert_eq!((failure.kind, failure.phase), (Kind::DnsUnproven, Phase::Validate));
+    assert_eq!((failure.kind, failure.phase), (Kind::DnsNotAuthenticated, Phase::Validate));
     assert!(failure.detail.contains("the answer is signed, but a server with authority"), "{failure}");
     let mut facts = observation.facts.dns.unwrap();
     assert!(facts.signed && facts.authoritative && !facts.authenticated);
     // Name servers rotate their records.
-    facts.answers.sort_unstable();
-    assert_eq!(facts.answers, ["A 192.0.2.10", "A 192.0.2.11"].map(str::to_owned), "without signatures");
+    facts.answer_records.sort_unstable();
+    assert_eq!(
+        facts.answer_records,
+        ["A 192.0.2.10", "A 192.0.2.11"].map(str::to_owned),
+        "without signatures"
+    );
 
     let anchor = bind.anchor();
     let (head, _) = anchor.split_once('"').unwrap();
@@ -343,7 +353,7 @@ async fn only_a_validating_resolver_proves_an_answer() {
     let facts = observation.facts.dns.unwrap();
     assert!(facts.authenticated && facts.signed && facts.recursion_available && !facts.authoritative);
     let failure = observe(&net, distrusting, fields()).await.failure.unwrap();
-    assert_eq!(failure.kind, Kind::DnsRcode);
+    assert_eq!(failure.kind, Kind::DnsErrorRcode);
     assert!(failure.detail.starts_with("SERVFAIL"), "{failure}");
 }
 
@@ -385,8 +395,8 @@ async fn a_real_knot_gives_the_expected_results() {
             let observation = attempt(&net, MonitorType::NameServer, fields, TIMEOUT).await;
             assert_eq!(observation.failure, None, "{transport} {host}");
             let facts = observation.facts.dns.unwrap();
-            assert_eq!(facts.answers[0], "CNAME www.example.test.");
-            assert!(facts.authoritative && facts.answers.len() == 3);
+            assert_eq!(facts.answer_records[0], "CNAME www.example.test.");
+            assert!(facts.authoritative && facts.answer_records.len() == 3);
         }
     }
     let fields = json!({"name_to_resolve": "www.example.test", "require_dnssec": true});
@@ -394,13 +404,13 @@ async fn a_real_knot_gives_the_expected_results() {
     assert!(failure.detail.contains("the answer is signed, but a server with authority"), "{failure}");
     let failure =
         observe(&net, port, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
-    assert_eq!(failure.kind, Kind::DnsLoop, "{failure}");
+    assert_eq!(failure.kind, Kind::DnsAliasLoop, "{failure}");
     assert!(
         failure.detail.contains("`round.example.test.` → `about.example.test.` → `round.example.test.`"),
         "{failure}"
     );
     let long = json!({"name_to_resolve": "long.example.test", "record_type": "TXT"});
-    assert_eq!(observe(&net, port, long).await.facts.dns.unwrap().answers.len(), 40);
+    assert_eq!(observe(&net, port, long).await.facts.dns.unwrap().answer_records.len(), 40);
     let fields = json!({"name_to_resolve": "x.elsewhere.test"});
     assert!(observe(&net, port, fields).await.failure.unwrap().detail.starts_with("REFUSED"));
 }

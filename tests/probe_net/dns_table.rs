@@ -251,7 +251,7 @@ type BadMessage = (&'static str, fn(&Message) -> Vec<u8>, Expected);
 
 /// Returns bad messages that arrive whole over a stream, so that each is detected at once.
 fn messages() -> Vec<BadMessage> {
-    use Kind::{DnsLame, DnsLoop, DnsNoRecords, DnsRcode, DnsTruncated, ResponseInvalid};
+    use Kind::{DnsAliasLoop, DnsErrorRcode, DnsLameServer, DnsNoRecords, DnsTruncated, ResponseInvalid};
     let bad = |kind, text| Some((kind, Phase::Validate, text));
     let broken = |text| Some((ResponseInvalid, Phase::Transfer, text));
     vec![
@@ -365,17 +365,17 @@ fn messages() -> Vec<BadMessage> {
         (
             "SERVFAIL",
             |q| changed(q, |m| m.metadata.response_code = ResponseCode::ServFail),
-            bad(DnsRcode, "SERVFAIL; its zone"),
+            bad(DnsErrorRcode, "SERVFAIL; its zone"),
         ),
         (
             "REFUSED",
             |q| changed(q, |m| m.metadata.response_code = ResponseCode::Refused),
-            bad(DnsRcode, "REFUSED; it does not serve the name"),
+            bad(DnsErrorRcode, "REFUSED; it does not serve the name"),
         ),
         (
             "NXDOMAIN",
             |q| changed(q, |m| m.metadata.response_code = ResponseCode::NXDomain),
-            bad(DnsRcode, "NXDOMAIN"),
+            bad(DnsErrorRcode, "NXDOMAIN"),
         ),
         (
             "FORMERR without the question",
@@ -384,7 +384,7 @@ fn messages() -> Vec<BadMessage> {
                 message.metadata.response_code = ResponseCode::FormErr;
                 bytes(&message)
             },
-            bad(DnsRcode, "FORMERR"),
+            bad(DnsErrorRcode, "FORMERR"),
         ),
         (
             "a lame server",
@@ -393,7 +393,7 @@ fn messages() -> Vec<BadMessage> {
                 message.metadata.authoritative = false;
                 bytes(&message)
             },
-            bad(DnsLame, "its answer is empty"),
+            bad(DnsLameServer, "its answer is empty"),
         ),
         (
             "a referral to the root",
@@ -404,7 +404,7 @@ fn messages() -> Vec<BadMessage> {
                 message.add_authority(Record::from_rdata(Name::root(), 60, server));
                 bytes(&message)
             },
-            bad(DnsLame, "it refers to the name servers of `.` instead"),
+            bad(DnsLameServer, "it refers to the name servers of `.` instead"),
         ),
         (
             "no records",
@@ -424,7 +424,7 @@ fn messages() -> Vec<BadMessage> {
         (
             "an alias for itself",
             |q| bytes(&answer(q, &[alias("www.test.")], ResponseCode::NoError)),
-            bad(DnsLoop, "`www.test.` → `www.test.`"),
+            bad(DnsAliasLoop, "`www.test.` → `www.test.`"),
         ),
         (
             "aliases that go round",
@@ -435,11 +435,11 @@ fn messages() -> Vec<BadMessage> {
                     ResponseCode::NoError,
                 ))
             },
-            bad(DnsLoop, "the aliases form a loop: `www.test.` → `b.test.` → `c.test.` → `b.test.`"),
+            bad(DnsAliasLoop, "the aliases form a loop: `www.test.` → `b.test.` → `c.test.` → `b.test.`"),
         ),
         ("16 aliases", |q| aliases(q, 16), None),
-        ("17 aliases", |q| aliases(q, 17), bad(DnsLoop, "more than 16")),
-        ("1,500 aliases", |q| aliases(q, 1500), bad(DnsLoop, "more than 16")),
+        ("17 aliases", |q| aliases(q, 17), bad(DnsAliasLoop, "more than 16")),
+        ("1,500 aliases", |q| aliases(q, 1500), bad(DnsAliasLoop, "more than 16")),
         (
             "a value that a terminal would obey",
             |q| {
@@ -575,7 +575,7 @@ fn udp_cases() -> Vec<Case> {
             Some((Kind::ResponseInvalid, Phase::FirstByte, "30 bytes that cannot be read")),
         ),
     ];
-    let unproven = |text| Some((Kind::DnsUnproven, Phase::Validate, text));
+    let unproven = |text| Some((Kind::DnsNotAuthenticated, Phase::Validate, text));
     cases.extend(
         [
             case("not proven", |q, s| both(bytes(&good(q)), s), unproven("the zone is not signed")),
@@ -599,7 +599,7 @@ fn udp_cases() -> Vec<Case> {
         case(
             "other values",
             |q, s| both(bytes(&good(q)), s),
-            Some((Kind::DnsAnswerWrong, Phase::Validate, "`192.0.2.7` is not among `192.0.2.1`")),
+            Some((Kind::DnsRecordsDiffer, Phase::Validate, "`192.0.2.7` is not among `192.0.2.1`")),
         )
         .with("expected_answers", json!(["192.0.2.7"])),
     );
@@ -617,11 +617,11 @@ fn tls_cases(authority: &Authority) -> Vec<Case> {
             .with_identity(&authority.issue(&["127.0.0.1"], (2010, 2020)), &[]),
         case("not valid yet", whole, refused(Kind::CertificateNotYetValid, "valid from 2089"))
             .with_identity(&authority.issue(&["127.0.0.1"], (2089, 2090)), &[]),
-        case("of another name", whole, refused(Kind::CertificateName, "asked for `127.0.0.1`"))
+        case("of another name", whole, refused(Kind::CertificateNameMismatch, "asked for `127.0.0.1`"))
             .with_identity(&authority.issue(&["ns.test"], (2020, 2090)), &[]),
-        case("self-signed", whole, refused(Kind::CertificateIssuer, "self-signed"))
+        case("self-signed", whole, refused(Kind::CertificateIssuerUnknown, "self-signed"))
             .with_identity(&self_signed(&["127.0.0.1"], false), &[]),
-        case("of a stranger", whole, refused(Kind::CertificateIssuer, "not trusted here"))
+        case("of a stranger", whole, refused(Kind::CertificateIssuerUnknown, "not trusted here"))
             .with_identity(&Authority::new("a stranger").issue(&["127.0.0.1"], (2020, 2090)), &[]),
         case("self-signed, and not to be verified", whole, None)
             .with_identity(&self_signed(&["127.0.0.1"], false), &[])
@@ -665,7 +665,7 @@ const TYPED: &str = "200 OK\r\nContent-Type: application/dns-message";
 fn https_cases(authority: &Authority) -> Vec<Case> {
     let valid = authority.issue(&["127.0.0.1"], (2020, 2090));
     let broken = |phase, text| Some((Kind::ResponseInvalid, phase, text));
-    let status = |text| Some((Kind::HttpStatus, Phase::FirstByte, text));
+    let status = |text| Some((Kind::HttpErrorStatus, Phase::FirstByte, text));
     let cases = vec![
         case("a good answer in HTTP/1.1", |q, _| http(TYPED, &bytes(&good(q))), None),
         case(
@@ -734,7 +734,7 @@ fn https_cases(authority: &Authority) -> Vec<Case> {
         case(
             "NXDOMAIN",
             |q, _| http(TYPED, &changed(q, |m| m.metadata.response_code = ResponseCode::NXDomain)),
-            Some((Kind::DnsRcode, Phase::Validate, "NXDOMAIN")),
+            Some((Kind::DnsErrorRcode, Phase::Validate, "NXDOMAIN")),
         ),
         case(
             "says HTTP/2 and speaks HTTP/1.1",
@@ -751,7 +751,7 @@ fn https_cases(authority: &Authority) -> Vec<Case> {
         case(
             "speaks neither HTTP/2 nor HTTP/1.1",
             |q, _| http(TYPED, &bytes(&good(q))),
-            Some((Kind::TlsHandshake, Phase::Tls, "")),
+            Some((Kind::TlsHandshakeFailed, Phase::Tls, "")),
         )
         .with_identity(&valid, &[b"h3"]),
     ];

@@ -41,7 +41,7 @@ async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration)
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
-    assert!(observation.total <= timeout + Duration::from_millis(500), "{:?}", observation.total);
+    assert!(observation.duration <= timeout + Duration::from_millis(500), "{:?}", observation.duration);
     observation
 }
 

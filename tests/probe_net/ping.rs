@@ -20,16 +20,16 @@ async fn a_host_that_replies_passes_over_both_families() {
         let observation = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
         assert_eq!(observation.failure, None, "{host}");
         let facts = observation.facts.ping.unwrap();
-        assert_eq!((facts.sent, facts.received), (5, 5), "{host}");
+        assert_eq!((facts.requests_sent, facts.replies_received), (5, 5), "{host}");
         assert!(facts.loss_percent.abs() < f64::EPSILON);
         assert!(facts.rtt_min_us <= facts.rtt_avg_us && facts.rtt_avg_us <= facts.rtt_max_us);
         assert!(facts.rtt_min_us.is_some() && facts.rtt_stddev_us.is_some());
-        assert!(facts.socket == "raw" || facts.socket == "dgram");
+        assert!(facts.socket_type == "raw" || facts.socket_type == "dgram");
         assert!(observation.phases.micros(Phase::Connect).is_some());
         assert!(
-            observation.total >= Duration::from_millis(700),
+            observation.duration >= Duration::from_millis(700),
             "spread over the timeout: {:?}",
-            observation.total
+            observation.duration
         );
     }
 }
@@ -42,7 +42,7 @@ async fn count_and_size_are_those_of_the_monitor() {
         let observation = attempt(&net, MonitorType::Ping, fields, QUICK).await;
         assert_eq!(observation.failure, None);
         let facts = observation.facts.ping.unwrap();
-        assert_eq!((facts.sent, facts.received), (count, count));
+        assert_eq!((facts.requests_sent, facts.replies_received), (count, count));
     }
 }
 
@@ -68,7 +68,7 @@ async fn concurrent_pings_of_one_host_keep_their_replies_apart() {
     let net = net();
     let checks = (0..50).map(|_| attempt(&net, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK));
     for observation in futures::future::join_all(checks).await {
-        assert_eq!(observation.facts.ping.unwrap().received, 5);
+        assert_eq!(observation.facts.ping.unwrap().replies_received, 5);
     }
 }
 
@@ -93,10 +93,10 @@ async fn missing_replies_count_as_loss_against_the_threshold() {
         let fields = json!({"hostname": "192.0.2.1", "ping_count": 2, "loss_threshold": threshold});
         let observation = attempt(&net, MonitorType::Ping, fields, QUICK).await;
         let failure = observation.failure.unwrap();
-        assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED));
+        assert_eq!((failure.kind, failure.status()), (FailureKind::PingLossTooHigh, Status::PING_FAILED));
         assert!(failure.detail.contains("2 of 2"), "{failure}");
         let facts = observation.facts.ping.unwrap();
-        assert_eq!((facts.sent, facts.received, facts.rtt_avg_us), (2, 0, None));
+        assert_eq!((facts.requests_sent, facts.replies_received, facts.rtt_avg_us), (2, 0, None));
     }
 }
 
@@ -114,7 +114,7 @@ async fn the_unprivileged_socket_is_used_where_the_host_permits_it() {
     for host in ["127.0.0.1", "::1"] {
         let observation = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
         assert_eq!(observation.failure, None, "{host}");
-        assert_eq!(observation.facts.ping.unwrap().socket, "dgram");
+        assert_eq!(observation.facts.ping.unwrap().socket_type, "dgram");
     }
 }
 
@@ -165,14 +165,14 @@ async fn a_host_whose_first_address_is_dead_is_reached_at_the_next() {
     let at = server.at;
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![at]));
     let dead = attempt(&net, MonitorType::Ping, json!({"hostname": "::1"}), QUICK).await;
-    assert_eq!(failure_kind(&dead), Some(FailureKind::PingLost));
+    assert_eq!(failure_kind(&dead), Some(FailureKind::PingLossTooHigh));
     let observation = attempt(&net, MonitorType::Ping, json!({"hostname": "both.test"}), 2 * QUICK).await;
     assert_eq!(observation.failure, None);
     assert_eq!(
-        observation.facts.resolved.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        observation.facts.resolved_addresses.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["::1", "127.0.0.1"]
     );
     assert_eq!(observation.address.unwrap().ip().to_string(), "127.0.0.1");
     let facts = observation.facts.ping.unwrap();
-    assert_eq!((facts.sent, facts.received), (5, 5));
+    assert_eq!((facts.requests_sent, facts.replies_received), (5, 5));
 }

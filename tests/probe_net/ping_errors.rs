@@ -40,13 +40,21 @@ async fn check_icmp_errors(socket: &str) {
     for (host, text) in cases {
         let observation = ping(host, 2, 56, quick).await;
         let failure = observation.failure.unwrap();
-        assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED), "{host}");
+        assert_eq!(
+            (failure.kind, failure.status()),
+            (FailureKind::PingLossTooHigh, Status::PING_FAILED),
+            "{host}"
+        );
         assert!(failure.detail.starts_with(&format!("{host}: 2 of 2 requests had no reply; ")), "{failure}");
         assert!(failure.detail.contains(text), "{host}: {failure}");
         let facts = observation.facts.ping.unwrap();
-        assert_eq!((facts.sent, facts.received, facts.socket.as_str()), (2, 0, socket));
+        assert_eq!((facts.requests_sent, facts.replies_received, facts.socket_type.as_str()), (2, 0, socket));
         assert!(facts.icmp_errors[0].contains(text), "{facts:?}");
-        assert!(observation.total < quick, "an error ends the wait for its request: {:?}", observation.total);
+        assert!(
+            observation.duration < quick,
+            "an error ends the wait for its request: {:?}",
+            observation.duration
+        );
     }
     for host in ["10.9.1.3", "fd09::3"] {
         let observation = ping(host, 2, 56, Duration::from_secs(1)).await;
@@ -65,7 +73,7 @@ async fn check_icmp_errors(socket: &str) {
         let observation = ping(host, 5, 1400, quick).await;
         assert!(observation.failure.unwrap().detail.contains(text), "{host}");
         let facts = observation.facts.ping.unwrap();
-        assert!((1..5).contains(&facts.received), "{facts:?}");
+        assert!((1..5).contains(&facts.replies_received), "{facts:?}");
     }
     // No host of the first link has this address: this host reports that itself, after asking three times.
     let observation = ping("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
@@ -110,7 +118,7 @@ async fn icmp_errors_about_one_target_do_not_affect_others() {
     };
     let hosts = ["10.9.1.1", "10.0.3.2", "10.9.1.2", "127.0.0.1", "10.9.1.1", "10.0.3.2"];
     for (host, observation) in hosts.iter().zip(futures::future::join_all(hosts.map(check)).await) {
-        let received = observation.facts.ping.unwrap().received;
+        let received = observation.facts.ping.unwrap().replies_received;
         assert_eq!(received, if host.starts_with("10.9") { 0 } else { 10 }, "{host}");
     }
 }
@@ -132,7 +140,7 @@ async fn two_thousand_targets_are_pinged_in_a_second_without_loss() {
         });
         for observation in futures::future::join_all(checks).await {
             assert_eq!(observation.failure, None);
-            assert_eq!(observation.facts.ping.unwrap().received, 1);
+            assert_eq!(observation.facts.ping.unwrap().replies_received, 1);
         }
         best = best.min(started.elapsed());
     }

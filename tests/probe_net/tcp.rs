@@ -76,12 +76,12 @@ async fn a_listening_port_passes_over_both_families() {
         let observation = check(&net(), at, json!({}), TIMEOUT).await;
         assert_eq!(observation.failure, None);
         assert_eq!(
-            (observation.address, observation.facts.resolved.as_slice()),
+            (observation.address, observation.facts.resolved_addresses.as_slice()),
             (Some(at), [at.ip()].as_slice())
         );
         let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
         assert_eq!(phases, [Phase::Resolve, Phase::Connect]);
-        assert!(observation.total >= observation.phases.duration(Phase::Connect).unwrap());
+        assert!(observation.duration >= observation.phases.duration(Phase::Connect).unwrap());
     }
 }
 
@@ -177,15 +177,15 @@ async fn failed_dialogues_have_their_kind_and_status() {
     const LONG: &str =
         "............................................................................................";
     let cases: &[(&'static [Act], FailureKind, Status)] = &[
-        (&[Write("500 no\r\n")], FailureKind::TcpReplyUnexpected, Status::INVALID_RESPONSE),
-        (&[Write("500 no\r\n"), Stall], FailureKind::TcpReplyUnexpected, Status::INVALID_RESPONSE),
+        (&[Write("500 no\r\n")], FailureKind::UnexpectedReply, Status::INVALID_RESPONSE),
+        (&[Write("500 no\r\n"), Stall], FailureKind::UnexpectedReply, Status::INVALID_RESPONSE),
         (&[Stall], FailureKind::TimedOut, Status::TIMED_OUT),
         (&[Write("5"), Stall], FailureKind::TimedOut, Status::TIMED_OUT),
         (&[], FailureKind::NoResponse, Status::NO_RESPONSE),
         (&[Reset], FailureKind::ResponseReset, Status::NO_RESPONSE),
         (
             &[Write("2"), Write("1"), Write("\u{0}\u{1b}[2J"), Write(LONG)],
-            FailureKind::TcpReplyUnexpected,
+            FailureKind::UnexpectedReply,
             Status::INVALID_RESPONSE,
         ),
     ];
@@ -226,11 +226,11 @@ async fn implicit_tls_records_the_certificate_and_runs_the_dialogue() {
     let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
     let observation = check(&trusting, at, fields.clone(), TIMEOUT).await;
     assert_eq!(observation.failure, None);
-    assert_eq!(observation.facts.tls.unwrap().certificates[0].names, ["127.0.0.1"]);
+    assert_eq!(observation.facts.tls.unwrap().certificates[0].subject_alt_names, ["127.0.0.1"]);
     assert!(observation.phases.micros(Phase::Tls).is_some());
 
     let observation = check(&net(), at, fields.clone(), TIMEOUT).await;
-    assert_eq!(failure_kind(&observation), Some(FailureKind::CertificateIssuer));
+    assert_eq!(failure_kind(&observation), Some(FailureKind::CertificateIssuerUnknown));
     assert!(observation.facts.tls.is_some(), "facts are kept of what was refused");
     let lax = json!({"tls": "implicit", "verify_certificate": false});
     assert_eq!(check(&net(), at, lax, TIMEOUT).await.failure, None);
@@ -256,7 +256,7 @@ async fn starttls_follows_each_protocol() {
         config.trust_config.additional_authorities =
             vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
     });
-    let unexpected = Some(FailureKind::TcpReplyUnexpected);
+    let unexpected = Some(FailureKind::UnexpectedReply);
     let cases: &[(&str, &'static [Act], Option<FailureKind>)] = &[
         (
             "smtp",

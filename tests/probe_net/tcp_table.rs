@@ -87,9 +87,7 @@ async fn play<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, acts: Vec<Act>)
 }
 
 fn cases() -> Vec<Case> {
-    use Kind::{
-        NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated, TcpReplyUnexpected, TimedOut,
-    };
+    use Kind::{NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated, TimedOut, UnexpectedReply};
     let first = |kind, text| (kind, Phase::FirstByte, text);
     let mut cases = Vec::new();
     let mut dialogue = |name, acts: Vec<Act>, expected| {
@@ -102,14 +100,10 @@ fn cases() -> Vec<Case> {
     dialogue(
         "another greeting",
         vec![write("554 no\r\n"), Stall],
-        first(TcpReplyUnexpected, "step 1 expects `^220 `"),
+        first(UnexpectedReply, "step 1 expects `^220 `"),
     );
-    dialogue(
-        "HTTP",
-        vec![write("HTTP/1.1 400 Bad Request\r\n\r\n")],
-        first(TcpReplyUnexpected, "HTTP/1.1 400"),
-    );
-    dialogue("binary", vec![Act::Write((0..=255).collect())], first(TcpReplyUnexpected, "\\x00\\x01"));
+    dialogue("HTTP", vec![write("HTTP/1.1 400 Bad Request\r\n\r\n")], first(UnexpectedReply, "HTTP/1.1 400"));
+    dialogue("binary", vec![Act::Write((0..=255).collect())], first(UnexpectedReply, "\\x00\\x01"));
     dialogue(
         "1 MiB without an end",
         vec![Act::Write(vec![b'x'; 1 << 20]), Stall],
@@ -127,12 +121,12 @@ fn cases() -> Vec<Case> {
     dialogue(
         "half of the second step",
         vec![write("220 a\r\n"), Line, write("25")],
-        second(TcpReplyUnexpected, "step 2"),
+        second(UnexpectedReply, "step 2"),
     );
     dialogue(
         "refuses the second step",
         vec![write("220 a\r\n"), Line, write("502 no\r\n")],
-        second(TcpReplyUnexpected, "502 no"),
+        second(UnexpectedReply, "502 no"),
     );
 
     for (protocol, greeting, names) in [
@@ -149,7 +143,7 @@ fn cases() -> Vec<Case> {
             (
                 vec![write(greeting), Line, Act::Write(vec![0, 1, 2, b'\n']), Stall],
                 // An IMAP server may send any lines before the one with our tag.
-                if protocol == "imap" { first(TimedOut, "") } else { first(TcpReplyUnexpected, "got `") },
+                if protocol == "imap" { first(TimedOut, "") } else { first(UnexpectedReply, "got `") },
             ),
         ];
         for (name, (acts, expected)) in names.into_iter().zip(endings) {
@@ -167,19 +161,19 @@ fn cases() -> Vec<Case> {
         "refused",
         "pop3",
         vec![hello(), Line, write("-ERR not now\r\n")],
-        first(TcpReplyUnexpected, "-ERR not now"),
+        first(UnexpectedReply, "-ERR not now"),
     );
     starttls(
         "injected data",
         "pop3",
         vec![hello(), Line, go("+OK evil\r\n"), Tls],
-        first(TcpReplyUnexpected, "more before the TLS handshake"),
+        first(UnexpectedReply, "more before the TLS handshake"),
     );
     starttls(
         "closes at the handshake",
         "pop3",
         vec![hello(), Line, go("")],
-        tls(Kind::TlsHandshake, "closed the connection"),
+        tls(Kind::TlsHandshakeFailed, "closed the connection"),
     );
     starttls("stalls at the handshake", "pop3", vec![hello(), Line, go(""), Stall], tls(TimedOut, ""));
     starttls(
@@ -195,41 +189,46 @@ fn cases() -> Vec<Case> {
             write("500 what\r\n"),
             Stall,
         ],
-        tls(Kind::TlsHandshake, ""),
+        tls(Kind::TlsHandshakeFailed, ""),
     );
     starttls(
         "an answer without end",
         "smtp",
         vec![write(&"220-a\r\n".repeat(200)), Stall],
-        first(TcpReplyUnexpected, "does not end"),
+        first(UnexpectedReply, "does not end"),
     );
     starttls(
         "does not offer it",
         "smtp",
         vec![write("220 a\r\n"), Line, write("250 SIZE\r\n"), Stall],
-        first(TcpReplyUnexpected, "offers no STARTTLS"),
+        first(UnexpectedReply, "offers no STARTTLS"),
     );
     starttls(
         "postgres: refuses",
         "postgres",
         vec![write("N"), Stall],
-        first(TcpReplyUnexpected, "refused SSLRequest"),
+        first(UnexpectedReply, "refused SSLRequest"),
     );
     // A close with unread bytes would be a reset.
     let reads = (0..8).map(|_| Byte).collect();
     starttls("postgres: closes", "postgres", reads, first(NoResponse, ""));
-    starttls("postgres: more than a byte", "postgres", vec![write("SS"), Stall], tls(Kind::TlsHandshake, ""));
+    starttls(
+        "postgres: more than a byte",
+        "postgres",
+        vec![write("SS"), Stall],
+        tls(Kind::TlsHandshakeFailed, ""),
+    );
     for (name, acts, expected) in [
         (
             "implicit: plain text",
             vec![write("220 hello, this is no TLS\r\n"), Stall],
-            tls(Kind::TlsHandshake, ""),
+            tls(Kind::TlsHandshakeFailed, ""),
         ),
-        ("implicit: closes", vec![], tls(Kind::TlsHandshake, "")),
+        ("implicit: closes", vec![], tls(Kind::TlsHandshakeFailed, "")),
         ("implicit: stalls", vec![Stall], tls(TimedOut, "")),
         ("inside: closes", vec![Tls], first(NoResponse, "")),
         ("inside: stalls", vec![Tls, Stall], first(TimedOut, "")),
-        ("inside: something else", vec![Tls, write("bye\r\n")], first(TcpReplyUnexpected, "sent `bye")),
+        ("inside: something else", vec![Tls, write("bye\r\n")], first(UnexpectedReply, "sent `bye")),
     ] {
         let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
         cases.push(Case { name, acts, fields, expected });
@@ -243,7 +242,7 @@ async fn run(case: Case, net: &Net, acceptor: TlsAcceptor) -> Result<(), String>
     let mut fields = json!({"hostname": "127.0.0.1", "port": at.port()});
     fields.as_object_mut().unwrap().extend(case.fields.as_object().unwrap().clone());
     // Cases that end by the timeout get a short one, the others a long one.
-    let waits = kind == Kind::TimedOut || kind == Kind::TcpReplyUnexpected;
+    let waits = kind == Kind::TimedOut || kind == Kind::UnexpectedReply;
     let timeout = if waits { Duration::from_secs(4) } else { 3 * TIMEOUT };
     let observation = attempt(net, MonitorType::Tcp, fields, timeout).await;
     let Some(failure) = observation.failure else { return Err(format!("{}: it passed", case.name)) };

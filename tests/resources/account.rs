@@ -26,9 +26,9 @@ async fn an_account_has_defaults_and_is_patched_partially() {
     let (account, _) = kit.resources.account(&admin()).await.unwrap();
     assert_eq!(account["multipop_threshold"], "3");
     assert_eq!(account["default_locations"], json!([{"id": 2}, {"id": 1}]));
-    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
-    assert_eq!(facts.default_locations, [2, 1]);
-    assert_eq!((facts.certificate_days, facts.time_zone.iana_name()), (14, Some("Europe/Paris")));
+    let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
+    assert_eq!(facts.default_location_ids, [2, 1]);
+    assert_eq!((facts.certificate_warning_days, facts.time_zone.iana_name()), (14, Some("Europe/Paris")));
     // The read object can be sent back; null restores a default.
     assert_eq!(change(Value::Object(account)).await.unwrap().revision, 2);
     change(json!({"certificate_days": null, "time_zone": null})).await.unwrap();
@@ -137,7 +137,7 @@ async fn the_audit_trail_records_actions_and_is_filtered() {
     // The account in a filter is ignored: it is always the caller's.
     assert_eq!(rows(AuditFilter { customer: Some(kit.other), ..no_filter() }).await, all);
     assert_eq!(rows(AuditFilter { login: Some("bert".to_owned()), ..no_filter() }).await, all[1..2]);
-    assert_eq!(rows(AuditFilter { object: Some("location".to_owned()), ..no_filter() }).await, all[..1]);
+    assert_eq!(rows(AuditFilter { object_kind: Some("location".to_owned()), ..no_filter() }).await, all[..1]);
     assert_eq!(rows(AuditFilter { object_id: Some(first), ..no_filter() }).await, all[1..]);
     let later = Some(Timestamp::from_seconds(NOON + 60));
     assert_eq!(rows(AuditFilter { from: later, ..no_filter() }).await, all[..2]);

@@ -122,7 +122,7 @@ async fn lists_are_filtered() {
     let second = kit.create_valid(KIND, weekly(json!({}))).await;
     let third = kit.create_valid(KIND, weekly(json!({"assoc_id": 200_003}))).await;
     let ids = async |fields: Vec<(&'static str, Value)>, assoc: Vec<i64>| {
-        let filter = RecordFilter { fields, parent_ids: assoc, ..RecordFilter::new(KIND) };
+        let filter = RecordFilter { field_values: fields, parent_ids: assoc, ..RecordFilter::new(KIND) };
         let rows = kit.list(&admin(), filter).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };

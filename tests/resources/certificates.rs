@@ -272,7 +272,7 @@ async fn a_certificate_in_use_is_not_deleted() {
     let kit = Kit::new().await;
     let identity = Authority::new("a").issue(&["a.test"], VALID);
     let id = kit.create_valid(KIND, client(identity.pem())).await;
-    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
     assert!(facts.certificates[&id].is_client);
     kit.monitor(200_001, CustomerId(1), json!({"ssl_cert_id": id, "use_client_ssl_cert": true}));
     let text = "1 monitor uses this certificate; remove it from them first";

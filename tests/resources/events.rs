@@ -43,7 +43,7 @@ async fn lists_are_filtered_by_type_and_time() {
     let count = async |filter: RecordFilter| kit.list(&admin(), filter).await.len();
     let all = || RecordFilter::new(KIND);
     assert_eq!(count(all()).await, 3);
-    assert_eq!(count(RecordFilter { fields: vec![("event", json!("a"))], ..all() }).await, 2);
+    assert_eq!(count(RecordFilter { field_values: vec![("event", json!("a"))], ..all() }).await, 2);
     assert_eq!(count(RecordFilter { from: at(1), ..all() }).await, 2);
     assert_eq!(count(RecordFilter { from: at(1), until: at(2), ..all() }).await, 1);
 }

@@ -59,9 +59,9 @@ async fn a_group_references_objects_of_the_account_once_each() {
     let body = json!({"name": "g", "is_default": true, "monitors": [{"id": MONITOR}, step(2)],
         "recipients": [{"id": recipient}], "errortypes": [{"id": 51}]});
     let group = kit.create_valid(GROUP, body.clone()).await;
-    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
-    let monitor = |step_number| GroupMonitor { id: MONITOR, step_number, content_view_id: None };
-    assert_eq!(facts.contacts.groups[0].monitors, [monitor(None), monitor(Some(2))]);
+    let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
+    let monitor = |step_number| GroupMonitor { monitor_id: MONITOR, step_number, content_view_id: None };
+    assert_eq!(facts.contacts.groups[0].group_monitors, [monitor(None), monitor(Some(2))]);
     assert_eq!(conflict(kit.create(&admin(), GROUP, body).await), "A notifier_group `g` already exists");
     // The id of a monitor that does not exist is left out, and the read object can be sent back.
     kit.monitors.apply(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);

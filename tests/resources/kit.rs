@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
+use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
@@ -36,15 +36,15 @@ pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 pub struct FakePlanner(pub Mutex<Vec<AgentStatus>>);
 
 impl Planner for FakePlanner {
-    fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+    fn apply_monitor_changes(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn run_once(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
+    fn run_check_now(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -71,11 +71,14 @@ impl Kit {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vigie.db");
         let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
-        let location =
-            |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
-        let facts = SharedFacts {
+        let location = |id: i64, name: &str| Location {
+            id: LocationId(id),
+            name: name.to_owned(),
+            region_code: id * 10,
+        };
+        let facts = SharedAccountData {
             locations: vec![location(1, "north"), location(2, "south")],
-            ..SharedFacts::default()
+            ..SharedAccountData::default()
         };
         let planner = Arc::new(FakePlanner::default());
         let agent = |location: &Location| AgentStatus {
@@ -159,7 +162,7 @@ impl Kit {
     /// Returns the audit trail of account 1, newest first.
     pub async fn audit_trail(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter { customer: Some(CustomerId(1)), ..AuditFilter::default() };
-        self.store.audit(filter, ALL).await.unwrap().items
+        self.store.audit_entries(filter, ALL).await.unwrap().items
     }
 
     /// Adds a monitor of `customer` with the fields `more`.

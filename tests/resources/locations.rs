@@ -37,7 +37,7 @@ async fn a_location_is_created_changed_and_deleted() {
         trail.iter().map(|row| row.action.as_str()).collect::<Vec<_>>(),
         ["delete", "change", "create"]
     );
-    assert!(trail.iter().all(|row| row.object == "location" && row.object_id == Some(saved.id)));
+    assert!(trail.iter().all(|row| row.object_kind == "location" && row.object_id == Some(saved.id)));
     assert_eq!(json!(trail[1].before), json!({"name": "Lyon"}));
     assert_eq!(json!(trail[1].after), json!({"name": "Lyon 2"}));
     assert_eq!(json!(trail[2].after), json!({"name": "Lyon", "region": 33, "private": false}));

@@ -9,10 +9,10 @@ use vigie::domain::{
     CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NotificationKind, Outcome,
     RecordKind, Revision, RunId, Status, Timestamp,
 };
-use vigie::pipeline::{PerformanceDependencies, PerformanceEvaluator, Wakeup};
+use vigie::pipeline::{DeliveryWakeup, PerformanceDependencies, PerformanceEvaluator};
 use vigie::store::{
-    AlertChanges, Commit, ConfigChange, ConfigStore, Housekeeping, Ingest, NewRecord, NotificationFilter,
-    Outbox,
+    AlertChanges, ConfigChange, ConfigStore, Housekeeping, Ingest, IngestBatch, NewRecord,
+    NotificationFilter, Outbox,
 };
 
 use crate::resources::kit::{ALL, Kit, NOON, object};
@@ -21,13 +21,13 @@ const SHOP: i64 = 7;
 
 fn dependencies(kit: &Kit) -> PerformanceDependencies {
     PerformanceDependencies {
-        config: kit.store.clone(),
-        results: kit.store.clone(),
-        states: kit.store.clone(),
-        monitors: kit.monitors.clone(),
-        accounts: kit.accounts.clone(),
+        config_store: kit.store.clone(),
+        result_store: kit.store.clone(),
+        alert_store: kit.store.clone(),
+        monitor_cache: kit.monitors.clone(),
+        account_cache: kit.accounts.clone(),
         clock: kit.clock.clone(),
-        wakeup: Wakeup::default(),
+        delivery_wakeup: DeliveryWakeup::default(),
     }
 }
 
@@ -80,7 +80,7 @@ async fn store_checks(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcom
             warning_status: None,
             status_text: String::new(),
             reasons: Vec::new(),
-            total_us: millis * 1000,
+            duration_us: millis * 1000,
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
@@ -91,7 +91,10 @@ async fn store_checks(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcom
         }
     };
     let results = (0..).zip(millis).map(result).collect();
-    kit.store.commit(Commit { results, states: Vec::new(), alerts: AlertChanges::default() }).await.unwrap();
+    kit.store
+        .commit(IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() })
+        .await
+        .unwrap();
 }
 
 /// Returns kind, recipient and location of every notification, oldest first.
@@ -101,7 +104,7 @@ async fn notifications(kit: &Kit) -> Vec<(NotificationKind, i64, i64)> {
         .items
         .iter()
         .map(|row| (row.id, &row.message))
-        .map(|(id, new)| (id, new.content.kind, new.recipient.0, new.content.location_id.unwrap().0))
+        .map(|(id, new)| (id, new.content.kind, new.recipient_id.0, new.content.location_id.unwrap().0))
         .collect();
     notifications.sort_unstable_by_key(|(id, ..)| *id);
     notifications.into_iter().map(|(_, kind, recipient, location)| (kind, recipient, location)).collect()
@@ -131,7 +134,7 @@ async fn a_mean_over_its_limit_is_notified_and_cleared_once_over_restarts() {
     store_checks(&kit, 2, 5, &[1000, 2100], Outcome::Warning).await;
     store_checks(&kit, 1, 30, &[9000; 10], Outcome::Ok).await;
     store_checks(&kit, 1, 3, &[60_000], Outcome::Error).await;
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     let first = [(ERROR, both, 2), (ERROR, errors, 2)];
     assert_eq!(notifications(&kit).await, first);
     assert!(evaluator.is_active(alert) && kit.accounts.active_performance_alerts().is_active(alert));
@@ -141,21 +144,21 @@ async fn a_mean_over_its_limit_is_notified_and_cleared_once_over_restarts() {
         .content
         .clone();
     assert_eq!(content.status_text, "mean time of 10 min is 1.550 s, over 1.500 s");
-    assert_eq!((content.location.as_str(), content.target.as_str()), ("south", "https://a.example/"));
-    assert_eq!((&content.extra["level"], content.errcount), (&json!("warning"), 1));
+    assert_eq!((content.location_name.as_str(), content.target.as_str()), ("south", "https://a.example/"));
+    assert_eq!((&content.extra["level"], content.consecutive_failures), (&json!("warning"), 1));
     assert_eq!(content.alert_note, "call anna");
 
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     let mut restarted = start_evaluator(&kit).await;
-    restarted.evaluate().await.unwrap();
+    restarted.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await, first, "told once");
     // Nothing in the window: neither raised nor cleared.
     kit.clock.advance(Duration::from_hours(1));
-    restarted.evaluate().await.unwrap();
+    restarted.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await, first);
     store_checks(&kit, 2, 2, &[1500], Outcome::Ok).await;
-    restarted.evaluate().await.unwrap();
-    restarted.evaluate().await.unwrap();
+    restarted.evaluate_all().await.unwrap();
+    restarted.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await, [first[0], first[1], (CLEAR, both, 2)]);
     assert!(
         !start_evaluator(&kit).await.is_active(alert)
@@ -164,7 +167,7 @@ async fn a_mean_over_its_limit_is_notified_and_cleared_once_over_restarts() {
     );
     // A new excess is notified again.
     store_checks(&kit, 2, 1, &[9000], Outcome::Ok).await;
-    restarted.evaluate().await.unwrap();
+    restarted.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await.len(), 5);
 }
 
@@ -181,13 +184,13 @@ async fn a_dynamic_limit_is_relative_to_the_mean_of_the_days_before() {
     store_checks(&kit, 1, 5, &[1499], Outcome::Ok).await;
     let mut evaluator = start_evaluator(&kit).await;
     // Without rollups the mean of the days before is unknown.
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await, []);
     kit.store.roll_up(kit.clock.now()).await.unwrap();
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await, []);
     store_checks(&kit, 1, 4, &[1600], Outcome::Ok).await;
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     assert_eq!(notifications(&kit).await, [(ERROR, recipient_id, 1)]);
 }
 
@@ -202,14 +205,14 @@ async fn an_alert_of_a_disabled_monitor_ends_without_a_notification() {
     record(&kit, RecordKind::PerformanceAlert, Some(SHOP), step).await;
     store_checks(&kit, 1, 5, &[2000], Outcome::Ok).await;
     let mut evaluator = start_evaluator(&kit).await;
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     assert!(evaluator.is_active(alert));
     // Just after a start the monitors are not loaded yet: the alert stays active.
     kit.monitors.apply(Vec::new(), &[MonitorId(SHOP)]);
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     assert!(evaluator.is_active(alert));
     kit.monitor(SHOP, CustomerId(1), json!({"enabled": false}));
-    evaluator.evaluate().await.unwrap();
+    evaluator.evaluate_all().await.unwrap();
     assert!(!evaluator.is_active(alert));
     assert_eq!(notifications(&kit).await.len(), 1);
     assert_eq!(kit.clock.now(), Timestamp::from_seconds(NOON));

@@ -69,7 +69,7 @@ async fn a_value_in_use_and_its_property_cannot_be_removed() {
 async fn the_account_cache_has_each_change_at_once() {
     let kit = Kit::new().await;
     let properties =
-        async || kit.accounts.facts(vigie::domain::CustomerId(1)).await.unwrap().properties.clone();
+        async || kit.accounts.account(vigie::domain::CustomerId(1)).await.unwrap().properties.clone();
     assert!(properties().await.is_empty());
     let id = kit.create_valid(KIND, json!({"name": "colour", "values": [{"value": "red"}]})).await;
     assert_eq!(properties().await[&id].values[&1], "red");

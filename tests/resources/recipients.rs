@@ -1,7 +1,7 @@
 //! Recipients: an address in the form of the method, and a sealed password that is sent to no other destination.
 
 use serde_json::{Value, json};
-use vigie::catalog::recipient_password;
+use vigie::catalog::decrypt_recipient_password;
 use vigie::domain::{CustomerId, NotificationMethod, RecordKind, Role};
 use vigie::store::RecordFilter;
 
@@ -27,7 +27,7 @@ fn post(more: Value) -> Value {
 /// Returns the password as the delivery opens it.
 async fn password(kit: &Kit, id: i64) -> String {
     let record = kit.record(KIND, id).await.unwrap();
-    recipient_password(&kit.vault, &record).unwrap().to_string()
+    decrypt_recipient_password(&kit.vault, &record).unwrap().to_string()
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn omitted_fields_have_their_defaults() {
             "attach_server_response": false, "blackout_ids": [], "notifier_groups": [],
         })
     );
-    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
     assert_eq!(facts.contacts.recipients[0].method, NotificationMethod::MailHtml);
     assert_eq!(facts.contacts.recipients[0].address, "anna@a.example");
 }
@@ -227,8 +227,8 @@ async fn a_deleted_recipient_is_removed_from_its_groups() {
     assert_eq!(kit.get(KIND, one).await["notifier_groups"], json!([group]));
     kit.delete(&admin(), KIND, one).await.unwrap();
     assert_eq!(kit.get(RecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
-    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
-    assert_eq!(facts.contacts.groups[0].recipients, [vigie::domain::RecipientId(two)]);
+    let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
+    assert_eq!(facts.contacts.groups[0].recipient_ids, [vigie::domain::RecipientId(two)]);
     assert_eq!(facts.contacts.recipients.len(), 1);
 }
 

@@ -11,10 +11,10 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
-use vigie::targets::{FlakySchedule, Responder, ResponderConfig, spread_address};
+use vigie::targets::{BuiltInTargetConfig, BuiltInTargets, FlakySchedule, nth_target_address};
 
-async fn responder() -> Responder {
-    Responder::start(ResponderConfig::default()).await.unwrap()
+async fn responder() -> BuiltInTargets {
+    BuiltInTargets::start(BuiltInTargetConfig::default()).await.unwrap()
 }
 
 /// Performs one HTTP/1.1 exchange; returns head and body of the response as text.
@@ -49,8 +49,11 @@ async fn each_http_path_gives_its_response() {
 
 #[tokio::test]
 async fn the_flaky_page_fails_while_it_is_down() {
-    let flaky = FlakySchedule { offset: Duration::ZERO, ..FlakySchedule::default() };
-    let responder = Responder::start(ResponderConfig { flaky, ..Default::default() }).await.unwrap();
+    let flaky = FlakySchedule { down_after: Duration::ZERO, ..FlakySchedule::default() };
+    let responder =
+        BuiltInTargets::start(BuiltInTargetConfig { flaky_schedule: flaky, ..Default::default() })
+            .await
+            .unwrap();
     let response = get(plain(responder.addresses().http).await, "/flaky").await;
     assert!(response.starts_with("HTTP/1.1 500"), "{response}");
 }
@@ -128,9 +131,9 @@ async fn dns_replies_over_udp_and_tcp() {
 #[tokio::test]
 async fn a_spread_responder_listens_on_every_address_with_one_port() {
     let responder =
-        Responder::start(ResponderConfig { address_count: 4, ..Default::default() }).await.unwrap();
+        BuiltInTargets::start(BuiltInTargetConfig { address_count: 4, ..Default::default() }).await.unwrap();
     for index in 0..4 {
-        let address = spread_address(responder.addresses().http, index, 4);
+        let address = nth_target_address(responder.addresses().http, index, 4);
         assert!(get(plain(address).await, "/").await.starts_with("HTTP/1.1 200"), "{address}");
     }
 }

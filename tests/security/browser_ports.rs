@@ -19,7 +19,7 @@ async fn no_check_reaches_a_port_of_a_browser() {
         let mut ports = listening_ports(&test_pool);
         assert!(ports.contains(&opened.driver_address.unwrap().port()), "{kind:?}: {ports:?}");
         assert!(ports.len() >= 2, "{kind:?}: the driver and its browser, not {ports:?}");
-        ports.insert(forward.address().port());
+        ports.insert(forward.listen_address().port());
         for port in ports {
             for scope in [EgressScope::Operator, EgressScope::Account(CustomerId(2))] {
                 let net = test_pool.net.with_egress_scope(scope);

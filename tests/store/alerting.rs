@@ -8,7 +8,7 @@ use vigie::domain::{
     Timestamp, Verification,
 };
 use vigie::store::{
-    AlertChanges, AlertStore, Commit, DeliveryOutcome, EpisodeFilter, Evidence, NotificationFilter,
+    AddedCapture, AlertChanges, AlertStore, DeliveryOutcome, EpisodeFilter, IngestBatch, NotificationFilter,
     Pagination, ResultFilter, ResultKey, Retention, RollupSpan, StoredEpisode, VerifiedCheck,
 };
 
@@ -32,11 +32,11 @@ fn episode(customer: i64, monitor: i64, since: Timestamp) -> StoredEpisode {
         customer: CustomerId(customer),
         monitor_id: MonitorId(monitor),
         monitor_name: format!("Shop {monitor}"),
-        since,
+        started_at: since,
         ended_at: None,
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        body: json!({"runs": 1}).as_object().cloned().unwrap(),
+        change_fields: json!({"runs": 1}).as_object().cloned().unwrap(),
     }
 }
 
@@ -48,7 +48,7 @@ pub async fn alert_states_are_stored_replaced_and_removed(store: &impl Store) {
     let alert_state = |monitor, body: Option<&str>| (MonitorId(monitor), body.map(str::to_owned));
     let changes = |alert_states| AlertChanges { alert_states, ..AlertChanges::default() };
     let first = changes(vec![alert_state(1, Some("one")), alert_state(2, Some("two"))]);
-    store.commit(Commit { alerts: first, ..Commit::default() }).await.unwrap();
+    store.commit(IngestBatch { alert_changes: first, ..IngestBatch::default() }).await.unwrap();
     store
         .commit_alerts(changes(vec![alert_state(2, Some("2")), alert_state(1, None), alert_state(3, None)]))
         .await
@@ -59,18 +59,18 @@ pub async fn alert_states_are_stored_replaced_and_removed(store: &impl Store) {
 pub async fn an_outage_is_updated_ended_and_found_by_filter(store: &impl Store) {
     let (mut first, second, others) = (episode(1, 1, at(0)), episode(1, 2, at(60)), episode(2, 3, at(30)));
     store.commit_alerts(episodes(&[first.clone(), second.clone(), others.clone()])).await.unwrap();
-    first.body.insert("runs".to_owned(), json!(4));
+    first.change_fields.insert("runs".to_owned(), json!(4));
     first.ended_at = Some(at(240));
     store.commit_alerts(episodes(std::slice::from_ref(&first))).await.unwrap();
     let found = async |filter: EpisodeFilter| store.episodes(filter, ALL).await.unwrap().items;
     let filter = EpisodeFilter { customer: Some(CustomerId(1)), ..EpisodeFilter::default() };
     assert_eq!(found(filter.clone()).await, [second.clone(), first.clone()]);
     assert_eq!(
-        found(EpisodeFilter { open: Some(true), ..filter.clone() }).await,
+        found(EpisodeFilter { is_open: Some(true), ..filter.clone() }).await,
         std::slice::from_ref(&second)
     );
     assert_eq!(
-        found(EpisodeFilter { open: Some(false), ..filter.clone() }).await,
+        found(EpisodeFilter { is_open: Some(false), ..filter.clone() }).await,
         std::slice::from_ref(&first)
     );
     assert_eq!(
@@ -115,7 +115,11 @@ pub async fn a_notification_with_a_known_key_is_dropped(store: &impl Store) {
     let first = message("site_error-1-7", 7, &failed, at(0));
     let changes =
         |new: &_| AlertChanges { notifications: vec![Clone::clone(new)], ..AlertChanges::default() };
-    let commit = Commit { results: vec![failed.clone()], alerts: changes(&first), ..Commit::default() };
+    let commit = IngestBatch {
+        results: vec![failed.clone()],
+        alert_changes: changes(&first),
+        ..IngestBatch::default()
+    };
     store.commit(commit.clone()).await.unwrap();
     store.commit(commit).await.unwrap();
     store.commit_alerts(changes(&message("site_error-1-7", 7, &failed, at(50)))).await.unwrap();
@@ -126,7 +130,7 @@ pub async fn a_notification_with_a_known_key_is_dropped(store: &impl Store) {
     store.record_outcomes(vec![(stored.items[0].id, DeliveryOutcome::Sent)], at(1)).await.unwrap();
     let ids = store.enqueue(vec![first, message("test-1", 8, &failed, at(2))]).await.unwrap();
     assert_eq!(ids[0], stored.items[0].id);
-    assert_eq!(store.due(at(99), 9, 9).await.unwrap().len(), 1);
+    assert_eq!(store.due_notifications(at(99), 9, 9).await.unwrap().len(), 1);
     let filter =
         |recipient| NotificationFilter { recipient: Some(recipient), ..NotificationFilter::default() };
     assert_eq!(
@@ -136,21 +140,26 @@ pub async fn a_notification_with_a_known_key_is_dropped(store: &impl Store) {
 }
 
 fn verified(result: &CheckResult, status: Status) -> AlertChanges {
-    let answer =
-        Verification { status, location_id: Some(LocationId(2)), found: Some(Status::OK), at: at(9) };
+    let answer = Verification {
+        status,
+        location_id: Some(LocationId(2)),
+        recheck_status: Some(Status::OK),
+        completed_at: at(9),
+    };
     AlertChanges {
-        verifications: vec![VerifiedCheck { result: key(result), verification: answer }],
+        verified_checks: vec![VerifiedCheck { result_key: key(result), verification: answer }],
         ..AlertChanges::default()
     }
 }
 
 pub async fn a_refuted_error_becomes_a_warning(store: &impl Store) {
     let failed = error(1, at(0));
-    let state = vigie::pipeline::next_state(None, &failed).unwrap();
-    let commit = Commit { results: vec![failed.clone()], states: vec![state], ..Commit::default() };
+    let state = vigie::pipeline::next_monitor_state(None, &failed).unwrap();
+    let commit =
+        IngestBatch { results: vec![failed.clone()], monitor_states: vec![state], ..IngestBatch::default() };
     store.commit(commit).await.unwrap();
     store.roll_up(at(2 * HOUR)).await.unwrap();
-    let changes = verified(&failed, Status::VERIFIED_NO_ERROR);
+    let changes = verified(&failed, Status::VERIFICATION_NO_ERROR);
     store.commit_alerts(changes.clone()).await.unwrap();
     store.commit_alerts(changes).await.unwrap();
     let stored = store.result(failed.check_id).await.unwrap().unwrap();
@@ -158,47 +167,54 @@ pub async fn a_refuted_error_becomes_a_warning(store: &impl Store) {
     assert_eq!(stored.warning_status, Some(Status::CONNECT_FAILED));
     assert_eq!(stored.status_text, Status::OK.text());
     assert_eq!((stored.reasons, stored.attempts), (failed.reasons, failed.attempts));
-    assert_eq!(stored.verification.unwrap().status, Status::VERIFIED_NO_ERROR);
+    assert_eq!(stored.verification.unwrap().status, Status::VERIFICATION_NO_ERROR);
     let count = async |outcome| {
         let filter = ResultFilter { outcomes: vec![outcome], ..ResultFilter::default() };
         store.results(filter, ALL).await.unwrap().total
     };
     assert_eq!((count(Outcome::Error).await, count(Outcome::Warning).await), (0, 1));
-    let state = store.states().await.unwrap().remove(0);
+    let state = store.monitor_states().await.unwrap().remove(0);
     assert_eq!((state.outcome, state.status, state.streak), (Outcome::Warning, Status::OK, 1));
     store.roll_up(at(2 * HOUR)).await.unwrap();
     let hour = store.rollups(MonitorId(1), RollupSpan::Hour, at(0), at(HOUR)).await.unwrap().remove(0);
-    assert_eq!(hour.runs, [0, 1, 0, 0, 0, 0], "the hour was rolled up again");
+    assert_eq!(hour.runs_by_outcome, [0, 1, 0, 0, 0, 0], "the hour was rolled up again");
 }
 
 pub async fn other_verification_statuses_leave_the_error(store: &impl Store) {
     let failed = error(1, at(0));
     // The verification comes in the transaction of its own result, as where two locations failed.
-    let changes = verified(&failed, Status::VERIFIED_CONFIRMED);
+    let changes = verified(&failed, Status::VERIFICATION_CONFIRMED);
     store
-        .commit(Commit { results: vec![failed.clone()], alerts: changes, ..Commit::default() })
+        .commit(IngestBatch {
+            results: vec![failed.clone()],
+            alert_changes: changes,
+            ..IngestBatch::default()
+        })
         .await
         .unwrap();
     let stored = store.result(failed.check_id).await.unwrap().unwrap();
     assert_eq!((stored.outcome, stored.status), (Outcome::Error, failed.status));
-    assert_eq!(stored.verification.unwrap().status, Status::VERIFIED_CONFIRMED);
+    assert_eq!(stored.verification.unwrap().status, Status::VERIFICATION_CONFIRMED);
     // A verification of a result that does not exist is ignored.
-    store.commit_alerts(verified(&error(2, at(0)), Status::VERIFIED_NO_ERROR)).await.unwrap();
+    store.commit_alerts(verified(&error(2, at(0)), Status::VERIFICATION_NO_ERROR)).await.unwrap();
     assert_eq!(store.results(ResultFilter::default(), ALL).await.unwrap().total, 1);
 }
 
 pub async fn files_may_be_added_after_their_result(store: &impl Store) {
     let (failed, plain) = (error(1, at(0)), ok(2, at(0), 5));
     commit_results(store, vec![failed.clone(), plain.clone()]).await;
-    let evidence = |result: &CheckResult, text: &str| Evidence {
-        result: key(result),
-        file: Capture::new("traceroute.txt", "text/plain", text.as_bytes()),
+    let evidence = |result: &CheckResult, text: &str| AddedCapture {
+        result_key: key(result),
+        capture: Capture::new("traceroute.txt", "text/plain", text.as_bytes()),
     };
     let files =
         vec![evidence(&failed, "1 gateway"), evidence(&plain, "1 router"), evidence(&error(9, at(0)), "")];
-    store.commit_alerts(AlertChanges { evidence: files, ..AlertChanges::default() }).await.unwrap();
+    store.commit_alerts(AlertChanges { added_captures: files, ..AlertChanges::default() }).await.unwrap();
     store
-        .commit_alerts(AlertChanges { evidence: vec![evidence(&failed, "other")], ..AlertChanges::default() })
+        .commit_alerts(AlertChanges {
+            added_captures: vec![evidence(&failed, "other")],
+            ..AlertChanges::default()
+        })
         .await
         .unwrap();
     for (result, text) in [(&failed, "1 gateway"), (&plain, "1 router")] {
@@ -225,11 +241,11 @@ pub async fn retention_keeps_open_outages_and_pending_notifications(store: &impl
         results: days(1),
         details_ok: days(1),
         details_failed: days(1),
-        hourly: days(400),
-        daily: days(400),
-        audit: days(400),
+        hourly_rollups: days(400),
+        daily_rollups: days(400),
+        audit_entries: days(400),
     };
-    store.retain(retention, Timestamp::from_seconds(DAY + 24 * HOUR + 120)).await.unwrap();
+    store.apply_retention(retention, Timestamp::from_seconds(DAY + 24 * HOUR + 120)).await.unwrap();
     let left = store.episodes(EpisodeFilter::default(), ALL).await.unwrap().items;
     assert_eq!(left.len(), 2);
     assert!(left.contains(&open) && left.contains(&recent));

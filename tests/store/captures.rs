@@ -53,17 +53,17 @@ pub async fn files_are_returned_by_name_and_removed_with_the_details(store: &imp
         results: days(90),
         details_ok: days(1),
         details_failed: days(10),
-        hourly: days(90),
-        daily: days(90),
-        audit: days(90),
+        hourly_rollups: days(90),
+        daily_rollups: days(90),
+        audit_entries: days(90),
     };
     let left = async |result: &CheckResult| {
         let name = result.captures[0].name.clone();
         store.capture(result.check_id, name).await.unwrap().is_some()
     };
-    store.retain(retention.clone(), at(0) + days(2)).await.unwrap();
+    store.apply_retention(retention.clone(), at(0) + days(2)).await.unwrap();
     assert!(left(&failed).await && !left(&passed).await);
-    let removed = store.retain(retention.clone(), at(0) + days(11)).await.unwrap();
+    let removed = store.apply_retention(retention.clone(), at(0) + days(11)).await.unwrap();
     assert!(removed >= 5, "the details and four pieces or more: {removed}");
     assert!(!left(&failed).await);
     assert_eq!(all(store).await.len(), 2, "the results themselves stay");

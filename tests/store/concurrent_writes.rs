@@ -46,7 +46,7 @@ async fn a_refused_call_does_not_affect_others_in_its_transaction() {
         }
     }
     assert_eq!(store.stored_monitors().await.unwrap().len(), 200);
-    let audit = store.audit(AuditFilter::default(), ALL).await.unwrap();
+    let audit = store.audit_entries(AuditFilter::default(), ALL).await.unwrap();
     assert_eq!(audit.total, 200);
     let created: std::collections::HashSet<_> =
         audit.items.iter().map(|row| row.object_id.unwrap()).collect();

@@ -41,12 +41,12 @@ pub fn new_monitor(origin: Origin, name: &str) -> NewMonitor {
 pub fn entry(object_id: AuditObject, login: &str, second: i64) -> NewAuditEntry {
     NewAuditEntry {
         customer: ONE,
-        at: at(second),
+        occurred_at: at(second),
         login: login.to_owned(),
         address: "127.0.0.1".to_owned(),
         entry_point: "v3",
         action: "create",
-        object: "monitor",
+        object_kind: "monitor",
         object_id,
         object_name: "Shop".to_owned(),
         before: Map::new(),
@@ -113,7 +113,7 @@ pub async fn a_change_of_an_older_revision_is_refused_and_changes_nothing(store:
     let outcome = store.write_changes(refused, vec![entry(AuditObject::CreatedByWrite(0), "anna", 1)]).await;
     assert_eq!(outcome, Err(StoreError::Stale));
     assert_eq!(store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().total, 0);
-    assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().total, 0);
+    assert_eq!(store.audit_entries(AuditFilter::default(), ALL).await.unwrap().total, 0);
 
     let remove =
         |expected| vec![ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(expected) }];
@@ -200,7 +200,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     let ids = store.write_changes(writes.map(ConfigChange::CreateRecord).to_vec(), vec![]).await.unwrap();
     assert_eq!(ids, [100_001, 100_002, 100_003, 100_004, 100_005]);
 
-    let found = store.record_by_unique(RecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
+    let found = store.record_by_unique_key(RecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
     let expected = Record {
         id: ids[0],
         kind: RecordKind::User,
@@ -217,7 +217,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     assert_eq!(found, expected);
     assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
     assert_eq!(store.record(RecordKind::Event, ids[0]).await.unwrap(), None, "it is of another kind");
-    assert_eq!(store.record_by_unique(RecordKind::Property, "anna".to_owned()).await.unwrap(), None);
+    assert_eq!(store.record_by_unique_key(RecordKind::Property, "anna".to_owned()).await.unwrap(), None);
     let own = store.record(RecordKind::Customer, ids[4]).await.unwrap().unwrap();
     assert_eq!(own.customer, CustomerId(ids[4]), "a customer belongs to itself");
 
@@ -228,8 +228,10 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     };
     assert_eq!(found(events.clone(), ALL).await, (3, ids[1..4].to_vec()));
     assert_eq!(found(events.clone(), Pagination { limit: 1, offset: 1 }).await, (3, vec![ids[2]]));
-    let deploys =
-        RecordFilter { fields: vec![("event", json!("deploy")), ("level", json!(3))], ..events.clone() };
+    let deploys = RecordFilter {
+        field_values: vec![("event", json!("deploy")), ("level", json!(3))],
+        ..events.clone()
+    };
     assert_eq!(found(deploys, ALL).await, (2, ids[1..3].to_vec()));
     let window = RecordFilter { from: Some(at(20)), until: Some(at(30)), ..events.clone() };
     assert_eq!(found(window, ALL).await, (1, vec![ids[2]]));
@@ -237,7 +239,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     assert_eq!(found(attached, ALL).await, (2, vec![ids[1], ids[3]]));
     assert_eq!(found(events.for_customer(CustomerId(2)), ALL).await, (0, vec![]));
     let locked =
-        RecordFilter { fields: vec![("locked", json!(false))], ..RecordFilter::new(RecordKind::User) };
+        RecordFilter { field_values: vec![("locked", json!(false))], ..RecordFilter::new(RecordKind::User) };
     assert_eq!(found(locked, ALL).await, (1, vec![ids[0]]));
 
     let mut newer = expected;
@@ -262,7 +264,7 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
         Err(StoreError::Stale)
     );
     store.write_changes(remove(RecordKind::User, ids[0], 2), vec![]).await.unwrap();
-    assert_eq!(store.record_by_unique(RecordKind::User, "otto".to_owned()).await.unwrap(), None);
+    assert_eq!(store.record_by_unique_key(RecordKind::User, "otto".to_owned()).await.unwrap(), None);
 }
 
 pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
@@ -272,11 +274,11 @@ pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     let id = store.write_changes(vec![new], entries).await.unwrap()[0];
     let mut foreign = entry(AuditObject::Id(7), "anna", 30);
     foreign.customer = CustomerId(2);
-    foreign.object = "user";
+    foreign.object_kind = "user";
     store.write_changes(vec![], vec![foreign]).await.unwrap();
 
     let found = async |filter: AuditFilter, page| {
-        let listed = store.audit(filter, page).await.unwrap();
+        let listed = store.audit_entries(filter, page).await.unwrap();
         (listed.total, listed.items.iter().map(|row| row.object_id).collect::<Vec<_>>())
     };
     let any = AuditFilter::default;
@@ -285,12 +287,18 @@ pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     let own = AuditFilter { customer: Some(ONE), ..any() };
     assert_eq!(found(own.clone(), ALL).await, (2, vec![None, Some(id)]));
     assert_eq!(found(AuditFilter { login: Some("anna".into()), ..own.clone() }, ALL).await.0, 1);
-    assert_eq!(found(AuditFilter { object: Some("user".into()), ..any() }, ALL).await, (1, vec![Some(7)]));
+    assert_eq!(
+        found(AuditFilter { object_kind: Some("user".into()), ..any() }, ALL).await,
+        (1, vec![Some(7)])
+    );
     assert_eq!(found(AuditFilter { object_id: Some(id), ..any() }, ALL).await.0, 1);
     assert_eq!(found(AuditFilter { from: Some(at(20)), until: Some(at(30)), ..any() }, ALL).await.0, 1);
-    let row = store.audit(own, ALL).await.unwrap().items.remove(1);
+    let row = store.audit_entries(own, ALL).await.unwrap().items.remove(1);
     assert_eq!((row.login.as_str(), row.entry_point.as_str(), row.action.as_str()), ("anna", "v3", "create"));
-    assert_eq!((row.address.as_str(), row.object_name.as_str(), row.at), ("127.0.0.1", "Shop", at(10)));
+    assert_eq!(
+        (row.address.as_str(), row.object_name.as_str(), row.occurred_at),
+        ("127.0.0.1", "Shop", at(10))
+    );
     assert_eq!((row.before, row.after), (Map::new(), object(json!({"name": "Shop"}))));
 }
 
@@ -335,7 +343,7 @@ pub async fn an_audit_entry_names_the_object_created_in_its_call(store: &impl St
         entry(AuditObject::CreatedByWrite(1), "otto", 2),
     ];
     let created = store.write_changes(changes, entries).await.unwrap();
-    let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
+    let rows = store.audit_entries(AuditFilter::default(), ALL).await.unwrap().items;
     let object_ids: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
     assert_eq!(object_ids, created.iter().copied().map(Some).collect::<Vec<_>>());
     // An entry about no object is an error in the program; its whole call is rolled back.
@@ -343,7 +351,7 @@ pub async fn an_audit_entry_names_the_object_created_in_its_call(store: &impl St
         store.write_changes(vec![user()], vec![entry(AuditObject::CreatedByWrite(1), "anna", 3)]).await;
     assert!(matches!(outcome, Err(StoreError::Unusable(_))), "{outcome:?}");
     let users = store.records(RecordFilter::new(RecordKind::User), ALL).await.unwrap();
-    assert_eq!((users.total, store.audit(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));
+    assert_eq!((users.total, store.audit_entries(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));
 }
 
 pub async fn audit_entries_are_removed_after_their_retention(store: &impl Store) {
@@ -353,9 +361,9 @@ pub async fn audit_entries_are_removed_after_their_retention(store: &impl Store)
         results: long,
         details_ok: long,
         details_failed: long,
-        hourly: long,
-        daily: long,
-        audit: std::time::Duration::from_hours(24 * 30),
+        hourly_rollups: long,
+        daily_rollups: long,
+        audit_entries: std::time::Duration::from_hours(24 * 30),
     };
     // More entries than one step removes, and among them one that was written with a wrong clock.
     let old = (0..2_500).map(|second| entry(AuditObject::None, "old", second));
@@ -363,10 +371,14 @@ pub async fn audit_entries_are_removed_after_their_retention(store: &impl Store)
         old.chain([entry(AuditObject::None, "ahead", 90 * DAY), entry(AuditObject::None, "old", 9)]);
     store.write_changes(vec![], entries.collect()).await.unwrap();
     store.write_changes(vec![], vec![entry(AuditObject::None, "new", 31 * DAY)]).await.unwrap();
-    let removed_count = store.retain(retention.clone(), at(60 * DAY)).await.unwrap();
-    let left = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
+    let removed_count = store.apply_retention(retention.clone(), at(60 * DAY)).await.unwrap();
+    let left = store.audit_entries(AuditFilter::default(), ALL).await.unwrap().items;
     let logins: Vec<_> = left.iter().map(|row| row.login.as_str()).collect();
     assert_eq!((removed_count, logins), (2_501, vec!["new", "ahead"]));
-    assert_eq!(store.retain(retention.clone(), at(61 * DAY)).await.unwrap(), 0, "30 days old to the second");
-    assert_eq!(store.retain(retention, at(61 * DAY + 1)).await.unwrap(), 1);
+    assert_eq!(
+        store.apply_retention(retention.clone(), at(61 * DAY)).await.unwrap(),
+        0,
+        "30 days old to the second"
+    );
+    assert_eq!(store.apply_retention(retention, at(61 * DAY + 1)).await.unwrap(), 1);
 }

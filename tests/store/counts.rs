@@ -79,12 +79,12 @@ async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
         results: short,
         details_ok: day,
         details_failed: day,
-        hourly: day,
-        daily: day,
-        audit: day,
+        hourly_rollups: day,
+        daily_rollups: day,
+        audit_entries: day,
     };
     store.roll_up(at(3 * HOUR)).await.unwrap();
-    assert!(store.retain(retention, at(HOUR + 60)).await.unwrap() > 10);
+    assert!(store.apply_retention(retention, at(HOUR + 60)).await.unwrap() > 10);
     assert!(all(&store).await.len() > 5);
     assert_counts(&store).await;
 }
@@ -132,7 +132,7 @@ async fn the_latest_result_of_a_state_is_found_even_for_missed_runs() {
     let store = sqlite(folder.path());
     let submitted = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
     commit_results(&store, submitted.to_vec()).await;
-    let state = |result: &CheckResult| vigie::pipeline::next_state(None, result).unwrap();
+    let state = |result: &CheckResult| vigie::pipeline::next_monitor_state(None, result).unwrap();
     let mut states: Vec<_> = submitted.iter().map(state).collect();
     let mut removed = states[1].clone();
     removed.check_id = CheckId(7);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use vigie::store::{
-    Commit, Housekeeping, Ingest, Pagination, ResultFilter, ResultStore, Retention, SqliteSettings,
+    Housekeeping, Ingest, IngestBatch, Pagination, ResultFilter, ResultStore, Retention, SqliteSettings,
     SqliteStore, StoreError,
 };
 
@@ -24,12 +24,12 @@ fn open_error(folder: &Path) -> StoreError {
 async fn a_full_disk_is_an_error_that_loses_nothing_and_ends_with_free_space() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("vigie.db");
-    let settings = SqliteSettings { max_bytes: Some(2 << 20), ..SqliteSettings::default() };
+    let settings = SqliteSettings { max_file_bytes: Some(2 << 20), ..SqliteSettings::default() };
     let store = SqliteStore::open(&path, &settings).unwrap();
     let mut committed = 0;
     let failure = loop {
         let results = (0..100).map(|i| error(i, at(committed * 60))).collect();
-        match store.commit(Commit { results, ..Commit::default() }).await {
+        match store.commit(IngestBatch { results, ..IngestBatch::default() }).await {
             Ok(()) => committed += 1,
             Err(error) => break error,
         }
@@ -49,12 +49,12 @@ async fn a_full_disk_is_an_error_that_loses_nothing_and_ends_with_free_space() {
         results: hour,
         details_ok: hour,
         details_failed: hour,
-        hourly: hour,
-        daily: hour,
-        audit: hour,
+        hourly_rollups: hour,
+        daily_rollups: hour,
+        audit_entries: hour,
     };
     let now = at(1000 * HOUR);
-    store.retain(retention, now).await.unwrap();
+    store.apply_retention(retention, now).await.unwrap();
     commit_results(&store, vec![ok(1, now, 5)]).await;
     assert!(all(&store).await.iter().any(|result| result.planned_at == now));
     store.close().await;
@@ -65,13 +65,13 @@ async fn a_full_disk_is_an_error_that_loses_nothing_and_ends_with_free_space() {
 async fn commits_that_share_a_transaction_do_not_share_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("vigie.db");
-    let settings = SqliteSettings { max_bytes: Some(400 * 1024), ..SqliteSettings::default() };
+    let settings = SqliteSettings { max_file_bytes: Some(400 * 1024), ..SqliteSettings::default() };
     let store = SqliteStore::open(&path, &settings).unwrap();
     let large = (0..20_000).map(|i| error(i, at(0))).collect();
     let small = vec![ok(1, at(60), 5)];
     let (large, small) = tokio::join!(
-        store.commit(Commit { results: large, ..Commit::default() }),
-        store.commit(Commit { results: small.clone(), ..Commit::default() }),
+        store.commit(IngestBatch { results: large, ..IngestBatch::default() }),
+        store.commit(IngestBatch { results: small.clone(), ..IngestBatch::default() }),
     );
     assert!(matches!(large, Err(StoreError::DiskFull(_))), "{large:?}");
     small.unwrap();
@@ -96,7 +96,7 @@ async fn a_database_locked_by_another_program_is_a_transient_error() {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap();
     let other = Connection::open(folder.path().join("vigie.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let commit = Commit { results: vec![ok(1, at(0), 5)], ..Commit::default() };
+    let commit = IngestBatch { results: vec![ok(1, at(0), 5)], ..IngestBatch::default() };
     let failure = store.commit(commit.clone()).await.unwrap_err();
     assert!(matches!(&failure, StoreError::Locked(_)) && failure.is_transient(), "{failure}");
     other.execute_batch("ROLLBACK").unwrap();
@@ -211,8 +211,8 @@ async fn every_call_on_a_closed_store_fails() {
     let store = sqlite(folder.path());
     store.close().await;
     store.close().await;
-    assert_eq!(store.commit(Commit::default()).await, Err(StoreError::Closed));
-    assert_eq!(store.states().await, Err(StoreError::Closed));
+    assert_eq!(store.commit(IngestBatch::default()).await, Err(StoreError::Closed));
+    assert_eq!(store.monitor_states().await, Err(StoreError::Closed));
     assert_eq!(store.roll_up(at(0)).await, Err(StoreError::Closed));
 }
 
@@ -225,7 +225,7 @@ async fn commits_before_the_close_are_stored() {
             let store = store.clone();
             tokio::spawn(async move {
                 let results = vec![ok(i, at(0), 5)];
-                store.commit(Commit { results, ..Commit::default() }).await
+                store.commit(IngestBatch { results, ..IngestBatch::default() }).await
             })
         })
         .collect();
@@ -256,7 +256,7 @@ async fn a_full_file_system_is_an_error_that_loses_nothing() {
     let mut committed = 0;
     let failure = loop {
         let results = (0..200).map(|i| error(i, at(committed * 60))).collect();
-        match store.commit(Commit { results, ..Commit::default() }).await {
+        match store.commit(IngestBatch { results, ..IngestBatch::default() }).await {
             Ok(()) => committed += 1,
             Err(error) => break error,
         }

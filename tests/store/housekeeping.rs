@@ -24,7 +24,7 @@ impl Housekeeping for RecordingStore {
         Box::pin(std::future::ready(Ok(3)))
     }
 
-    fn retain(&self, retention: Retention, _: Timestamp) -> StoreFuture<'_, u64> {
+    fn apply_retention(&self, retention: Retention, _: Timestamp) -> StoreFuture<'_, u64> {
         self.retained.store(retention.results.as_secs(), Ordering::Relaxed);
         Box::pin(std::future::ready(Err(StoreError::DiskFull("`vigie.db`".to_owned()))))
     }
@@ -37,12 +37,21 @@ fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
         results: day * 30,
         details_ok: day,
         details_failed: day * 7,
-        hourly: day * 90,
-        daily: day * 900,
-        audit: day * 900,
+        hourly_rollups: day * 90,
+        daily_rollups: day * 900,
+        audit_entries: day * 900,
     };
     let clock = Arc::new(FakeClock::new(at(77)));
-    (HousekeepingRunner { store, metrics: metrics.clone(), clock, retention, accounts: None }, metrics)
+    (
+        HousekeepingRunner {
+            housekeeping_store: store,
+            metrics: metrics.clone(),
+            clock,
+            retention,
+            token_purge: None,
+        },
+        metrics,
+    )
 }
 
 #[tokio::test]

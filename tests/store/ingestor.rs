@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
-use vigie::pipeline::{IngestSettings, Ingestor, next_state};
-use vigie::store::{Commit, Ingest, MonitorState, ResultStore, StoreError, StoreFuture};
+use vigie::pipeline::{IngestSettings, Ingestor, next_monitor_state};
+use vigie::store::{Ingest, IngestBatch, MonitorState, ResultStore, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
 use crate::store::samples::{all, at, error, missed, ok, sqlite};
@@ -14,7 +14,7 @@ use crate::store::samples::{all, at, error, missed, ok, sqlite};
 /// A store that fails with the queued errors and records the commits that it accepts.
 struct ScriptedStore {
     errors: Mutex<VecDeque<StoreError>>,
-    accepted: Mutex<Vec<Commit>>,
+    accepted: Mutex<Vec<IngestBatch>>,
     /// One permit per commit.
     gate: tokio::sync::Semaphore,
 }
@@ -30,7 +30,7 @@ impl ScriptedStore {
 }
 
 impl Ingest for ScriptedStore {
-    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
+    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
             if let Some(error) = self.errors.lock().unwrap().pop_front() {
@@ -51,7 +51,7 @@ fn start(store: Arc<dyn Ingest>, settings: IngestSettings) -> (Ingestor, Arc<Met
 async fn results_and_states_reach_the_store_in_one_commit() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(sqlite(folder.path()));
-    let before = next_state(None, &error(1, at(-60))).unwrap();
+    let before = next_monitor_state(None, &error(1, at(-60))).unwrap();
     let metrics = Arc::new(Metrics::new());
     let ingestor = Ingestor::start(store.clone(), metrics, vec![before], IngestSettings::default());
     for minute in 0..50 {
@@ -60,10 +60,13 @@ async fn results_and_states_reach_the_store_in_one_commit() {
     }
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
     assert_eq!(all(&*store).await.len(), 100);
-    let states = store.states().await.unwrap();
+    let states = store.monitor_states().await.unwrap();
     assert_eq!(states.len(), 2);
-    assert_eq!((states[0].since, states[0].streak, states[0].planned_at), (at(-60), 51, at(49 * 60)));
-    assert_eq!((states[1].since, states[1].streak, states[1].outcome), (at(0), 50, Outcome::Ok));
+    assert_eq!(
+        (states[0].streak_started_at, states[0].streak, states[0].planned_at),
+        (at(-60), 51, at(49 * 60))
+    );
+    assert_eq!((states[1].streak_started_at, states[1].streak, states[1].outcome), (at(0), 50, Outcome::Ok));
 }
 
 #[test]
@@ -89,10 +92,14 @@ fn states_follow_results() {
     for (name, results, expected) in cases {
         let mut state: Option<MonitorState> = None;
         for result in &results {
-            state = next_state(state.as_ref(), result).or(state);
+            state = next_monitor_state(state.as_ref(), result).or(state);
         }
         let state = state.unwrap();
-        assert_eq!((state.since, state.planned_at, state.outcome, state.streak), expected, "{name}");
+        assert_eq!(
+            (state.streak_started_at, state.planned_at, state.outcome, state.streak),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -104,12 +111,12 @@ async fn failed_commits_are_retried_and_lose_no_result() {
     let (ingestor, metrics) = start(store.clone(), IngestSettings::default());
     ingestor.submit(ok(1, at(0), 1)).await;
     ingestor.submit(ok(1, at(60), 1)).await;
-    assert!(ingestor.health_condition().reason.is_none());
+    assert!(ingestor.health_condition().unmet_reason.is_none());
     assert_eq!(ingestor.drain(Duration::from_hours(1)).await, 0);
     let accepted = store.accepted.lock().unwrap();
     assert_eq!(accepted.iter().map(|commit| commit.results.len()).sum::<usize>(), 2);
     assert!(metrics.encode().contains("vigie_store_commit_errors_total{kind=\"full\"} 40"));
-    assert!(ingestor.health_condition().reason.is_none(), "it recovered");
+    assert!(ingestor.health_condition().unmet_reason.is_none(), "it recovered");
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,12 +146,12 @@ async fn an_unusable_store_makes_ingestion_unhealthy_until_it_recovers() {
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
     ingestor.submit(ok(1, at(0), 1)).await;
     store.gate.add_permits(1);
-    while ingestor.health_condition().reason.is_none() {
+    while ingestor.health_condition().unmet_reason.is_none() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    assert!(ingestor.health_condition().reason.unwrap().contains("damaged"));
+    assert!(ingestor.health_condition().unmet_reason.unwrap().contains("damaged"));
     store.gate.add_permits(1);
-    while ingestor.health_condition().reason.is_some() {
+    while ingestor.health_condition().unmet_reason.is_some() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(store.accepted.lock().unwrap().len(), 1);
@@ -153,7 +160,7 @@ async fn an_unusable_store_makes_ingestion_unhealthy_until_it_recovers() {
 #[tokio::test(start_paused = true)]
 async fn the_number_of_waiting_results_is_bounded() {
     let store = ScriptedStore::with([]);
-    let settings = IngestSettings { queue_capacity: 3, max_batch: 2, ..IngestSettings::default() };
+    let settings = IngestSettings { queue_capacity: 3, max_batch_results: 2, ..IngestSettings::default() };
     let (ingestor, _) = start(store.clone(), settings);
     let ingestor = Arc::new(ingestor);
     let mut accepted = 0;
@@ -192,16 +199,16 @@ async fn a_monitor_whose_states_are_removed_starts_with_a_new_state() {
     while all(&*store).await.is_empty() {
         tokio::task::yield_now().await;
     }
-    ingestor.remove_states(&[MonitorId(1)]);
+    ingestor.remove_monitor_states(&[MonitorId(1)]);
     ingestor.submit(ok(1, at(60), 1)).await;
     ingestor.drain(Duration::from_secs(20)).await;
-    assert_eq!(store.states().await.unwrap()[0].streak, 1);
+    assert_eq!(store.monitor_states().await.unwrap()[0].streak, 1);
 }
 
 #[tokio::test]
 async fn results_waiting_for_the_queue_are_counted_as_lost_too() {
     let store = ScriptedStore::with([]);
-    let settings = IngestSettings { queue_capacity: 2, max_batch: 1, ..IngestSettings::default() };
+    let settings = IngestSettings { queue_capacity: 2, max_batch_results: 1, ..IngestSettings::default() };
     let (ingestor, metrics) = start(store, settings);
     let ingestor = Arc::new(ingestor);
     for minute in 0..5 {

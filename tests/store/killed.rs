@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use vigie::domain::MonitorId;
-use vigie::store::{Commit, Ingest, MonitorState, ResultStore};
+use vigie::store::{Ingest, IngestBatch, MonitorState, ResultStore};
 
 use crate::store::samples::{all, assert_whole, at, error, missed, ok, sqlite};
 
@@ -46,12 +46,13 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             planned_at,
             outcome: result.outcome,
             status: result.status,
-            total_us: 0,
-            since: planned_at,
+            duration_us: 0,
+            streak_started_at: planned_at,
             streak: 1,
-            full_page_at: None,
+            last_full_page_at: None,
         };
-        let commit = Commit { results: vec![result], states: vec![state], ..Commit::default() };
+        let commit =
+            IngestBatch { results: vec![result], monitor_states: vec![state], ..IngestBatch::default() };
         store.commit(commit).await.unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "\nkept {monitor} {}", planned_at.as_micros()).unwrap();
@@ -74,7 +75,7 @@ async fn a_process_that_is_killed_loses_no_acknowledged_result() {
             all(&store).await.iter().map(|r| (r.monitor_id.0, r.planned_at.as_micros())).collect();
         let lost: Vec<_> = all_acknowledged.difference(&found).collect();
         assert!(lost.is_empty(), "round {round}: {} acknowledged results are lost: {lost:?}", lost.len());
-        for state in store.states().await.unwrap() {
+        for state in store.monitor_states().await.unwrap() {
             // State and result are committed in one transaction.
             let newest = found.iter().rfind(|(monitor, _)| MonitorId(*monitor) == state.monitor_id).unwrap();
             assert_eq!(state.planned_at.as_micros(), newest.1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Revision};
 use vigie::schema::{Monitor, MonitorDocument, Origin};
-use vigie::store::{Commit, MonitorState};
+use vigie::store::{IngestBatch, MonitorState};
 
 use crate::store::samples::{at, ok};
 use crate::store::suite::Store;
@@ -81,16 +81,19 @@ pub async fn the_states_of_removed_monitors_are_removed(store: &impl Store) {
             planned_at: result.planned_at,
             outcome: result.outcome,
             status: result.status,
-            total_us: 1,
-            since: at(0),
+            duration_us: 1,
+            streak_started_at: at(0),
             streak: 1,
-            full_page_at: None,
+            last_full_page_at: None,
         }
     };
     let states = vec![state(ids[0]), state(ids[1])];
-    store.commit(Commit { states: states.clone(), ..Commit::default() }).await.unwrap();
+    store.commit(IngestBatch { monitor_states: states.clone(), ..IngestBatch::default() }).await.unwrap();
     store.apply_monitors(vec![], vec![ids[0]], Box::new(|_| None)).await.unwrap();
     // A check that was still running reports after the removal.
-    store.commit(Commit { states: vec![state(ids[0])], ..Commit::default() }).await.unwrap();
-    assert_eq!(store.states().await.unwrap(), [state(ids[1])]);
+    store
+        .commit(IngestBatch { monitor_states: vec![state(ids[0])], ..IngestBatch::default() })
+        .await
+        .unwrap();
+    assert_eq!(store.monitor_states().await.unwrap(), [state(ids[1])]);
 }

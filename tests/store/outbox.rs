@@ -14,7 +14,13 @@ fn waiting(key: &str, recipient: i64, monitor: i64, not_before: Timestamp) -> Ne
 }
 
 async fn due(store: &impl Store, now: Timestamp, max: u32, each: u32) -> Vec<String> {
-    store.due(now, max, each).await.unwrap().into_iter().map(|message| message.message.key).collect()
+    store
+        .due_notifications(now, max, each)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|message| message.message.idempotency_key)
+        .collect()
 }
 
 async fn one(store: &impl Store, id: i64) -> Notification {
@@ -35,12 +41,12 @@ pub async fn due_notifications_are_oldest_first_and_limited_per_recipient(store:
     assert_eq!(due(store, at(50), 9, 2).await, ["a1", "b0", "a0"], "a slow receiver holds up nobody else");
     assert_eq!(due(store, at(50), 2, 9).await, ["a4", "a3"]);
     let expected = waiting("a4", 1, 1, at(6));
-    assert_eq!(store.due(at(6), 1, 1).await.unwrap()[0].message, expected);
+    assert_eq!(store.due_notifications(at(6), 1, 1).await.unwrap()[0].message, expected);
 }
 
 pub async fn delivery_outcomes_set_the_state_of_a_notification(store: &impl Store) {
     let ids = store.enqueue((0..4).map(|n| waiting(&n.to_string(), 1, 1, at(0))).collect()).await.unwrap();
-    let failed = DeliveryOutcome::Failed { error: "it is down".to_owned(), next_at: at(60) };
+    let failed = DeliveryOutcome::RetryScheduled { error: "it is down".to_owned(), next_attempt_at: at(60) };
     let dead = DeliveryOutcome::Dead { error: "no such address".to_owned() };
     let ended = vec![(ids[0], DeliveryOutcome::Sent), (ids[1], failed.clone()), (ids[2], dead), (99, failed)];
     store.record_outcomes(ended, at(5)).await.unwrap();
@@ -57,7 +63,7 @@ pub async fn delivery_outcomes_set_the_state_of_a_notification(store: &impl Stor
     assert_eq!(due(store, at(59), 9, 9).await, ["3"]);
     assert_eq!(due(store, at(60), 9, 9).await, ["3", "1"]);
     // A final state does not change any more.
-    let late = DeliveryOutcome::Failed { error: "late".to_owned(), next_at: at(60) };
+    let late = DeliveryOutcome::RetryScheduled { error: "late".to_owned(), next_attempt_at: at(60) };
     store.record_outcomes(vec![(ids[0], late.clone()), (ids[2], late)], at(70)).await.unwrap();
     assert_eq!(one(store, ids[0]).await, sent);
     assert_eq!(one(store, ids[2]).await, dead);
@@ -73,7 +79,7 @@ pub async fn releasing_a_check_makes_its_notifications_due(store: &impl Store) {
         waiting("of another check", 1, 2, at(5)),
     ];
     let ids = store.enqueue(new).await.unwrap();
-    let failed = DeliveryOutcome::Failed { error: String::new(), next_at: at(30) };
+    let failed = DeliveryOutcome::RetryScheduled { error: String::new(), next_attempt_at: at(30) };
     store.record_outcomes(vec![(ids[1], failed)], at(1)).await.unwrap();
     store.release_for_check(error(1, at(0)).check_id, at(2)).await.unwrap();
     assert_eq!(due(store, at(2), 9, 9).await, ["first"]);
@@ -89,8 +95,11 @@ pub async fn held_notifications_are_sent_with_a_digest(store: &impl Store) {
     assert_eq!(due(store, at(9), 9, 9).await, [""; 0]);
     assert_eq!(store.next_due().await.unwrap(), None);
     assert_eq!(store.recipients_with_held().await.unwrap(), [RecipientId(7)]);
-    let held = store.held(RecipientId(7), 2).await.unwrap();
-    assert_eq!(held.iter().map(|message| message.message.key.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let held = store.held_notifications(RecipientId(7), 2).await.unwrap();
+    assert_eq!(
+        held.iter().map(|message| message.message.idempotency_key.as_str()).collect::<Vec<_>>(),
+        ["a", "b"]
+    );
     assert_eq!(held[0].attempts, 0);
     let digest = store.enqueue(vec![waiting("digest", 7, 1, at(1))]).await.unwrap()[0];
     let ended = held.iter().map(|message| (message.id, DeliveryOutcome::Digested(digest)));
@@ -98,13 +107,13 @@ pub async fn held_notifications_are_sent_with_a_digest(store: &impl Store) {
     let digested = one(store, ids[0]).await;
     assert_eq!((digested.state, digested.digest_id), (NotificationState::Digested, Some(digest)));
     assert_eq!(digested.sent_at, Some(at(2)));
-    assert_eq!(store.held(RecipientId(7), 9).await.unwrap().len(), 1);
+    assert_eq!(store.held_notifications(RecipientId(7), 9).await.unwrap().len(), 1);
 }
 
 pub async fn only_its_account_can_retry_a_dead_notification(store: &impl Store) {
     let ids = store.enqueue(vec![waiting("a", 1, 1, at(0)), waiting("b", 1, 1, at(0))]).await.unwrap();
     let now = at(0) + Duration::from_hours(30);
-    let retry = async |customer, id| store.retry(CustomerId(customer), id, now).await.unwrap();
+    let retry = async |customer, id| store.retry_dead(CustomerId(customer), id, now).await.unwrap();
     assert!(!retry(1, ids[0]).await, "it is not given up");
     let dead = DeliveryOutcome::Dead { error: "refused".to_owned() };
     store.record_outcomes(vec![(ids[0], dead)], at(9)).await.unwrap();

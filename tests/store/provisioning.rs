@@ -122,7 +122,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
 /// Returns the audit trail, oldest first.
 async fn audit_trail(store: &SqliteStore) -> Vec<AuditEntry> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let mut rows = store.audit(AuditFilter::default(), all).await.unwrap().items;
+    let mut rows = store.audit_entries(AuditFilter::default(), all).await.unwrap().items;
     rows.reverse();
     rows
 }
@@ -139,14 +139,14 @@ async fn the_audit_trail_names_files_and_changes_and_no_secret() {
     let created = audit_trail(&store).await;
     assert_eq!(created.len(), 2, "{created:?}");
     let summary = |row: &AuditEntry| {
-        (row.login.clone(), row.entry_point.clone(), row.action.clone(), row.object.clone())
+        (row.login.clone(), row.entry_point.clone(), row.action.clone(), row.object_kind.clone())
     };
     let expected_summary = |login: &str, action: &str| {
         (login.to_owned(), "file".to_owned(), action.to_owned(), "monitor".to_owned())
     };
     assert_eq!(summary(&created[0]), expected_summary("file shop.yaml", "create"));
     assert_eq!((created[0].object_id, created[0].object_name.as_str()), (Some(first.monitors[0].id.0), "a"));
-    assert_eq!((created[0].at, created[0].before.len()), (at(1), 0));
+    assert_eq!((created[0].occurred_at, created[0].before.len()), (at(1), 0));
     assert_eq!(json!(created[0].after)["url"], "http://one.test/");
     assert_eq!(json!(created[0].after)["realm_password"], "********");
 

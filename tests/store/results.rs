@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::domain::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
-use vigie::store::{Commit, MonitorState, Pagination, ResultFilter, Retention};
+use vigie::store::{IngestBatch, MonitorState, Pagination, ResultFilter, Retention};
 
 use crate::store::samples::{HOUR, MINUTE, all, at, commit_results, error, missed, ok, ping, warning};
 use crate::store::suite::Store;
@@ -136,22 +136,25 @@ fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> MonitorState {
         planned_at,
         outcome: result.outcome,
         status: result.status,
-        total_us: result.total_us,
-        since: at(0),
+        duration_us: result.duration_us,
+        streak_started_at: at(0),
         streak,
-        full_page_at: streak.is_multiple_of(2).then_some(planned_at),
+        last_full_page_at: streak.is_multiple_of(2).then_some(planned_at),
     }
 }
 
 pub async fn states_are_replaced(store: &impl Store) {
-    let first = Commit {
+    let first = IngestBatch {
         results: vec![error(1, at(0)), ok(2, at(0), 1)],
-        states: vec![state(1, at(0), 1), state(2, at(0), 1)],
-        ..Commit::default()
+        monitor_states: vec![state(1, at(0), 1), state(2, at(0), 1)],
+        ..IngestBatch::default()
     };
     store.commit(first).await.unwrap();
-    store.commit(Commit { states: vec![state(1, at(60), 2)], ..Commit::default() }).await.unwrap();
-    assert_eq!(store.states().await.unwrap(), [state(1, at(60), 2), state(2, at(0), 1)]);
+    store
+        .commit(IngestBatch { monitor_states: vec![state(1, at(60), 2)], ..IngestBatch::default() })
+        .await
+        .unwrap();
+    assert_eq!(store.monitor_states().await.unwrap(), [state(1, at(60), 2), state(2, at(0), 1)]);
     assert_eq!(all(store).await.len(), 2);
 }
 
@@ -162,9 +165,9 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
         results: days(30),
         details_ok: days(2),
         details_failed: days(10),
-        hourly: days(60),
-        daily: days(90),
-        audit: days(90),
+        hourly_rollups: days(60),
+        daily_rollups: days(90),
+        audit_entries: days(90),
     };
     let now = at(100 * 24 * HOUR);
     let ages = [1_u64, 5, 20, 40, 70, 95];
@@ -177,8 +180,8 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
         commit_results(store, batch.collect()).await;
     }
     store.roll_up(now).await.unwrap();
-    assert!(store.retain(retention.clone(), now).await.unwrap() > 2000);
-    assert_eq!(store.retain(retention.clone(), now).await.unwrap(), 0);
+    assert!(store.apply_retention(retention.clone(), now).await.unwrap() > 2000);
+    assert_eq!(store.apply_retention(retention.clone(), now).await.unwrap(), 0);
 
     let stored = all(store).await;
     assert_eq!(stored.len(), 3 * 300 * 3, "results younger than 30 days");
@@ -199,6 +202,6 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
     for (span, ages) in [(vigie::store::RollupSpan::Hour, 4), (vigie::store::RollupSpan::Day, 5)] {
         let rollups = store.rollups(MonitorId(2), span, at(-1), now).await.unwrap();
         assert_eq!(rollups.len(), ages, "{span:?}");
-        assert!(rollups.iter().all(|rollup| rollup.runs[2] == 300));
+        assert!(rollups.iter().all(|rollup| rollup.runs_by_outcome[2] == 300));
     }
 }

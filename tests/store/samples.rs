@@ -9,7 +9,7 @@ use vigie::domain::{
     NotificationContent, NotificationKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId,
     Status, Timestamp, TlsFacts, Warning, WarningKind,
 };
-use vigie::store::{Commit, Ingest, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::store::{Ingest, IngestBatch, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 
 pub const HOME: LocationId = LocationId(1);
 /// 2026-03-01T00:00:00Z, the start of a day.
@@ -59,12 +59,12 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
         warning_status: None,
         status_text: Status::OK.text().to_owned(),
         reasons: Vec::new(),
-        total_us,
+        duration_us: total_us,
         address: Some("127.0.0.1:443".parse().unwrap()),
         attempts: vec![Attempt {
             number: 1,
             started_at,
-            total_us,
+            duration_us: total_us,
             phases: phases(&[
                 (Phase::Prepare, 3),
                 (Phase::Connect, total_us),
@@ -117,7 +117,7 @@ pub fn https() -> Facts {
     let certificate = |name: &str| Certificate {
         subject: format!("CN={name}"),
         issuer: "CN=Test CA".to_owned(),
-        names: vec![name.to_owned()],
+        subject_alt_names: vec![name.to_owned()],
         not_before: at(0),
         not_after: at(90 * 24 * HOUR),
         sha256: "ab".repeat(32),
@@ -132,16 +132,16 @@ pub fn https() -> Facts {
             content_type: Some("text/html; charset=utf-8".to_owned()),
             redirects: Vec::new(),
             url: "https://shop.test/".to_owned(),
-            changed: true,
+            content_changed: true,
             text_sha256: Some("cd".repeat(32)),
-            text_sha256_before: Some("ef".repeat(32)),
+            previous_text_sha256: Some("ef".repeat(32)),
         })),
         tls: Some(Box::new(TlsFacts {
             tls_version: Some("TLSv1.3".to_owned()),
             tls_cipher: Some("TLS13_AES_256_GCM_SHA384".to_owned()),
             certificates: vec![certificate("shop.test"), certificate("Test CA")],
         })),
-        resolved: vec!["2001:db8::7".parse().unwrap(), "192.0.2.7".parse().unwrap()],
+        resolved_addresses: vec!["2001:db8::7".parse().unwrap(), "192.0.2.7".parse().unwrap()],
         ..Facts::default()
     }
 }
@@ -150,14 +150,14 @@ pub fn ping(monitor: i64, planned_at: Timestamp) -> CheckResult {
     let mut result = ok(monitor, planned_at, 4_000_900);
     result.monitor_type = MonitorType::Ping;
     result.facts.ping = Some(Box::new(PingFacts {
-        sent: 5,
-        received: 4,
+        requests_sent: 5,
+        replies_received: 4,
         loss_percent: 20.0,
         rtt_min_us: Some(80),
         rtt_avg_us: Some(120),
         rtt_max_us: Some(300),
         rtt_stddev_us: Some(12),
-        socket: "raw".to_owned(),
+        socket_type: "raw".to_owned(),
         icmp_errors: Vec::new(),
     }));
     result
@@ -181,26 +181,26 @@ pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timesta
     let content = NotificationContent {
         kind: NotificationKind::SiteError,
         customer: CustomerId(1),
-        company: "Example".to_owned(),
-        brand: "Vigie".to_owned(),
+        account_name: "Example".to_owned(),
+        subject_prefix: "Vigie".to_owned(),
         monitor_id: Some(result.monitor_id),
         monitor_name: result.monitor_name.to_string(),
         monitor_type: Some(result.monitor_type),
-        episode: Some(EpisodeId::new(result.monitor_id, result.planned_at)),
+        episode_id: Some(EpisodeId::new(result.monitor_id, result.planned_at)),
         check_id: Some(result.check_id),
-        at: result.planned_at,
-        since: Some(result.planned_at),
+        occurred_at: result.planned_at,
+        outage_started_at: Some(result.planned_at),
         status: result.status,
         status_text: result.status_text.clone(),
         reasons: result.reasons.clone(),
-        errcount: 1,
+        consecutive_failures: 1,
         http_status: None,
         location_id: Some(result.location_id),
-        location: "home".to_owned(),
-        locations: Vec::new(),
+        location_name: "home".to_owned(),
+        location_reports: Vec::new(),
         verification: None,
         target: "tcp://shop.test:443".to_owned(),
-        step: None,
+        failing_step: None,
         alert_note: String::new(),
         properties: Vec::new(),
         phases: vec![("connect".to_owned(), 7)],
@@ -208,9 +208,9 @@ pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timesta
         extra: serde_json::Map::new(),
     };
     NewNotification {
-        key: key.to_owned(),
-        recipient: RecipientId(recipient),
-        group: None,
+        idempotency_key: key.to_owned(),
+        recipient_id: RecipientId(recipient),
+        group_id: None,
         content,
         created_at: written,
         not_before: written,
@@ -218,7 +218,7 @@ pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timesta
 }
 
 pub async fn commit_results(store: &impl Ingest, results: Vec<CheckResult>) {
-    store.commit(Commit { results, ..Commit::default() }).await.unwrap();
+    store.commit(IngestBatch { results, ..IngestBatch::default() }).await.unwrap();
 }
 
 pub async fn all(store: &impl ResultStore) -> Vec<CheckResult> {

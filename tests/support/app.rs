@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
-use vigie::catalog::{AccountCache, MobileEmulation, MonitorCache, SharedFacts};
+use vigie::catalog::{AccountCache, MobileEmulation, MonitorCache, SharedAccountData};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, MonitorId, MonitorType, Outcome,
@@ -60,7 +60,8 @@ impl App {
 
     /// Starts the application with a store that does not wait for the disk, for tests of many changes.
     pub async fn start_quick() -> Self {
-        let settings = SqliteSettings { synchronous: Synchronous::Normal, readers: 1, ..Default::default() };
+        let settings =
+            SqliteSettings { synchronous: Synchronous::Normal, reader_threads: 1, ..Default::default() };
         Self::start_in(tempfile::tempdir().unwrap(), NOON, &settings).await
     }
 
@@ -210,11 +211,11 @@ impl App {
 }
 
 /// Returns three locations, a few monitor types, and no limits by plan.
-fn common() -> SharedFacts {
-    let location = |id, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id };
-    SharedFacts {
+fn common() -> SharedAccountData {
+    let location = |id, name: &str| Location { id: LocationId(id), name: name.to_owned(), region_code: id };
+    SharedAccountData {
         locations: vec![location(1, "Home"), location(2, "Away"), location(3, "Far")],
-        dns_names: 1,
+        dns_name_count: 1,
         supported_types: vec![
             MonitorType::Website,
             MonitorType::WebsiteSsl,
@@ -222,14 +223,14 @@ fn common() -> SharedFacts {
             MonitorType::Ping,
         ],
         supported_tls_versions: vec!["12"],
-        certificate_days: 14,
-        mobile: MobileEmulation {
-            region: Some(3),
-            profiles: [(1, "phone"), (2, "tablet"), (3, "watch")]
+        default_certificate_warning_days: 14,
+        mobile_emulation: MobileEmulation {
+            region_id: Some(3),
+            profile_names: [(1, "phone"), (2, "tablet"), (3, "watch")]
                 .map(|(id, name)| (id, name.to_owned()))
                 .into(),
         },
-        ..SharedFacts::default()
+        ..SharedAccountData::default()
     }
 }
 
@@ -364,12 +365,12 @@ impl FakePlanner {
 }
 
 impl Planner for FakePlanner {
-    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+    fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         self.planned().push((upserts, removed));
         Box::pin(async { Ok(()) })
     }
 
-    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
+    fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
             let outcome = (*self.outcome.lock().unwrap())?;
@@ -377,7 +378,7 @@ impl Planner for FakePlanner {
         })
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -397,10 +398,10 @@ impl LastRunLookup for FakePlanner {
             planned_at: at,
             outcome,
             status,
-            total_us: 1000,
-            since: at,
+            duration_us: 1000,
+            streak_started_at: at,
             streak: 1,
-            full_page_at: None,
+            last_full_page_at: None,
         })
     }
 }
@@ -425,7 +426,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         warning_status: None,
         status_text: status.text().to_owned(),
         reasons: Vec::new(),
-        total_us: 1000,
+        duration_us: 1000,
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),

@@ -9,7 +9,7 @@ use super::response::{LegacyError, LegacyResponse};
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
     let locations = call.state.records.available_locations(&call.caller).await?;
     let records = locations.iter().map(|(id, location)| {
-        json!({"id": id.to_string(), "name": location.name, "region": location.region.to_string()})
+        json!({"id": id.to_string(), "name": location.name, "region": location.region_code.to_string()})
     });
     Ok(LegacyResponse::Results(Value::Array(records.collect())))
 }

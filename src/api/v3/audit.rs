@@ -45,7 +45,7 @@ async fn list(
     let filter = AuditFilter {
         customer: None,
         login: query.text("login").map(str::to_owned),
-        object: query.text("object").map(str::to_owned),
+        object_kind: query.text("object").map(str::to_owned),
         object_id: query.parse_one("object_id", "an id", id),
         from,
         until: thru,

@@ -56,7 +56,7 @@ async fn list_episodes(
     let filter = EpisodeFilter {
         customer: None,
         monitor: query.parse_one("monitor_id", "an id", id).map(MonitorId),
-        open: query.parse_one("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
+        is_open: query.parse_one("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
         from,
         until: thru,
     };

@@ -200,9 +200,9 @@ fn location_status<'a>(locations: &'a BTreeMap<i64, Location>, state: &MonitorSt
         outcome: state.outcome,
         status: state.status,
         status_text: state.status.text(),
-        total_us: state.total_us,
+        total_us: state.duration_us,
         planned_at: state.planned_at,
-        since: state.since,
+        since: state.streak_started_at,
         streak: state.streak,
     }
 }

@@ -26,7 +26,7 @@ pub(in crate::app) struct HttpService {
     /// Certificate and key; `None` for plain HTTP.
     pub(in crate::app) tls: Option<Arc<ServerTls>>,
     /// Time until a response must start.
-    pub(in crate::app) request_timeout: Duration,
+    pub(in crate::app) response_start_timeout: Duration,
 }
 
 /// Performs the TLS handshake, if there is TLS, and serves HTTP.
@@ -36,8 +36,8 @@ pub(super) async fn serve_connection(
     service: HttpService,
     stop: CancellationToken,
 ) {
-    let timeout = HEAD_TIMEOUT.min(service.request_timeout);
-    let stream = IdleTimeoutStream::new(stream, service.request_timeout + timeout);
+    let timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
+    let stream = IdleTimeoutStream::new(stream, service.response_start_timeout + timeout);
     let Some(tls) = &service.tls else {
         return serve_http(stream, peer, false, service, stop).await;
     };
@@ -65,7 +65,7 @@ async fn serve_http<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let timeout = HEAD_TIMEOUT.min(service.request_timeout);
+    let timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
     let handler = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));

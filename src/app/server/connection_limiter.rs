@@ -24,7 +24,7 @@ impl ConnectionLimiter {
     /// Counts another connection of `address`; `None` when it is at its limit. This host is exempt, since a proxy on it
     /// connects for all clients.
     pub(super) fn try_acquire(&self, address: IpAddr) -> Option<ConnectionPermit> {
-        let address = address_prefix(address);
+        let address = counter_key(address);
         if address.is_loopback() {
             return Some(ConnectionPermit { limiter: self.clone(), address: None });
         }
@@ -52,7 +52,7 @@ impl Drop for ConnectionPermit {
 }
 
 /// Reduces an address to its counter key: an IPv6 subscriber has a /64.
-fn address_prefix(address: IpAddr) -> IpAddr {
+fn counter_key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {
             IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)))

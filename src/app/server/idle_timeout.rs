@@ -12,9 +12,9 @@ use tokio::time::{Instant, Sleep};
 /// A stream with an idle timeout. Bytes in either direction count as activity.
 pub(super) struct IdleTimeoutStream<S> {
     inner: S,
-    timeout: Duration,
+    idle_timeout: Duration,
     last_activity: Instant,
-    sleep: Pin<Box<Sleep>>,
+    timer: Pin<Box<Sleep>>,
 }
 
 impl<S> IdleTimeoutStream<S> {
@@ -22,9 +22,9 @@ impl<S> IdleTimeoutStream<S> {
     pub(super) fn new(inner: S, idle_timeout: Duration) -> Self {
         Self {
             inner,
-            timeout: idle_timeout,
+            idle_timeout,
             last_activity: Instant::now(),
-            sleep: Box::pin(tokio::time::sleep(idle_timeout)),
+            timer: Box::pin(tokio::time::sleep(idle_timeout)),
         }
     }
 
@@ -34,12 +34,12 @@ impl<S> IdleTimeoutStream<S> {
             return done;
         }
         // The timer is reset only when it fires, which is cheaper than on every byte.
-        while self.sleep.as_mut().poll(cx).is_ready() {
-            let due = self.last_activity + self.timeout;
+        while self.timer.as_mut().poll(cx).is_ready() {
+            let due = self.last_activity + self.idle_timeout;
             if due <= Instant::now() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            self.sleep.as_mut().reset(due);
+            self.timer.as_mut().reset(due);
         }
         Poll::Pending
     }

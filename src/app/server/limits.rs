@@ -15,7 +15,7 @@ pub(super) const MAX_HEAD_BYTES: u32 = 64 * 1024;
 pub(super) const MAX_HTTP2_STREAMS: u32 = 64;
 
 /// How long open connections may take at the end.
-pub(super) const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+pub(super) const SHUTDOWN_GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Pause when accepting fails, for example without file descriptors.
 pub(super) const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);

@@ -12,11 +12,11 @@ use tokio_util::task::TaskTracker;
 
 use super::connection::{HttpService, serve_connection};
 use super::connection_limiter::{ConnectionLimiter, ConnectionPermit};
-use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE};
+use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE_PERIOD};
 use crate::net::protect_local_port;
 
 /// Binds all addresses, so that a port in use is reported before anything else starts.
-pub(in crate::app) async fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
+pub(in crate::app) async fn bind_all(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners = Vec::new();
     for address in addresses {
         listeners.push(bind_one(*address).await?);
@@ -41,7 +41,7 @@ pub(in crate::app) async fn serve(
     stop: CancellationToken,
 ) {
     let slots = ConnectionSlots {
-        total: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+        total_semaphore: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
         per_address: ConnectionLimiter::default(),
     };
     let (acceptors, connections) = (TaskTracker::new(), TaskTracker::new());
@@ -63,7 +63,7 @@ pub(in crate::app) async fn serve(
     acceptors.close();
     acceptors.wait().await;
     connections.close();
-    if tokio::time::timeout(SHUTDOWN_GRACE, connections.wait()).await.is_err() {
+    if tokio::time::timeout(SHUTDOWN_GRACE_PERIOD, connections.wait()).await.is_err() {
         tracing::debug!("closed connections that were still open at shutdown");
     }
 }
@@ -71,7 +71,7 @@ pub(in crate::app) async fn serve(
 /// Slots for connections.
 #[derive(Clone)]
 struct ConnectionSlots {
-    total: Arc<Semaphore>,
+    total_semaphore: Arc<Semaphore>,
     per_address: ConnectionLimiter,
 }
 
@@ -84,7 +84,7 @@ async fn accept(
 ) -> Option<AcceptedConnection> {
     loop {
         let accepted = async {
-            let slot = Arc::clone(&slots.total).acquire_owned().await.map_err(io::Error::other)?;
+            let slot = Arc::clone(&slots.total_semaphore).acquire_owned().await.map_err(io::Error::other)?;
             loop {
                 let (stream, peer) = listener.accept().await?;
                 if let Some(permit) = slots.per_address.try_acquire(peer.ip()) {

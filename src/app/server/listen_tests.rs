@@ -37,10 +37,10 @@ struct Running {
 
 async fn start(listen: &[&str], bounds: RequestLimits, tls: Option<Arc<ServerTls>>) -> Running {
     let addresses: Vec<SocketAddr> = listen.iter().map(|address| address.parse().unwrap()).collect();
-    let listeners = bind(&addresses).await.unwrap();
+    let listeners = bind_all(&addresses).await.unwrap();
     let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
     let stop = CancellationToken::new();
-    let service = HttpService { router: router(bounds), tls, request_timeout: bounds.request_timeout };
+    let service = HttpService { router: router(bounds), tls, response_start_timeout: bounds.request_timeout };
     let served = tokio::spawn(serve(listeners, service, stop.clone()));
     Running { at, stop, served }
 }
@@ -73,7 +73,7 @@ async fn every_address_is_served_and_one_in_use_is_an_error() {
     for at in &running.at {
         assert!(say(*at, &asking("/short", "")).await.ends_with("short"), "{at}");
     }
-    let error = bind(&["127.0.0.1:0".parse().unwrap(), running.at[0]]).await.unwrap_err().to_string();
+    let error = bind_all(&["127.0.0.1:0".parse().unwrap(), running.at[0]]).await.unwrap_err().to_string();
     assert!(error.contains(&running.at[0].to_string()) && error.contains("hint: "), "{error}");
     running.stop.cancel();
     running.served.await.unwrap();

@@ -9,5 +9,5 @@ mod listen;
 mod tls;
 
 pub(super) use connection::HttpService;
-pub(super) use listen::{bind, serve};
+pub(super) use listen::{bind_all, serve};
 pub(super) use tls::ServerTls;

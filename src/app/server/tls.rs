@@ -22,8 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The current certificate and key.
 pub(in crate::app) struct ServerTls {
-    files: (PathBuf, PathBuf),
-    current: RwLock<LoadedCertificate>,
+    certificate_and_key_files: (PathBuf, PathBuf),
+    loaded: RwLock<LoadedCertificate>,
 }
 
 /// A certificate with its TLS configuration.
@@ -36,17 +36,17 @@ impl ServerTls {
     /// Loads certificate (with its chain) and key, both PEM.
     pub(in crate::app) fn load(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
         let pair = RwLock::new(read_certificate(certificate, key)?);
-        Ok(Self { files: (certificate.to_owned(), key.to_owned()), current: pair })
+        Ok(Self { certificate_and_key_files: (certificate.to_owned(), key.to_owned()), loaded: pair })
     }
 
     /// Returns the SHA-256 of the current certificate.
     pub(in crate::app) fn fingerprint(&self) -> [u8; 32] {
-        self.current.read().fingerprint
+        self.loaded.read().fingerprint
     }
 
     /// Returns the acceptor for new connections.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        Arc::clone(&self.current.read().config).into()
+        Arc::clone(&self.loaded.read().config).into()
     }
 
     /// Reloads the files when a change has settled, and on SIGHUP, until `stop`; calls `on_reload` after each
@@ -61,7 +61,7 @@ impl ServerTls {
             file_watch::current_fingerprint(
                 None,
                 Vec::new(),
-                vec![self.files.0.clone(), self.files.1.clone()],
+                vec![self.certificate_and_key_files.0.clone(), self.certificate_and_key_files.1.clone()],
             )
         };
         let mut watch = FileWatch::default();
@@ -78,7 +78,7 @@ impl ServerTls {
                 if self.reload() {
                     on_reload(self);
                     // Logged last, so that everything is in place when someone reads it.
-                    tracing::info!(file = %self.files.0.display(), "server certificate reloaded");
+                    tracing::info!(file = %self.certificate_and_key_files.0.display(), "server certificate reloaded");
                 }
             }
         }
@@ -86,14 +86,14 @@ impl ServerTls {
 
     /// Reloads the files; returns whether they are valid.
     fn reload(&self) -> bool {
-        match read_certificate(&self.files.0, &self.files.1) {
+        match read_certificate(&self.certificate_and_key_files.0, &self.certificate_and_key_files.1) {
             Ok(pair) => {
-                *self.current.write() = pair;
+                *self.loaded.write() = pair;
                 true
             }
             Err(error) => {
                 tracing::error!(
-                    file = %self.files.0.display(),
+                    file = %self.certificate_and_key_files.0.display(),
                     error = format!("{error:#}"),
                     "failed to load the server certificate; the previous one stays in force"
                 );

@@ -200,7 +200,7 @@ fn object_kind(destination: &str, is_document: bool) -> PageObjectKind {
     match destination {
         "image" => PageObjectKind::Image,
         "script" => PageObjectKind::Script,
-        "style" => PageObjectKind::Style,
+        "style" => PageObjectKind::StyleSheet,
         "iframe" | "frame" | "document" => PageObjectKind::Frame,
         "font" => PageObjectKind::Font,
         "audio" | "video" | "track" => PageObjectKind::Media,

@@ -182,7 +182,7 @@ fn object_kind(kind: &str) -> PageObjectKind {
     match kind {
         "Image" => PageObjectKind::Image,
         "Script" => PageObjectKind::Script,
-        "Stylesheet" => PageObjectKind::Style,
+        "Stylesheet" => PageObjectKind::StyleSheet,
         "Document" => PageObjectKind::Frame,
         "Font" => PageObjectKind::Font,
         "Media" | "TextTrack" => PageObjectKind::Media,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 
 use crate::domain::{ConsoleEntry, Failure, PageObjectKind, Phases, truncate};
-use crate::forward_proxy::REFUSED_HEADER;
+use crate::forward_proxy::PROXY_ERROR_HEADER;
 
 /// Maximum number of requests that are logged per step; later ones are only counted.
 pub(super) const MAX_REQUESTS_PER_STEP: usize = 1000;
@@ -199,7 +199,8 @@ pub(super) fn clear_proxy_error(request: &mut LoggedRequest) {
     if request.object_kind.is_none() || !request.url.starts_with("http:") {
         return;
     }
-    let reason = request.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
+    let reason =
+        request.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(PROXY_ERROR_HEADER));
     if let Some((_, reason)) = reason {
         request.error_name = Some(truncate(reason, 100));
     }

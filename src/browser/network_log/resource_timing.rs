@@ -55,7 +55,7 @@ fn object_kind(initiator: &str) -> PageObjectKind {
         "navigation" | "iframe" | "frame" => PageObjectKind::Frame,
         "img" | "image" | "input" => PageObjectKind::Image,
         "script" => PageObjectKind::Script,
-        "link" | "css" => PageObjectKind::Style,
+        "link" | "css" => PageObjectKind::StyleSheet,
         "audio" | "video" | "track" => PageObjectKind::Media,
         _ => PageObjectKind::Other,
     }

@@ -24,7 +24,7 @@ use crate::schema::reader::InputFormat;
 use crate::schema::validate::validate_new;
 use crate::schema::validation_context::ValidationContext;
 use crate::settings::Settings;
-use crate::store::{Commit, Ingest, SqliteSettings, SqliteStore, StoreFuture};
+use crate::store::{Ingest, IngestBatch, SqliteSettings, SqliteStore, StoreFuture};
 use crate::syntax::node::Node;
 use crate::telemetry::Metrics;
 use crate::{agent, probe};
@@ -45,7 +45,7 @@ struct CountingIngest {
 }
 
 impl Ingest for CountingIngest {
-    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
+    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
         let results = commit.results.len() as u64;
         Box::pin(async move {
             self.store.commit(commit).await?;

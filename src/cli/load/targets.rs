@@ -12,14 +12,14 @@ use crate::cli::responder::ListeningLine;
 use crate::domain::MonitorType;
 use crate::net::Pem;
 use crate::settings::Settings;
-use crate::targets::{ResponderAddresses, spread_address};
+use crate::targets::{BuiltInTargetAddresses, nth_target_address};
 
 /// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
 const TARGET_ADDRESSES: u8 = 16;
 
 /// A running responder, ended on drop.
 pub(super) struct LoadTargets {
-    addresses: ResponderAddresses,
+    addresses: BuiltInTargetAddresses,
     ca_pem: String,
     // The child handle holds its standard input open; dropping the handle closes it, and the child exits.
     _child: Child,
@@ -56,7 +56,7 @@ impl LoadTargets {
 
     /// Fields of monitor `index` of `kind`; `None` for a type without a built-in target.
     pub(super) fn monitor_fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
-        let at = |first| spread_address(first, index, TARGET_ADDRESSES);
+        let at = |first| nth_target_address(first, index, TARGET_ADDRESSES);
         let specific = match kind {
             MonitorType::Website => json!({"url": format!("http://{}/", at(self.addresses.http))}),
             MonitorType::WebsiteSsl => json!({"url": format!("https://{}/", at(self.addresses.https))}),

@@ -36,7 +36,7 @@ pub fn render_check(result: &CheckResult, style: Style) -> String {
 fn render_verdict(out: &mut String, result: &CheckResult, style: Style) {
     let outcome = style.outcome(result.outcome, result.outcome.name());
     let name = style.bold(&format!("`{}`", escape_controls(&result.monitor_name)));
-    let duration = format_duration(result.total_us);
+    let duration = format_duration(result.duration_us);
     let status = Some(status_description(result)).filter(|text| !text.is_empty());
     let status = status.map_or(String::new(), |text| format!(", {text}"));
     let _ = writeln!(out, "{outcome}: {name} ({}) in {duration}{status}", result.monitor_type);

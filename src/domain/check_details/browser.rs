@@ -17,7 +17,8 @@ pub struct BrowserFacts {
     pub version: String,
     /// Name and version of its driver.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub driver: String,
+    #[serde(rename = "driver")]
+    pub driver_version: String,
     /// User agent that it sent to servers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub user_agent: String,
@@ -26,13 +27,15 @@ pub struct BrowserFacts {
     pub viewport: (u32, u32),
     /// Name of the emulated device in the settings (`subtype`); empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub device: String,
+    #[serde(rename = "device")]
+    pub emulated_device: String,
     /// Trace id of the requests to the script's own site (`transaction_trace`), in lower-case hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
     /// Peak memory of all its processes together in bytes, as far as it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_bytes: Option<u64>,
+    #[serde(rename = "memory_bytes")]
+    pub peak_memory_bytes: Option<u64>,
 }
 
 /// What the browser recorded of a step.
@@ -75,7 +78,8 @@ pub struct ActionResult {
     /// Status code of the action.
     pub status: Status,
     /// Duration.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Whether it was skipped because it is optional.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
@@ -94,7 +98,8 @@ pub struct PageTiming {
     pub largest_contentful_paint_us: Option<u64>,
     /// Cumulative layout shift, without unit (`user_experience_enabled`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layout_shift: Option<f64>,
+    #[serde(rename = "layout_shift")]
+    pub cumulative_layout_shift: Option<f64>,
 }
 
 /// A line of the browser's console, or a JavaScript error.
@@ -135,11 +140,14 @@ pub struct ContentViewResult {
     #[serde(default)]
     pub notify_on_error: bool,
     /// From the start of its first object or step to the end of its last.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Number of its objects.
-    pub objects: u32,
+    #[serde(rename = "objects")]
+    pub object_count: u32,
     /// Size of its objects after decoding, in bytes.
-    pub bytes: u64,
+    #[serde(rename = "bytes")]
+    pub decoded_bytes: u64,
     /// Failures, the deciding one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,

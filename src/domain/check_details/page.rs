@@ -8,11 +8,13 @@ use crate::domain::status::Status;
 
 /// The objects of a page and how they were loaded (behaviour.md 4, full page).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FullPage {
+pub struct PageLoad {
     /// From the request for the page until the last object was loaded, in microseconds.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Size of the page and all objects after decoding, in bytes.
-    pub bytes: u64,
+    #[serde(rename = "bytes")]
+    pub decoded_bytes: u64,
     /// Number of objects that are not listed because there are too many.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "unlisted")]
@@ -33,7 +35,8 @@ pub enum PageObjectKind {
     /// `script`.
     Script,
     /// Style sheets, by `link` or `@import`.
-    Style,
+    #[serde(rename = "style")]
+    StyleSheet,
     /// `iframe` and `frame`.
     Frame,
     /// Fonts of style sheets.
@@ -60,9 +63,11 @@ pub struct PageObject {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
     /// Start of its request after the request for the page, in microseconds.
-    pub started_us: u64,
+    #[serde(rename = "started_us")]
+    pub start_offset_us: u64,
     /// Duration in microseconds.
-    pub total_us: u64,
+    #[serde(rename = "total_us")]
+    pub duration_us: u64,
     /// Duration of each phase; without resolve, connect and tls on a reused connection.
     pub phases: Phases,
     /// Status code of the response; 0 without a response.
@@ -73,7 +78,8 @@ pub struct PageObject {
     pub http_version: String,
     /// Media type as declared.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub mimetype: String,
+    #[serde(rename = "mimetype")]
+    pub media_type: String,
     /// Size over the wire, in bytes.
     #[serde(default)]
     pub body_wire_bytes: u64,
@@ -94,10 +100,12 @@ pub struct PageObjectChange {
     pub url: String,
     /// Size after decoding in the previous run, in bytes; `None` for a new object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<u64>,
+    #[serde(rename = "before")]
+    pub previous_bytes: Option<u64>,
     /// Size after decoding now, in bytes; `None` for a missing object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub now: Option<u64>,
+    #[serde(rename = "now")]
+    pub current_bytes: Option<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

@@ -77,7 +77,7 @@ impl AssertionTemplate {
     /// Returns the assertion with the values of `variables`.
     ///
     /// # Errors
-    /// [`FailureKind::VariableUnknown`], or [`FailureKind::AssertionFailed`] when the value does not suit the
+    /// [`FailureKind::VariableNotSet`], or [`FailureKind::AssertionFailed`] when the value does not suit the
     /// comparison.
     pub fn resolve(&self, variables: &Variables) -> Result<Cow<'_, Assertion>, Failure> {
         let (settings, value) = match self {

@@ -8,7 +8,7 @@ use regex::Regex;
 use super::error::AssertionError;
 use super::lookup::Lookup;
 use super::pattern::compile_regex;
-use super::response::{ParsedResponse, ResponseNode, excerpt};
+use super::response::{ParsedResponse, ResponseNode, one_line_excerpt};
 use super::settings::AssertionSettings;
 use super::{compare, response};
 use crate::domain::{Failure, FailureKind, Phase};
@@ -18,8 +18,8 @@ use crate::syntax::comparison::comparisons_for;
 #[derive(Clone, Debug)]
 enum AssertionSubject {
     Lookup(Lookup),
-    Timeout(Duration),
-    Status(Vec<RangeInclusive<u16>>),
+    MaxDuration(Duration),
+    StatusCodes(Vec<RangeInclusive<u16>>),
 }
 
 /// The test of a node, compiled.
@@ -67,13 +67,13 @@ impl Assertion {
     /// Whether the source is the status code, which then replaces the rule for 400 and above.
     #[must_use]
     pub const fn checks_status(&self) -> bool {
-        matches!(self.subject, AssertionSubject::Status(_))
+        matches!(self.subject, AssertionSubject::StatusCodes(_))
     }
 
     /// Whether it reads the body.
     #[must_use]
     pub const fn reads_body(&self) -> bool {
-        matches!(self.subject, AssertionSubject::Lookup(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
+        matches!(self.subject, AssertionSubject::Lookup(Lookup::BodyText | Lookup::Json(_) | Lookup::Xml(_)))
     }
 
     /// Whether it reads the header fields.
@@ -88,11 +88,11 @@ impl Assertion {
         let found = self.test_response(response).err()?;
         let property = match self.property.as_str() {
             "" => String::new(),
-            property => format!(" `{}`", excerpt(property)),
+            property => format!(" `{}`", one_line_excerpt(property)),
         };
         let value = match self.test {
             AssertionTest::Exists => String::new(),
-            _ => format!(" `{}`", excerpt(&self.value)),
+            _ => format!(" `{}`", one_line_excerpt(&self.value)),
         };
         let detail = format!("{}{property} {}{value}: found {found}", self.source, self.comparison);
         Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
@@ -102,14 +102,14 @@ impl Assertion {
     fn test_response(&self, response: &ParsedResponse<'_>) -> Result<(), String> {
         let lookup = match &self.subject {
             AssertionSubject::Lookup(lookup) => lookup,
-            AssertionSubject::Timeout(max) => {
+            AssertionSubject::MaxDuration(max) => {
                 return if response.elapsed <= *max {
                     Ok(())
                 } else {
                     Err(format!("{:.3} seconds", response.elapsed.as_secs_f64()))
                 };
             }
-            AssertionSubject::Status(codes) => {
+            AssertionSubject::StatusCodes(codes) => {
                 let is_listed = codes.iter().any(|codes| codes.contains(&response.status));
                 return if is_listed == self.negated { Err(response.status.to_string()) } else { Ok(()) };
             }
@@ -125,15 +125,15 @@ impl Assertion {
             return Ok(());
         }
         Err(match (lookup, &self.test, matching) {
-            (Lookup::Response, _, at) => self.describe_body(response.text, at.is_some()),
+            (Lookup::BodyText, _, at) => self.describe_body(response.body_text, at.is_some()),
             (_, AssertionTest::Count(_), _) => format!("{} nodes", nodes.len()),
             (Lookup::Header(_), ..) => response::describe_header(&self.property, &nodes),
-            (_, AssertionTest::Exists, _) | (_, _, None) => response::describe(&nodes),
+            (_, AssertionTest::Exists, _) | (_, _, None) => response::describe_nodes(&nodes),
             // Name the node that must not be there.
             (_, _, Some(at)) if nodes.len() > 1 => {
-                format!("{} as node {} of {}", response::describe(&nodes[at..=at]), at + 1, nodes.len())
+                format!("{} as node {} of {}", response::describe_nodes(&nodes[at..=at]), at + 1, nodes.len())
             }
-            (_, _, Some(_)) => response::describe(&nodes),
+            (_, _, Some(_)) => response::describe_nodes(&nodes),
         })
     }
 
@@ -173,9 +173,9 @@ pub fn evaluate_all(assertions: &[Assertion], response: &ParsedResponse<'_>) -> 
 fn compile_subject(source: &str, property: &str, value: &str) -> Result<AssertionSubject, AssertionError> {
     let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match source {
-        "Timeout" => AssertionSubject::Timeout(compare::parse_seconds(value).ok_or_else(invalid_value)?),
+        "Timeout" => AssertionSubject::MaxDuration(compare::parse_seconds(value).ok_or_else(invalid_value)?),
         "Status Code" => {
-            AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(invalid_value)?)
+            AssertionSubject::StatusCodes(compare::parse_status_ranges(value).ok_or_else(invalid_value)?)
         }
         _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
     })
@@ -198,7 +198,7 @@ fn compile_test(
         "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| invalid_value())?), false),
         "less than or equal" => {
             let is_valid =
-                matches!(subject, AssertionSubject::Timeout(_)) || compare::parse_number(value).is_some();
+                matches!(subject, AssertionSubject::MaxDuration(_)) || compare::parse_number(value).is_some();
             if !is_valid {
                 return Err(invalid_value());
             }

@@ -61,7 +61,7 @@ impl DirectPath {
     }
 
     /// Returns the value at this path in `text`, if there is one.
-    pub(super) fn find_in(&self, text: &str) -> Result<Option<Value>, NeedsParser> {
+    pub(super) fn read_value(&self, text: &str) -> Result<Option<Value>, NeedsParser> {
         let mut reader = JsonScanner { text: text.as_bytes(), position: 0, depth: 0 };
         reader.skip_whitespace();
         let range = reader.scan_value(Some(&self.0)).ok_or(NeedsParser)?;
@@ -127,7 +127,7 @@ impl<'t> JsonScanner<'t> {
             } else {
                 self.scan_value(None)?;
             }
-            has_next = self.next_element(b'}')?;
+            has_next = self.skip_separator(b'}')?;
         }
         Some(found)
     }
@@ -144,7 +144,7 @@ impl<'t> JsonScanner<'t> {
             let range = self.scan_value((index == Some(number)).then_some(rest))?;
             found = found.or(range);
             number += 1;
-            has_next = self.next_element(b']')?;
+            has_next = self.skip_separator(b']')?;
         }
         Some(found)
     }
@@ -163,7 +163,7 @@ impl<'t> JsonScanner<'t> {
     }
 
     /// Skips the separator after a value in an array or object. Returns whether another element follows.
-    fn next_element(&mut self, end: u8) -> Option<bool> {
+    fn skip_separator(&mut self, end: u8) -> Option<bool> {
         self.skip_whitespace();
         let next = *self.text.get(self.position)?;
         self.position += 1;

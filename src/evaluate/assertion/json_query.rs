@@ -21,14 +21,14 @@ const MAX_DEPTH: u64 = 127;
 /// Maximum number of values that one path may visit or return: their list takes 8 bytes each.
 const MAX_QUERY_COST: u64 = 10_000_000;
 /// Number of visited JSON values that cost as much as one XML node, the unit of the budget.
-const VALUES_PER_FUEL: u64 = 8;
+const VALUES_PER_BUDGET_UNIT: u64 = 8;
 /// Cost of one regular expression, in visited values: it is compiled for each value.
 const REGEX_COST: u64 = 1000;
 
 /// A compiled JSONPath, with the part of its cost that does not depend on the document.
 #[derive(Clone, Debug)]
 pub(in crate::evaluate) struct JsonQuery {
-    query: JsonPath,
+    path: JsonPath,
     cost: QueryCost,
     /// For a path that needs no parsed document.
     direct_path: Option<DirectPath>,
@@ -43,14 +43,18 @@ pub(super) struct JsonDocument {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct DocumentSize {
-    values: u64,
+    value_count: u64,
     depth: u64,
 }
 
 /// Compiles `property`.
-pub(in crate::evaluate) fn compile(property: &str) -> Result<JsonQuery, AssertionError> {
+pub(in crate::evaluate) fn compile_json_path(property: &str) -> Result<JsonQuery, AssertionError> {
     let query = path::parse_json_path(property).map_err(AssertionError::from)?;
-    Ok(JsonQuery { query, cost: QueryCost::from_path(property), direct_path: DirectPath::parse(property) })
+    Ok(JsonQuery {
+        path: query,
+        cost: QueryCost::from_path(property),
+        direct_path: DirectPath::parse(property),
+    })
 }
 
 impl From<PathError> for AssertionError {
@@ -71,36 +75,37 @@ impl JsonQuery {
         fuel: &Cell<u64>,
     ) -> Result<Vec<&'d Value>, String> {
         self.charge(document.size, fuel)?;
-        Ok(self.query.query(&document.value).into_iter().collect())
+        Ok(self.path.query(&document.value).into_iter().collect())
     }
 
     /// Returns the single value that the path selects, read from `text` without parsing it. `None` for other paths, and
-    /// where the text is invalid, so that [`parse`] reports the error, or where only a parser can decide.
+    /// where the text is invalid, so that [`parse_document`] reports the error, or where only a parser can decide.
     pub(super) fn read_direct(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
         let path = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
-        let found = path.find_in(text.trim_start_matches('\u{feff}')).ok()?;
+        let found = path.read_value(text.trim_start_matches('\u{feff}')).ok()?;
         Some(self.charge(DocumentSize::default(), fuel).map(|()| found))
     }
 
     fn charge(&self, size: DocumentSize, fuel: &Cell<u64>) -> Result<(), String> {
-        let cost = self.cost.for_size(size);
-        let left = fuel.get().checked_sub(1 + cost / VALUES_PER_FUEL).filter(|_| cost <= MAX_QUERY_COST);
+        let cost = self.cost.visited_values(size);
+        let left =
+            fuel.get().checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT).filter(|_| cost <= MAX_QUERY_COST);
         fuel.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| "the JSONPath visits too many values of this body".to_owned())
     }
 }
 
 /// Parses the body as JSON. Fails when it is too large or too deeply nested.
-pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
+pub(super) fn parse_document(text: &str) -> Result<JsonDocument, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the body has more than {MAX_BYTES} bytes, too many for JSON"));
     }
     let text = text.trim_start_matches('\u{feff}');
-    let size = measure(text);
+    let size = measure_document(text);
     if size.depth > MAX_DEPTH {
         return Err(format!("the JSON is nested deeper than {MAX_DEPTH} arrays and objects"));
     }
-    if size.values > MAX_VALUES {
+    if size.value_count > MAX_VALUES {
         return Err(format!("the JSON has more than {MAX_VALUES} values"));
     }
     let value = serde_json::from_str(text).map_err(|error| format!("the body is not JSON: {error}"))?;
@@ -108,7 +113,7 @@ pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
 }
 
 /// Returns an upper bound on the number of values in `text`, and their depth, without parsing it.
-fn measure(text: &str) -> DocumentSize {
+fn measure_document(text: &str) -> DocumentSize {
     let (mut values, mut depth, mut deepest) = (1_u64, 0_u64, 0_u64);
     let (mut in_string, mut escaped) = (false, false);
     for byte in text.bytes() {
@@ -127,7 +132,7 @@ fn measure(text: &str) -> DocumentSize {
             _ => {}
         }
     }
-    DocumentSize { values, depth: deepest }
+    DocumentSize { value_count: values, depth: deepest }
 }
 
 /// How often a path visits the values of a document.
@@ -140,14 +145,14 @@ struct QueryCost {
     /// Number of queries from the root inside filters that select more than one value.
     root_queries: u32,
     /// Whether it compiles regular expressions.
-    regex: bool,
+    has_regex: bool,
     /// Whether it only goes from member to member.
     is_single_value: bool,
 }
 
 impl QueryCost {
     fn from_path(property: &str) -> Self {
-        let plain = without_strings(property);
+        let plain = empty_quoted_strings(property);
         let mut cost = Self { selector_copies: 1, ..Self::default() };
         let mut commas: Vec<u64> = Vec::new();
         for (at, c) in plain.char_indices() {
@@ -164,18 +169,18 @@ impl QueryCost {
         }
         cost.descendant_steps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
         cost.is_single_value = !selects_many(&plain);
-        cost.regex = plain.contains("match") || plain.contains("search");
+        cost.has_regex = plain.contains("match") || plain.contains("search");
         cost
     }
 
-    fn for_size(self, size: DocumentSize) -> u64 {
+    fn visited_values(self, size: DocumentSize) -> u64 {
         if self.is_single_value {
             return 1;
         }
-        let regex = if self.regex { REGEX_COST } else { 1 };
+        let regex = if self.has_regex { REGEX_COST } else { 1 };
         let repeats = size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
-        let rounds = size.values.saturating_pow(self.root_queries);
-        [self.selector_copies, repeats, rounds, regex].into_iter().fold(size.values, u64::saturating_mul)
+        let rounds = size.value_count.saturating_pow(self.root_queries);
+        [self.selector_copies, repeats, rounds, regex].into_iter().fold(size.value_count, u64::saturating_mul)
     }
 }
 
@@ -196,7 +201,7 @@ fn selects_many(text: &str) -> bool {
 }
 
 /// Returns `property` with its quoted strings emptied.
-fn without_strings(property: &str) -> String {
+fn empty_quoted_strings(property: &str) -> String {
     let (mut plain, mut quote, mut escaped) = (String::new(), None, false);
     for c in property.chars() {
         match quote {
@@ -221,7 +226,7 @@ mod tests {
 
     #[test]
     fn costs_follow_from_the_path() {
-        let size = DocumentSize { values: 100, depth: 4 };
+        let size = DocumentSize { value_count: 100, depth: 4 };
         for (path, cost) in [
             ("$.a.b", 1),
             ("$['a b'][0]", 1),
@@ -237,10 +242,11 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(QueryCost::from_path(path).for_size(size), cost, "{path}");
+            assert_eq!(QueryCost::from_path(path).visited_values(size), cost, "{path}");
         }
         assert_eq!(
-            QueryCost::from_path("$[?@[?$..*[?$..*]]]").for_size(DocumentSize { values: u64::MAX, depth: 9 }),
+            QueryCost::from_path("$[?@[?$..*[?$..*]]]")
+                .visited_values(DocumentSize { value_count: u64::MAX, depth: 9 }),
             u64::MAX
         );
     }
@@ -277,11 +283,11 @@ mod tests {
             "$",
         ];
         for property in properties {
-            let path = compile(property).unwrap();
+            let path = compile_json_path(property).unwrap();
             assert!(path.direct_path.is_some(), "{property}");
             for text in texts {
                 let fuel = Cell::new(2);
-                let found = parse(text).and_then(|parsed| {
+                let found = parse_document(text).and_then(|parsed| {
                     let found = path.select(&parsed, &fuel)?;
                     Ok(found.into_iter().cloned().collect::<Vec<_>>())
                 });
@@ -294,9 +300,9 @@ mod tests {
         for (text, reason) in
             [(r#"{"a":1e2}"#, "the exponent may be too large"), (r#"{"\u0061":1}"#, "the name is `a`")]
         {
-            let path = compile("$.a").unwrap();
+            let path = compile_json_path("$.a").unwrap();
             assert_eq!(
-                (path.read_direct(text, &Cell::new(2)), parse(text).is_ok()),
+                (path.read_direct(text, &Cell::new(2)), parse_document(text).is_ok()),
                 (None, true),
                 "{reason}"
             );
@@ -346,8 +352,8 @@ mod tests {
             "nul",
             "é",
         ];
-        let paths =
-            ["a", "$.a.a", "$.a[1]", "$[0].a", "$[1]", "$"].map(|property| compile(property).unwrap());
+        let paths = ["a", "$.a.a", "$.a[1]", "$[0].a", "$[1]", "$"]
+            .map(|property| compile_json_path(property).unwrap());
         let (mut state, mut picked, mut left) = (7_u64, 0, 0);
         for _ in 0..100_000 {
             let mut text = String::new();
@@ -358,7 +364,7 @@ mod tests {
                 text.push_str(PARTS[if number == 0 { at % 6 } else { at }]);
             }
             let fuel = Cell::new(u64::MAX);
-            let parsed = parse(&text);
+            let parsed = parse_document(&text);
             for path in &paths {
                 match (path.read_direct(&text, &fuel), &parsed) {
                     (Some(Ok(value)), Ok(parsed)) => {
@@ -380,7 +386,7 @@ mod tests {
         for (text, values, depth) in
             [("1", 1, 0), ("[]", 2, 1), (r#"{"a,[":[1,{"b\"[":2}]}"#, 5, 3), ("[[[", 4, 3), ("]]", 1, 0)]
         {
-            assert_eq!(measure(text), DocumentSize { values, depth }, "{text}");
+            assert_eq!(measure_document(text), DocumentSize { value_count: values, depth }, "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::syntax::path::XPath;
 #[derive(Clone, Debug)]
 pub(in crate::evaluate) enum Lookup {
     /// The body as text.
-    Response,
+    BodyText,
     /// A JSONPath.
     Json(JsonQuery),
     /// An XPath.
@@ -25,10 +25,10 @@ impl Lookup {
     /// Compiles the lookup of `source` and `property`.
     pub(in crate::evaluate) fn new(source: &str, property: &str) -> Result<Self, AssertionError> {
         match source {
-            "Response" => Ok(Self::Response),
+            "Response" => Ok(Self::BodyText),
             _ if property.is_empty() => Err(AssertionError::MissingProperty(source.to_owned())),
             "Header" => Ok(Self::Header(property.into())),
-            "JSON Response" => json_query::compile(property).map(Self::Json),
+            "JSON Response" => json_query::compile_json_path(property).map(Self::Json),
             "XML Response" => Ok(Self::Xml(crate::syntax::path::parse_xpath(property)?)),
             _ => Err(AssertionError::UnknownSource(source.to_owned())),
         }
@@ -40,9 +40,9 @@ impl Lookup {
         response: &'a ParsedResponse<'_>,
     ) -> Result<Vec<ResponseNode<'a>>, String> {
         Ok(match self {
-            Self::Response => vec![ResponseNode::Text(Cow::Borrowed(response.text))],
+            Self::BodyText => vec![ResponseNode::Text(Cow::Borrowed(response.body_text))],
             Self::Json(path) => response.select_json(path)?,
-            Self::Xml(path) => match response.xml()?.select(path, &response.fuel)? {
+            Self::Xml(path) => match response.xml()?.select(path, &response.node_budget)? {
                 XPathResult::Nodes(nodes) => nodes.into_iter().map(ResponseNode::Xml).collect(),
                 XPathResult::Text(text) => vec![ResponseNode::Text(Cow::Owned(text))],
             },

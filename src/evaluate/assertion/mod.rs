@@ -23,5 +23,5 @@ pub use error::AssertionError;
 pub(in crate::evaluate) use lookup::Lookup;
 pub(in crate::evaluate) use pattern::compile_regex;
 pub use response::ParsedResponse;
-pub(in crate::evaluate) use response::excerpt;
+pub(in crate::evaluate) use response::one_line_excerpt;
 pub use settings::AssertionSettings;

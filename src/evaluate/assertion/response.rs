@@ -14,9 +14,9 @@ use crate::evaluate::xpath::{XPathNode, XmlDocument};
 /// Maximum number of characters of a found value in a failure.
 const MAX_EXCERPT_CHARS: usize = 60;
 /// Number of values and nodes that all paths together may visit: some tenths of a second.
-const FUEL: u64 = 5_000_000;
+const NODE_BUDGET: u64 = 5_000_000;
 /// The same on a thread that must not block: some milliseconds.
-const INLINE_FUEL: u64 = 50_000;
+const INLINE_NODE_BUDGET: u64 = 50_000;
 /// Number of values that are read directly from the text; for more of them parsing pays off.
 const MAX_DIRECT_READS: u8 = 3;
 /// Headers whose value is never shown.
@@ -31,11 +31,11 @@ pub struct ParsedResponse<'a> {
     /// Name and value of each header.
     pub headers: &'a [(String, String)],
     /// The decoded body.
-    pub text: &'a str,
+    pub body_text: &'a str,
     json: OnceCell<Result<JsonDocument, String>>,
     direct_reads: Cell<u8>,
     xml: OnceCell<Result<XmlDocument<'a>, String>>,
-    pub(super) fuel: Cell<u64>,
+    pub(super) node_budget: Cell<u64>,
     /// Budget of regular expressions.
     pub(in crate::evaluate) search_budget: SearchBudget<'a>,
 }
@@ -44,10 +44,20 @@ impl<'a> ParsedResponse<'a> {
     /// Creates a response of which nothing is parsed yet.
     #[must_use]
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
-        let fuel = Cell::new(FUEL);
+        let fuel = Cell::new(NODE_BUDGET);
         let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
         let search_budget = SearchBudget::unlimited();
-        Self { status, elapsed, headers, text, json, direct_reads, xml, fuel, search_budget }
+        Self {
+            status,
+            elapsed,
+            headers,
+            body_text: text,
+            json,
+            direct_reads,
+            xml,
+            node_budget: fuel,
+            search_budget,
+        }
     }
 
     /// Limits searches to `budget`. Results are invalid if it [is exhausted](SearchBudget::is_exhausted) afterwards.
@@ -65,33 +75,36 @@ impl<'a> ParsedResponse<'a> {
     /// Limits all paths together to some milliseconds: for a thread that must not block. Results are invalid if the
     /// response [has no budget left](Self::is_node_budget_exhausted) afterwards.
     #[must_use]
-    pub fn with_inline_fuel(self) -> Self {
-        self.fuel.set(INLINE_FUEL);
+    pub fn with_inline_node_budget(self) -> Self {
+        self.node_budget.set(INLINE_NODE_BUDGET);
         self
     }
 
     /// Whether a path was not evaluated because the budget was used up.
     #[must_use]
-    pub fn is_fuel_exhausted(&self) -> bool {
-        self.fuel.get() == 0
+    pub fn is_node_budget_exhausted(&self) -> bool {
+        self.node_budget.get() == 0
     }
 
     /// Returns the nodes that `path` selects in the JSON body.
     pub(super) fn select_json<'s>(&'s self, path: &JsonQuery) -> Result<Vec<ResponseNode<'s>>, String> {
         if self.json.get().is_none() && self.direct_reads.get() < MAX_DIRECT_READS {
             self.direct_reads.set(self.direct_reads.get() + 1);
-            if let Some(found) = path.read_direct(self.text, &self.fuel) {
+            if let Some(found) = path.read_direct(self.body_text, &self.node_budget) {
                 return Ok(found?.map(Cow::Owned).map(ResponseNode::Json).into_iter().collect());
             }
         }
-        let document =
-            self.json.get_or_init(|| json_query::parse(self.text)).as_ref().map_err(Clone::clone)?;
-        let found = path.select(document, &self.fuel)?;
+        let document = self
+            .json
+            .get_or_init(|| json_query::parse_document(self.body_text))
+            .as_ref()
+            .map_err(Clone::clone)?;
+        let found = path.select(document, &self.node_budget)?;
         Ok(found.into_iter().map(Cow::Borrowed).map(ResponseNode::Json).collect())
     }
 
     pub(super) fn xml(&self) -> Result<&XmlDocument<'a>, String> {
-        self.xml.get_or_init(|| XmlDocument::parse(self.text)).as_ref().map_err(Clone::clone)
+        self.xml.get_or_init(|| XmlDocument::parse(self.body_text)).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the values of the header `name`, joined by `, `; `None` without that header.
@@ -104,7 +117,7 @@ impl<'a> ParsedResponse<'a> {
 
 impl fmt::Debug for ParsedResponse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ParsedResponse({}, {:?}, {} bytes)", self.status, self.elapsed, self.text.len())
+        write!(f, "ParsedResponse({}, {:?}, {} bytes)", self.status, self.elapsed, self.body_text.len())
     }
 }
 
@@ -137,12 +150,12 @@ impl ResponseNode<'_> {
                 _ => {}
             }
         }
-        format!("`{}`", excerpt(&self.text()))
+        format!("`{}`", one_line_excerpt(&self.text()))
     }
 }
 
 /// Describes the found nodes briefly.
-pub(super) fn describe(nodes: &[ResponseNode<'_>]) -> String {
+pub(super) fn describe_nodes(nodes: &[ResponseNode<'_>]) -> String {
     match nodes {
         [] => "nothing".to_owned(),
         [only] => only.describe(),
@@ -159,12 +172,12 @@ pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String 
         [value] if SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
             format!("a value of {} bytes", value.text().len())
         }
-        _ => describe(nodes),
+        _ => describe_nodes(nodes),
     }
 }
 
 /// Returns the beginning of `text` in one line.
-pub(in crate::evaluate) fn excerpt(text: &str) -> String {
+pub(in crate::evaluate) fn one_line_excerpt(text: &str) -> String {
     let mut characters = text.chars();
     let control = |c: char| if c.is_control() { ' ' } else { c };
     let mut short: String = characters.by_ref().take(MAX_EXCERPT_CHARS).map(control).collect();

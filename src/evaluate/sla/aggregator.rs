@@ -10,17 +10,17 @@ use crate::domain::{LocationId, Sample, Timestamp};
 #[derive(Clone, Debug, Default)]
 pub struct SlaScope {
     /// When checks count: operating periods without exclusions and blackouts.
-    pub included: TimeRanges,
+    pub included_ranges: TimeRanges,
     /// When the checks of a single location do not count.
     pub excluded_by_location: HashMap<LocationId, TimeRanges>,
 }
 
 impl SlaScope {
     fn includes(&self, check: &Sample) -> bool {
-        self.included.contains(check.planned_at)
+        self.included_ranges.contains(check.planned_at)
             && !self
                 .excluded_by_location
-                .get(&check.location)
+                .get(&check.location_id)
                 .is_some_and(|spans| spans.contains(check.planned_at))
     }
 }
@@ -30,27 +30,27 @@ impl SlaScope {
 pub struct SlaAggregator {
     scope: SlaScope,
     /// Starts of the buckets, in order; each ends where the next begins, the last at `until`.
-    starts: Vec<Timestamp>,
-    thru: Timestamp,
+    bucket_starts: Vec<Timestamp>,
+    until: Timestamp,
     /// Periods from a given start to `until`, counted separately.
-    trailing: Vec<(Timestamp, SlaStats)>,
-    buckets: Vec<SlaStats>,
-    total: SlaStats,
-    locations: BTreeMap<LocationId, SlaStats>,
-    run: Vec<Sample>,
+    trailing_stats: Vec<(Timestamp, SlaStats)>,
+    bucket_stats: Vec<SlaStats>,
+    total_stats: SlaStats,
+    stats_by_location: BTreeMap<LocationId, SlaStats>,
+    current_run: Vec<Sample>,
 }
 
 /// The counts of all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlaAggregate {
     /// In total.
-    pub total: SlaStats,
+    pub total_stats: SlaStats,
     /// By bucket, in order.
-    pub buckets: Vec<SlaStats>,
+    pub bucket_stats: Vec<SlaStats>,
     /// By location; a run there is its check there.
-    pub locations: BTreeMap<LocationId, SlaStats>,
+    pub stats_by_location: BTreeMap<LocationId, SlaStats>,
     /// From each of the requested starts to the end.
-    pub trailing: Vec<SlaStats>,
+    pub trailing_stats: Vec<SlaStats>,
 }
 
 impl SlaAggregator {
@@ -64,43 +64,46 @@ impl SlaAggregator {
     ) -> Self {
         Self {
             scope,
-            buckets: vec![SlaStats::default(); starts.len()],
-            starts,
-            thru,
-            trailing: trailing_starts.iter().map(|from| (*from, SlaStats::default())).collect(),
-            total: SlaStats::default(),
-            locations: BTreeMap::new(),
-            run: Vec::new(),
+            bucket_stats: vec![SlaStats::default(); starts.len()],
+            bucket_starts: starts,
+            until: thru,
+            trailing_stats: trailing_starts.iter().map(|from| (*from, SlaStats::default())).collect(),
+            total_stats: SlaStats::default(),
+            stats_by_location: BTreeMap::new(),
+            current_run: Vec::new(),
         }
     }
 
     /// Adds the next check.
     pub fn add(&mut self, check: Sample) {
-        if self.run.first().is_some_and(|first| first.planned_at != check.planned_at) {
+        if self.current_run.first().is_some_and(|first| first.planned_at != check.planned_at) {
             self.finish_run();
         }
-        self.run.push(check);
+        self.current_run.push(check);
     }
 
     fn finish_run(&mut self) {
-        let mut run = std::mem::take(&mut self.run);
+        let mut run = std::mem::take(&mut self.current_run);
         let Some(at) = run.first().map(|check| check.planned_at) else { return };
-        let bucket = self.starts.partition_point(|start| *start <= at).checked_sub(1);
-        if let Some(bucket) = bucket.filter(|_| at < self.thru) {
+        let bucket = self.bucket_starts.partition_point(|start| *start <= at).checked_sub(1);
+        if let Some(bucket) = bucket.filter(|_| at < self.until) {
             let all = run.len() as u64;
             run.retain(|check| self.scope.includes(check));
             let excluded = all - run.len() as u64;
-            self.buckets[bucket].add(&run, excluded);
-            self.total.add(&run, excluded);
+            self.bucket_stats[bucket].add(&run, excluded);
+            self.total_stats.add(&run, excluded);
             for check in &run {
-                self.locations.entry(check.location).or_default().add(std::slice::from_ref(check), 0);
+                self.stats_by_location
+                    .entry(check.location_id)
+                    .or_default()
+                    .add(std::slice::from_ref(check), 0);
             }
-            for (_, stats) in self.trailing.iter_mut().filter(|(from, _)| *from <= at) {
+            for (_, stats) in self.trailing_stats.iter_mut().filter(|(from, _)| *from <= at) {
                 stats.add(&run, excluded);
             }
         }
         run.clear();
-        self.run = run;
+        self.current_run = run;
     }
 
     /// Returns the counts.
@@ -108,10 +111,10 @@ impl SlaAggregator {
     pub fn finish(mut self) -> SlaAggregate {
         self.finish_run();
         SlaAggregate {
-            total: self.total,
-            buckets: self.buckets,
-            locations: self.locations,
-            trailing: self.trailing.into_iter().map(|(_, stats)| stats).collect(),
+            total_stats: self.total_stats,
+            bucket_stats: self.bucket_stats,
+            stats_by_location: self.stats_by_location,
+            trailing_stats: self.trailing_stats.into_iter().map(|(_, stats)| stats).collect(),
         }
     }
 }

@@ -27,9 +27,9 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
             let total_us = location.unsigned_abs() * 1_000_000;
             aggregator.add(Sample {
                 planned_at: at(minute),
-                location: LocationId(location),
+                location_id: LocationId(location),
                 outcome,
-                total_us,
+                duration_us: total_us,
                 full_page_us: None,
                 slots: 1,
             });
@@ -39,7 +39,7 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
 }
 
 fn always() -> SlaScope {
-    SlaScope { included: TimeRanges::from_ranges(vec![(at(-1000), at(1000))]), ..SlaScope::default() }
+    SlaScope { included_ranges: TimeRanges::from_ranges(vec![(at(-1000), at(1000))]), ..SlaScope::default() }
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
         ("ue km b", (1, 2), (1, 2)),
         ("", (0, 0), (0, 0)),
     ] {
-        let total = counted(runs, always(), &[0], &[]).total;
-        assert_eq!((total.uptime(), total.availability()), (uptime, availability), "{runs}");
+        let total = counted(runs, always(), &[0], &[]).total_stats;
+        assert_eq!((total.uptime_counts(), total.availability_counts()), (uptime, availability), "{runs}");
     }
 }
 
@@ -62,31 +62,31 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
 fn the_response_time_is_the_mean_over_locations_and_not_over_checks() {
     // Location 1 takes 1 s and checks four times, location 3 takes 3 s and checks once; 2 never passes.
     let counted = counted("kek ke k k", always(), &[0], &[]);
-    assert_eq!(counted.total.mean_response_us(), Some(2_000_000));
-    assert_eq!(counted.locations[&LocationId(2)].mean_response_us(), None);
-    assert_eq!(counted.locations[&LocationId(1)].uptime(), (4, 4));
+    assert_eq!(counted.total_stats.mean_response_us(), Some(2_000_000));
+    assert_eq!(counted.stats_by_location[&LocationId(2)].mean_response_us(), None);
+    assert_eq!(counted.stats_by_location[&LocationId(1)].uptime_counts(), (4, 4));
 }
 
 #[test]
 fn only_checks_in_scope_count() {
     let mut scope = always();
-    scope.included = scope.included.subtract(&TimeRanges::from_ranges(vec![(at(1), at(3))]));
+    scope.included_ranges = scope.included_ranges.subtract(&TimeRanges::from_ranges(vec![(at(1), at(3))]));
     scope.excluded_by_location.insert(LocationId(2), TimeRanges::from_ranges(vec![(at(3), at(4))]));
     // Minutes:                 0  1  2  3  4
     let counted = counted("kk ee ee ke ke", scope, &[0], &[]);
-    assert_eq!(counted.total.uptime(), (3, 3));
-    assert_eq!(counted.total.availability(), (4, 5));
-    assert_eq!(counted.total.excluded, 5);
+    assert_eq!(counted.total_stats.uptime_counts(), (3, 3));
+    assert_eq!(counted.total_stats.availability_counts(), (4, 5));
+    assert_eq!(counted.total_stats.excluded_checks, 5);
 }
 
 #[test]
 fn buckets_and_trailing_periods_are_counted_separately() {
     let counted = counted("k e k e e", always(), &[0, 2, 4, 9], &[0, 3, 8]);
-    let up: Vec<_> = counted.buckets.iter().map(SlaStats::uptime).collect();
+    let up: Vec<_> = counted.bucket_stats.iter().map(SlaStats::uptime_counts).collect();
     assert_eq!(up, [(1, 2), (1, 2), (0, 1), (0, 0)]);
-    let tails: Vec<_> = counted.trailing.iter().map(SlaStats::uptime).collect();
+    let tails: Vec<_> = counted.trailing_stats.iter().map(SlaStats::uptime_counts).collect();
     assert_eq!(tails, [(2, 5), (0, 2), (0, 0)]);
     // Checks before the first bucket and after the end are ignored.
     let counted = self::counted("k e", always(), &[1], &[]);
-    assert_eq!(counted.total.uptime(), (0, 1));
+    assert_eq!(counted.total_stats.uptime_counts(), (0, 1));
 }

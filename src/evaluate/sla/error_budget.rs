@@ -10,22 +10,22 @@ pub struct ObjectiveStatus {
     /// Percent that was achieved, with three decimals, rounded down; `None` when nothing was counted.
     pub achieved_percent: Option<f64>,
     /// Whether the objective is met; it is when nothing was counted.
-    pub met: bool,
+    pub is_met: bool,
 }
 
 /// The failures that are allowed before the objective is missed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorBudget {
     /// Number of counted checks or runs that may fail.
-    pub allowed: f64,
+    pub allowed_failures: f64,
     /// Number that failed.
-    pub used: u64,
+    pub failures: u64,
     /// What is left, in percent of what is allowed; negative when the objective is missed. `None` when nothing may fail
     /// or nothing was counted.
     pub remaining_percent: Option<f64>,
 }
 
-const HUNDRED_PERCENT: u64 = 100_000;
+const HUNDRED_PERCENT_IN_THOUSANDTHS: u64 = 100_000;
 
 impl SlaObjective {
     /// Creates an objective of `percent`, rounded to three decimals; `None` outside of 0 to 100.
@@ -45,8 +45,9 @@ impl SlaObjective {
     /// Returns the status when `good` of `all` passed.
     #[must_use]
     pub fn status(self, (good, all): (u64, u64)) -> ObjectiveStatus {
-        let met = u128::from(good) * u128::from(HUNDRED_PERCENT) >= u128::from(self.0) * u128::from(all);
-        ObjectiveStatus { achieved_percent: ratio_percent((good, all)), met }
+        let met = u128::from(good) * u128::from(HUNDRED_PERCENT_IN_THOUSANDTHS)
+            >= u128::from(self.0) * u128::from(all);
+        ObjectiveStatus { achieved_percent: ratio_percent((good, all)), is_met: met }
     }
 
     /// Returns the error budget when `good` of `all` passed.
@@ -55,7 +56,7 @@ impl SlaObjective {
         let allowed = all as f64 * self.allowed_failure_ratio();
         let used = all - good;
         let left_percent = (self.0 < 100_000 && all > 0).then(|| 100.0 * (1.0 - used as f64 / allowed));
-        ErrorBudget { allowed, used, remaining_percent: left_percent }
+        ErrorBudget { allowed_failures: allowed, failures: used, remaining_percent: left_percent }
     }
 
     /// Returns how many times faster than allowed failures occur: at 1, exactly the allowed number is used up at the
@@ -73,7 +74,8 @@ impl SlaObjective {
 /// Returns `good` of `all` in percent, with three decimals, rounded down: 100 means that nothing failed.
 #[must_use]
 pub fn ratio_percent((good, all): (u64, u64)) -> Option<f64> {
-    let thousandths = (u128::from(good) * u128::from(HUNDRED_PERCENT)).checked_div(u128::from(all))?;
+    let thousandths =
+        (u128::from(good) * u128::from(HUNDRED_PERCENT_IN_THOUSANDTHS)).checked_div(u128::from(all))?;
     Some(thousandths as f64 / 1000.0)
 }
 
@@ -86,17 +88,17 @@ mod tests {
         let objective = SlaObjective::from_percent(99.95).unwrap();
         assert_eq!(
             objective.status((1999, 2000)),
-            ObjectiveStatus { achieved_percent: Some(99.95), met: true }
+            ObjectiveStatus { achieved_percent: Some(99.95), is_met: true }
         );
         assert_eq!(
             objective.status((1998, 2000)),
-            ObjectiveStatus { achieved_percent: Some(99.9), met: false }
+            ObjectiveStatus { achieved_percent: Some(99.9), is_met: false }
         );
-        assert_eq!(objective.status((0, 0)), ObjectiveStatus { achieved_percent: None, met: true });
+        assert_eq!(objective.status((0, 0)), ObjectiveStatus { achieved_percent: None, is_met: true });
         let all = SlaObjective::from_percent(100.0).unwrap();
         assert_eq!(
             all.status((9_999_999, 10_000_000)),
-            ObjectiveStatus { achieved_percent: Some(99.999), met: false }
+            ObjectiveStatus { achieved_percent: Some(99.999), is_met: false }
         );
         assert_eq!(SlaObjective::from_percent(100.001), None);
         assert_eq!(SlaObjective::from_percent(f64::NAN), None);
@@ -109,8 +111,8 @@ mod tests {
         for (good, left, rate) in [(1000, 100.0, 0.0), (995, 50.0, 0.5), (990, 0.0, 1.0), (970, -200.0, 3.0)]
         {
             let budget = objective.error_budget((good, 1000));
-            assert!((budget.allowed - 10.0).abs() < 1e-9);
-            assert_eq!(budget.used, 1000 - good);
+            assert!((budget.allowed_failures - 10.0).abs() < 1e-9);
+            assert_eq!(budget.failures, 1000 - good);
             assert!(near(budget.remaining_percent, left), "{budget:?}");
             assert!(near(objective.burn_rate((good, 1000)), rate));
         }

@@ -12,32 +12,32 @@ pub struct SlaStats {
     /// Runs in which some location failed and none passed. Inconclusive runs are in neither.
     pub runs_down: u64,
     /// Checks by outcome, in the order of [`Outcome::ALL`].
-    pub checks: [u64; 6],
+    pub checks_by_outcome: [u64; 6],
     /// Checks outside of operating periods, or in exclusions or blackouts.
-    pub excluded: u64,
+    pub excluded_checks: u64,
     /// Durations of checks that passed, by location.
-    pub durations: BTreeMap<LocationId, MeanDuration>,
+    pub durations_by_location: BTreeMap<LocationId, MeanDuration>,
 }
 
 impl SlaStats {
     /// Adds the checks of one run.
     pub(super) fn add(&mut self, run: &[Sample], excluded: u64) {
-        self.excluded += excluded;
+        self.excluded_checks += excluded;
         let mut passed = false;
         let mut failed = false;
         for check in run {
-            self.checks[usize::from(check.outcome.code())] += u64::from(check.slots);
+            self.checks_by_outcome[usize::from(check.outcome.code())] += u64::from(check.slots);
             match check.outcome {
                 Outcome::Ok | Outcome::Warning => {
                     passed = true;
-                    let location = check.location;
-                    let mean = self.durations.entry(location).or_insert(MeanDuration {
-                        location,
-                        checks: 0,
+                    let location = check.location_id;
+                    let mean = self.durations_by_location.entry(location).or_insert(MeanDuration {
+                        location_id: location,
+                        check_count: 0,
                         sum_us: 0,
                     });
-                    mean.checks += 1;
-                    mean.sum_us = mean.sum_us.saturating_add(check.total_us);
+                    mean.check_count += 1;
+                    mean.sum_us = mean.sum_us.saturating_add(check.duration_us);
                 }
                 Outcome::Error => failed = true,
                 Outcome::Unknown | Outcome::Missed | Outcome::Blackout => {}
@@ -53,19 +53,19 @@ impl SlaStats {
     /// Returns the number of checks with this outcome.
     #[must_use]
     pub fn checks_with(&self, outcome: Outcome) -> u64 {
-        self.checks[usize::from(outcome.code())]
+        self.checks_by_outcome[usize::from(outcome.code())]
     }
 
     /// Returns the number of checks that passed, and of those that passed or failed.
     #[must_use]
-    pub fn availability(&self) -> (u64, u64) {
+    pub fn availability_counts(&self) -> (u64, u64) {
         let good = self.checks_with(Outcome::Ok) + self.checks_with(Outcome::Warning);
         (good, good + self.checks_with(Outcome::Error))
     }
 
     /// Returns the number of runs that were up, and of those that were up or down.
     #[must_use]
-    pub const fn uptime(&self) -> (u64, u64) {
+    pub const fn uptime_counts(&self) -> (u64, u64) {
         (self.runs_up, self.runs_up + self.runs_down)
     }
 
@@ -73,7 +73,7 @@ impl SlaStats {
     /// however often it checked.
     #[must_use]
     pub fn mean_response_us(&self) -> Option<u64> {
-        let means: Vec<u64> = self.durations.values().filter_map(MeanDuration::mean_us).collect();
+        let means: Vec<u64> = self.durations_by_location.values().filter_map(MeanDuration::mean_us).collect();
         means.iter().sum::<u64>().checked_div(means.len() as u64)
     }
 }

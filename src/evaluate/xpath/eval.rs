@@ -5,7 +5,7 @@ use std::cell::Cell;
 use roxmltree::{Document, NS_XML_URI};
 
 use super::evaluator::{EvalContext, Evaluator, sort_and_dedup};
-use super::fuel::consume_fuel;
+use super::fuel::consume_nodes;
 use super::functions;
 use super::nodes::XPathNode;
 use super::value::{XPathValue, compare};
@@ -16,7 +16,7 @@ const DEDUP_THRESHOLD: usize = 64 * 1024;
 
 impl<'d, 'f> Evaluator<'d, 'f> {
     pub(super) fn new(document: &'d Document<'d>, fuel: &'f Cell<u64>) -> Self {
-        Self { document, fuel }
+        Self { document, node_budget: fuel }
     }
 
     /// Evaluates `expr` at the root.
@@ -32,7 +32,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         expr: &Expr,
         context: EvalContext<'d>,
     ) -> Result<XPathValue<'d>, String> {
-        consume_fuel(self.fuel, 1)?;
+        consume_nodes(self.node_budget, 1)?;
         Ok(match expr {
             Expr::Or(left, right) => XPathValue::Boolean(
                 self.evaluate_expr(left, context)?.to_bool() || self.evaluate_expr(right, context)?.to_bool(),
@@ -44,18 +44,18 @@ impl<'d, 'f> Evaluator<'d, 'f> {
                 *operator,
                 &self.evaluate_expr(left, context)?,
                 &self.evaluate_expr(right, context)?,
-                self.fuel,
+                self.node_budget,
             )?),
             Expr::Arithmetic(operator, left, right) => {
-                let left = self.evaluate_expr(left, context)?.to_number(self.fuel)?;
+                let left = self.evaluate_expr(left, context)?.to_number(self.node_budget)?;
                 XPathValue::Number(apply_arithmetic(
                     *operator,
                     left,
-                    self.evaluate_expr(right, context)?.to_number(self.fuel)?,
+                    self.evaluate_expr(right, context)?.to_number(self.node_budget)?,
                 ))
             }
             Expr::Negate(value) => {
-                XPathValue::Number(-self.evaluate_expr(value, context)?.to_number(self.fuel)?)
+                XPathValue::Number(-self.evaluate_expr(value, context)?.to_number(self.node_budget)?)
             }
             Expr::Union(left, right) => {
                 let mut nodes = self.evaluate_nodes(left, context)?;
@@ -72,7 +72,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             }
             Expr::Number(number) => XPathValue::Number(*number),
             Expr::Literal(text) => XPathValue::Text(text.to_string()),
-            Expr::Call(function, arguments) => functions::call(self, *function, arguments, context)?,
+            Expr::Call(function, arguments) => functions::call_function(self, *function, arguments, context)?,
         })
     }
 
@@ -113,8 +113,8 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         let (mut found, mut node_count) = (Vec::new(), DEDUP_THRESHOLD);
         for node in from {
             let mut nodes = Vec::new();
-            node.walk_axis(step.axis, &mut |node| {
-                consume_fuel(self.fuel, node.cost())?;
+            node.for_each_on_axis(step.axis, &mut |node| {
+                consume_nodes(self.node_budget, node.visit_cost())?;
                 if self.matches_node_test(node, step)? {
                     nodes.push(node);
                 }
@@ -126,7 +126,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             found.append(&mut nodes);
             if found.len() > node_count {
                 // Sorting takes longer than finding.
-                consume_fuel(self.fuel, 4 * found.len() as u64)?;
+                consume_nodes(self.node_budget, 4 * found.len() as u64)?;
                 found = sort_and_dedup(found);
                 node_count = DEDUP_THRESHOLD.max(2 * found.len());
             }

@@ -9,7 +9,7 @@ use super::nodes::XPathNode;
 /// Evaluates expressions on a document, with a budget of nodes that may still be visited.
 pub(super) struct Evaluator<'d, 'f> {
     pub(super) document: &'d Document<'d>,
-    pub(super) fuel: &'f Cell<u64>,
+    pub(super) node_budget: &'f Cell<u64>,
 }
 
 /// The evaluation context (1): the context node, its position, and the context size.

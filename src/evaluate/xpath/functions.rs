@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use roxmltree::NS_XML_URI;
 
 use super::evaluator::{EvalContext, Evaluator, sort_and_dedup};
-use super::fuel::consume_fuel;
+use super::fuel::consume_nodes;
 use super::nodes::XPathNode;
 use super::value::XPathValue;
 use crate::syntax::xpath::{Expr, XPathFunction};
 
-const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+const WHITESPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// Calls `function` with `arguments`, whose number the parser has checked.
-pub(super) fn call<'d>(
+pub(super) fn call_function<'d>(
     scope: &Evaluator<'d, '_>,
     function: XPathFunction,
     arguments: &[Expr],
@@ -24,11 +24,11 @@ pub(super) fn call<'d>(
         None => Ok(XPathValue::Nodes(vec![context.node])),
     };
     let text = |index: usize| {
-        let text = value(index)?.to_text(scope.fuel)?;
-        consume_fuel(scope.fuel, text.len() as u64 / 64)?;
+        let text = value(index)?.to_text(scope.node_budget)?;
+        consume_nodes(scope.node_budget, text.len() as u64 / 64)?;
         Ok::<_, String>(text)
     };
-    let number = |index: usize| value(index)?.to_number(scope.fuel);
+    let number = |index: usize| value(index)?.to_number(scope.node_budget);
     // The node whose name is requested: the first.
     let first_node = || match value(0)? {
         XPathValue::Nodes(nodes) => Ok::<_, String>(nodes.first().copied()),
@@ -69,7 +69,7 @@ pub(super) fn call<'d>(
         XPathFunction::StringLength => XPathValue::Number(text(0)?.chars().count() as f64),
         XPathFunction::NormalizeSpace => {
             let text = text(0)?;
-            let words: Vec<_> = text.split(BLANKS).filter(|word| !word.is_empty()).collect();
+            let words: Vec<_> = text.split(WHITESPACE).filter(|word| !word.is_empty()).collect();
             XPathValue::Text(words.join(" "))
         }
         XPathFunction::Translate => XPathValue::Text(translate(&text(0)?, &text(1)?, &text(2)?)),
@@ -82,7 +82,7 @@ pub(super) fn call<'d>(
         XPathFunction::Sum => match value(0)? {
             XPathValue::Nodes(nodes) => {
                 let numbers =
-                    nodes.into_iter().map(|node| XPathValue::Nodes(vec![node]).to_number(scope.fuel));
+                    nodes.into_iter().map(|node| XPathValue::Nodes(vec![node]).to_number(scope.node_budget));
                 XPathValue::Number(numbers.sum::<Result<f64, _>>()?)
             }
             _ => XPathValue::Number(f64::NAN),
@@ -122,19 +122,19 @@ fn elements_by_id<'d>(
     value: &XPathValue<'d>,
 ) -> Result<Vec<XPathNode<'d>>, String> {
     let mut ids = Vec::new();
-    let mut add = |text: &str| ids.extend(text.split(BLANKS).map(str::to_owned));
+    let mut add = |text: &str| ids.extend(text.split(WHITESPACE).map(str::to_owned));
     match value {
         XPathValue::Nodes(nodes) => {
             for node in nodes {
-                add(&node.text_metered(scope.fuel)?);
+                add(&node.text_within_budget(scope.node_budget)?);
             }
         }
-        other => add(&other.to_text(scope.fuel)?),
+        other => add(&other.to_text(scope.node_budget)?),
     }
     let ids: std::collections::HashSet<String> = ids.into_iter().collect();
     let mut found = Vec::new();
     for node in scope.document.descendants() {
-        consume_fuel(scope.fuel, 1)?;
+        consume_nodes(scope.node_budget, 1)?;
         if node.attribute((NS_XML_URI, "id")).is_some_and(|id| ids.contains(id)) {
             found.push(XPathNode::Tree(node));
         }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use roxmltree::{NS_XML_URI, Node};
 
-use super::fuel::consume_fuel;
+use super::fuel::consume_nodes;
 use crate::syntax::xpath::Axis;
 
 /// Index of the namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).
@@ -33,7 +33,7 @@ impl<'d> XPathNode<'d> {
     }
 
     /// Returns the cost of one visit: a namespace is counted from the first one of its element.
-    pub(super) const fn cost(&self) -> u64 {
+    pub(super) const fn visit_cost(&self) -> u64 {
         match *self {
             Self::Namespace(_, at) if at != XML_NAMESPACE_INDEX => 16 + at as u64,
             Self::Tree(_) | Self::Attribute(..) | Self::Namespace(..) => 1,
@@ -99,21 +99,21 @@ impl<'d> XPathNode<'d> {
     }
 
     /// Like [`XPathNode::text`], but consumes fuel for the visited nodes.
-    pub(super) fn text_metered(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
+    pub(super) fn text_within_budget(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
         if let Self::Tree(node) = self
             && node.has_children()
         {
             for _ in node.descendants() {
-                consume_fuel(fuel, 1)?;
+                consume_nodes(fuel, 1)?;
             }
         }
         let text = self.text();
-        consume_fuel(fuel, self.cost() + text.len() as u64 / 64)?;
+        consume_nodes(fuel, self.visit_cost() + text.len() as u64 / 64)?;
         Ok(text)
     }
 
     /// Calls `each` with the nodes of `axis`, nearest first.
-    pub(super) fn walk_axis(
+    pub(super) fn for_each_on_axis(
         &self,
         axis: Axis,
         each: &mut impl FnMut(XPathNode<'d>) -> Result<(), String>,

@@ -20,7 +20,7 @@ impl XPathValue<'_> {
     pub(super) fn to_text(&self, fuel: &Cell<u64>) -> Result<String, String> {
         Ok(match self {
             Self::Nodes(nodes) => match nodes.first() {
-                Some(first) => first.text_metered(fuel)?.into_owned(),
+                Some(first) => first.text_within_budget(fuel)?.into_owned(),
                 None => String::new(),
             },
             Self::Number(number) => format_number(*number),
@@ -100,8 +100,8 @@ pub(super) fn compare(
             };
             Ok(ends.is_some_and(|(left, right)| compare_numbers(operator, left, right)))
         }
-        (Nodes(nodes), other) => any_node_compares(nodes, other, operator, fuel),
-        (other, Nodes(nodes)) => any_node_compares(nodes, other, swap_sides(operator), fuel),
+        (Nodes(nodes), other) => any_node_matches(nodes, other, operator, fuel),
+        (other, Nodes(nodes)) => any_node_matches(nodes, other, swap_sides(operator), fuel),
         (XPathValue::Text(left), XPathValue::Text(right)) if equality => {
             Ok((left == right) == (operator == ComparisonOperator::Equal))
         }
@@ -109,7 +109,7 @@ pub(super) fn compare(
     }
 }
 
-fn any_node_compares(
+fn any_node_matches(
     nodes: &[XPathNode<'_>],
     other: &XPathValue<'_>,
     operator: ComparisonOperator,
@@ -118,7 +118,7 @@ fn any_node_compares(
     let as_text =
         matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
     for node in nodes {
-        let text = node.text_metered(fuel)?;
+        let text = node.text_within_budget(fuel)?;
         let fits = match as_text {
             Some(XPathValue::Text(expected)) => {
                 (text == *expected) == (operator == ComparisonOperator::Equal)
@@ -156,11 +156,11 @@ fn compare_numbers(operator: ComparisonOperator, left: f64, right: f64) -> bool 
 }
 
 fn node_texts(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<HashSet<String>, String> {
-    nodes.iter().map(|node| node.text_metered(fuel).map(std::borrow::Cow::into_owned)).collect()
+    nodes.iter().map(|node| node.text_within_budget(fuel).map(std::borrow::Cow::into_owned)).collect()
 }
 
 /// Returns the values of nodes that are numbers.
 fn node_numbers(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<Vec<f64>, String> {
-    let numbers = nodes.iter().map(|node| node.text_metered(fuel).map(|text| parse_number(&text)));
+    let numbers = nodes.iter().map(|node| node.text_within_budget(fuel).map(|text| parse_number(&text)));
     numbers.filter(|number| number.as_ref().map_or(true, |number| !number.is_nan())).collect()
 }

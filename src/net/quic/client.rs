@@ -226,15 +226,15 @@ fn handshake_timeout_failure(
 pub fn quic_connection_failure(address: SocketAddr, error: &ConnectionError) -> Failure {
     let (kind, text) = match error {
         ConnectionError::VersionMismatch => {
-            (FailureKind::TlsHandshake, "it supports none of our QUIC versions".to_owned())
+            (FailureKind::TlsHandshakeFailed, "it supports none of our QUIC versions".to_owned())
         }
         ConnectionError::ConnectionClosed(close) => {
             let code = u64::from(close.error_code);
             match code {
                 NO_APPLICATION_PROTOCOL_ALERT => {
-                    (FailureKind::TlsHandshake, "it supports QUIC, but not HTTP/3".to_owned())
+                    (FailureKind::TlsHandshakeFailed, "it supports QUIC, but not HTTP/3".to_owned())
                 }
-                _ if TLS_ALERT_CODES.contains(&code) => (FailureKind::TlsHandshake, close.to_string()),
+                _ if TLS_ALERT_CODES.contains(&code) => (FailureKind::TlsHandshakeFailed, close.to_string()),
                 _ => (FailureKind::ResponseReset, format!("it closed the connection: {close}")),
             }
         }
@@ -242,7 +242,7 @@ pub fn quic_connection_failure(address: SocketAddr, error: &ConnectionError) -> 
             (FailureKind::ResponseReset, format!("it closed the connection: {close}"))
         }
         ConnectionError::TransportError(error) if TLS_ALERT_CODES.contains(&u64::from(error.code)) => {
-            (FailureKind::TlsHandshake, error.to_string())
+            (FailureKind::TlsHandshakeFailed, error.to_string())
         }
         ConnectionError::TransportError(error) => (FailureKind::ResponseInvalid, error.to_string()),
         ConnectionError::Reset => {

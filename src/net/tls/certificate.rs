@@ -25,7 +25,7 @@ fn parse_certificate(der: &[u8]) -> Certificate {
         return Certificate {
             subject: "unreadable certificate".to_owned(),
             issuer: String::new(),
-            names: Vec::new(),
+            subject_alt_names: Vec::new(),
             not_before: Timestamp::default(),
             not_after: Timestamp::default(),
             sha256,
@@ -34,7 +34,7 @@ fn parse_certificate(der: &[u8]) -> Certificate {
     Certificate {
         subject: replace_control_chars(&parsed.subject().to_string()),
         issuer: replace_control_chars(&parsed.issuer().to_string()),
-        names: subject_alt_names(&parsed),
+        subject_alt_names: subject_alt_names(&parsed),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
         sha256,

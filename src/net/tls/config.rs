@@ -89,7 +89,7 @@ fn unsupported_version_failure(versions: TlsVersions) -> Failure {
         }
         supported => format!("{supported:?} is handled by another backend"),
     };
-    Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail)
+    Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail)
 }
 
 fn base_config(

@@ -11,12 +11,13 @@ use crate::domain::{Certificate, Failure, FailureKind, Phase};
 pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[Certificate]) -> Failure {
     let (kind, detail) = match rustls_error(error) {
         Some(Error::InvalidCertificate(error)) => certificate_failure(error, server_name, chain),
-        Some(other) => (FailureKind::TlsHandshake, other.to_string()),
-        None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            (FailureKind::TlsHandshake, "the target closed the connection during the handshake".to_owned())
-        }
+        Some(other) => (FailureKind::TlsHandshakeFailed, other.to_string()),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => (
+            FailureKind::TlsHandshakeFailed,
+            "the target closed the connection during the handshake".to_owned(),
+        ),
         None if error.kind() == io::ErrorKind::TimedOut => (FailureKind::TimedOut, error.to_string()),
-        None => (FailureKind::TlsHandshake, error.to_string()),
+        None => (FailureKind::TlsHandshakeFailed, error.to_string()),
     };
     Failure::new(Phase::Tls, kind, detail)
 }
@@ -52,21 +53,22 @@ fn certificate_failure(
             (FailureKind::CertificateNotYetValid, detail)
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            let names = leaf.map(|leaf| leaf.names.join(", ")).filter(|names| !names.is_empty());
+            let names = leaf.map(|leaf| leaf.subject_alt_names.join(", ")).filter(|names| !names.is_empty());
             let names = names.unwrap_or_else(|| "no name".to_owned());
             (
-                FailureKind::CertificateName,
+                FailureKind::CertificateNameMismatch,
                 format!("asked for `{server_name}`, the certificate is for {names}"),
             )
         }
         // A self-signed certificate that is a CA is refused for that before its issuer is checked.
-        _ if leaf.is_some_and(|leaf| chain.len() == 1 && leaf.subject == leaf.issuer) => {
-            (FailureKind::CertificateIssuer, format!("{quoted_subject} is self-signed and not trusted here"))
-        }
+        _ if leaf.is_some_and(|leaf| chain.len() == 1 && leaf.subject == leaf.issuer) => (
+            FailureKind::CertificateIssuerUnknown,
+            format!("{quoted_subject} is self-signed and not trusted here"),
+        ),
         CertificateError::UnknownIssuer => {
             let issuer = chain.last().map_or("", |last| last.issuer.as_str());
             (
-                FailureKind::CertificateIssuer,
+                FailureKind::CertificateIssuerUnknown,
                 format!("{quoted_subject}, issuer `{issuer}` is not trusted here"),
             )
         }

@@ -67,7 +67,7 @@ pub(super) fn parse_server_name(server_name: &str) -> Result<ServerName<'static>
     let name_without_dot = server_name.strip_suffix('.').unwrap_or(server_name);
     ServerName::try_from(name_without_dot.to_owned()).map_err(|_| {
         let detail = format!("`{server_name}` is not a name that a certificate can contain");
-        Failure::new(Phase::Tls, FailureKind::CertificateName, detail)
+        Failure::new(Phase::Tls, FailureKind::CertificateNameMismatch, detail)
     })
 }
 

@@ -15,10 +15,10 @@ pub enum TlsVersions {
     #[cfg(feature = "legacy-tls")]
     Legacy(LegacyTlsVersion),
     /// A version of this name that needs the cargo feature `legacy-tls`, which this build lacks. Every handshake fails
-    /// with [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    /// with [`TlsVersionUnsupported`](crate::domain::FailureKind::TlsUnsupported).
     NotInThisBuild(&'static str),
     /// A version of this name that no build supports. Every handshake fails with
-    /// [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    /// [`TlsVersionUnsupported`](crate::domain::FailureKind::TlsUnsupported).
     Unsupported(&'static str),
 }
 

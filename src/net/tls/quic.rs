@@ -28,7 +28,7 @@ impl Net {
     ) -> Result<QuicTlsClient, Failure> {
         if options.versions != TlsVersions::Default {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
-            return Err(Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail));
+            return Err(Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail));
         }
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;

@@ -19,14 +19,14 @@ const SYNTHETIC_GREETING: &[u8] = b"220 ready\r\n";
 
 /// A stream to a mail server.
 #[derive(Debug)]
-pub(super) struct BoundedStream<S> {
+pub(super) struct ReadLimitStream<S> {
     inner: S,
-    address: SocketAddr,
-    greeting: &'static [u8],
-    remaining: usize,
+    peer_address: SocketAddr,
+    pending_greeting: &'static [u8],
+    remaining_bytes: usize,
 }
 
-impl BoundedStream<TcpStream> {
+impl ReadLimitStream<TcpStream> {
     /// Wraps an unencrypted stream.
     pub(super) fn from_tcp(stream: TcpStream) -> Result<Self, SendError> {
         let address = stream.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
@@ -34,41 +34,42 @@ impl BoundedStream<TcpStream> {
     }
 }
 
-impl<S> BoundedStream<S> {
+impl<S> ReadLimitStream<S> {
     /// Wraps `inner`; with `greeted`, reads start with a synthetic greeting, since the real one was read before TLS.
     pub(super) fn new(inner: S, address: SocketAddr, greeted: bool) -> Self {
         Self {
             inner,
-            address,
-            greeting: if greeted { SYNTHETIC_GREETING } else { b"" },
-            remaining: MAX_READ_BYTES,
+            peer_address: address,
+            pending_greeting: if greeted { SYNTHETIC_GREETING } else { b"" },
+            remaining_bytes: MAX_READ_BYTES,
         }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for BoundedStream<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ReadLimitStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.greeting.is_empty() {
-            let (now, later) = self.greeting.split_at(self.greeting.len().min(buffer.remaining()));
+        if !self.pending_greeting.is_empty() {
+            let (now, later) =
+                self.pending_greeting.split_at(self.pending_greeting.len().min(buffer.remaining()));
             buffer.put_slice(now);
-            self.greeting = later;
+            self.pending_greeting = later;
             return Poll::Ready(Ok(()));
         }
-        if self.remaining == 0 {
+        if self.remaining_bytes == 0 {
             return Poll::Ready(Err(io::Error::other("the mail server sent too much data")));
         }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.remaining = self.remaining.saturating_sub(buffer.filled().len() - before);
+        self.remaining_bytes = self.remaining_bytes.saturating_sub(buffer.filled().len() - before);
         outcome
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for BoundedStream<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for ReadLimitStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.inner).poll_write(cx, bytes)
     }
@@ -82,11 +83,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for BoundedStream<S> {
     }
 }
 
-impl<S> AsyncTokioStream for BoundedStream<S>
+impl<S> AsyncTokioStream for ReadLimitStream<S>
 where
     S: AsyncRead + AsyncWrite + Send + Sync + Unpin + std::fmt::Debug,
 {
     fn peer_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.address)
+        Ok(self.peer_address)
     }
 }

@@ -9,7 +9,7 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
-use super::bounded_stream::BoundedStream;
+use super::bounded_stream::ReadLimitStream;
 use super::email;
 use crate::domain::Failure;
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
@@ -20,16 +20,16 @@ use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};
 
 /// Encryption of the connection to the mail server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MailTls {
+pub enum MailEncryption {
     /// TLS from the first byte on port 465; otherwise STARTTLS when the server offers it.
     #[default]
     Auto,
     /// STARTTLS; nothing is sent to a server that does not offer it.
     StartTls,
     /// TLS from the first byte.
-    Implicit,
+    ImplicitTls,
     /// No encryption.
-    None,
+    Unencrypted,
 }
 
 /// The mail server and the sender.
@@ -40,15 +40,15 @@ pub struct MailSettings {
     /// Its port.
     pub port: u16,
     /// Encryption of the connection.
-    pub tls: MailTls,
+    pub encryption: MailEncryption,
     /// Whether the server's certificate must be valid.
-    pub verify: bool,
+    pub verify_certificate: bool,
     /// User name; empty for no login.
     pub username: String,
     /// Password.
     pub password: Secret,
     /// Sender address.
-    pub from: String,
+    pub sender: String,
     /// The host name sent in EHLO.
     pub ehlo_name: String,
     /// Longest duration of one attempt; servers may take long to accept a message (RFC 5321 4.5.3.2).
@@ -71,9 +71,9 @@ impl MailChannel {
     }
 
     pub(in crate::notify) async fn send(&self, message: &OutgoingMessage) -> Result<(), SendError> {
-        let email = email::build_email(message, &self.settings.from)?;
+        let email = email::build_email(message, &self.settings.sender)?;
         let deadline = Deadline::within(self.settings.attempt_timeout);
-        let stream = self.connect(deadline).await?;
+        let stream = self.connect_encrypted(deadline).await?;
         let late = |_| {
             SendError::transient(format!("timed out after {} s", self.settings.attempt_timeout.as_secs()))
         };
@@ -92,7 +92,7 @@ impl MailChannel {
         if !self.settings.username.is_empty() {
             let login = Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
             server.auth(&[Mechanism::Plain, Mechanism::Login], &login).await.map_err(|error| {
-                SendError::transient(describe_error(&error)).redact(&self.settings.password.0)
+                SendError::transient(describe_error(&error)).redact_and_truncate(&self.settings.password.0)
             })?;
         }
         let sent = server.send(email.envelope(), &email.formatted()).await;
@@ -102,32 +102,33 @@ impl MailChannel {
         Ok(())
     }
 
-    async fn connect(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
-        let MailSettings { tls, port, .. } = self.settings;
-        let implicit = tls == MailTls::Implicit || tls == MailTls::Auto && port == 465;
+    async fn connect_encrypted(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
+        let MailSettings { encryption: tls, port, .. } = self.settings;
+        let implicit = tls == MailEncryption::ImplicitTls || tls == MailEncryption::Auto && port == 465;
         let mut tcp = self.connect_tcp(deadline).await?;
-        if tls == MailTls::None {
-            return Ok(Box::new(BoundedStream::from_tcp(tcp)?));
+        if tls == MailEncryption::Unencrypted {
+            return Ok(Box::new(ReadLimitStream::from_tcp(tcp)?));
         }
         if !implicit {
             match starttls::request_tls(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
                 Ok(()) => {}
-                Err(StartTlsError::NotOffered) if tls == MailTls::Auto => {
+                Err(StartTlsError::NotOffered) if tls == MailEncryption::Auto => {
                     if !self.settings.username.is_empty() {
                         let text = "the server offers no STARTTLS, and the password is not sent unencrypted";
                         return Err(SendError::transient(text));
                     }
-                    return Ok(Box::new(BoundedStream::from_tcp(self.connect_tcp(deadline).await?)?));
+                    return Ok(Box::new(ReadLimitStream::from_tcp(self.connect_tcp(deadline).await?)?));
                 }
                 Err(reason) => return Err(Failure::from(reason).into()),
             }
         }
         let address = tcp.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
-        let options = TlsOptions { verify_certificate: self.settings.verify, ..TlsOptions::default() };
+        let options =
+            TlsOptions { verify_certificate: self.settings.verify_certificate, ..TlsOptions::default() };
         let mut trace = ConnectionTrace::default();
         let stream = self.net.tls_handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
         // After STARTTLS the server does not greet again, but lettre expects a greeting.
-        Ok(Box::new(BoundedStream::new(stream, address, !implicit)))
+        Ok(Box::new(ReadLimitStream::new(stream, address, !implicit)))
     }
 
     async fn connect_tcp(&self, deadline: Deadline) -> Result<TcpStream, SendError> {

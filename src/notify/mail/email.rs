@@ -24,15 +24,15 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
         .parse()
         .map_err(|error| invalid("the address is not a valid mail address", &error))?;
     let domain = from.email.domain().to_owned();
-    let id = |name: &str| format!("<{}@{domain}>", sanitize_file_name(name));
-    let at = u64::try_from(message.content.at.as_micros()).unwrap_or_default();
+    let id = |name: &str| format!("<{}@{domain}>", to_header_token(name));
+    let at = u64::try_from(message.content.occurred_at.as_micros()).unwrap_or_default();
     let mut builder = Letter::builder()
         .from(from)
         .to(Mailbox::new(None, to))
         .subject(to_single_line(&message.subject))
-        .message_id(Some(id(&message.key)))
+        .message_id(Some(id(&message.idempotency_key)))
         .date(SystemTime::UNIX_EPOCH + Duration::from_micros(at));
-    if let Some(episode) = message.content.episode {
+    if let Some(episode) = message.content.episode_id {
         let thread = id(&format!("episode-{episode}"));
         builder = builder.in_reply_to(thread.clone()).references(thread);
     }
@@ -63,16 +63,15 @@ fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
     for file in files {
         let Some(content) = &file.content else { continue };
         let kind =
-            ContentType::parse(&file.mimetype).or_else(|_| ContentType::parse("application/octet-stream"));
+            ContentType::parse(&file.media_type).or_else(|_| ContentType::parse("application/octet-stream"));
         let Ok(kind) = kind else { continue };
-        parts =
-            parts.singlepart(Attachment::new(sanitize_file_name(&file.name)).body(content.to_vec(), kind));
+        parts = parts.singlepart(Attachment::new(to_header_token(&file.name)).body(content.to_vec(), kind));
     }
     parts
 }
 
 /// Replaces every character of `name` that has a meaning in a header.
-fn sanitize_file_name(name: &str) -> String {
+fn to_header_token(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().take(200).map(plain).collect()
 }
@@ -89,6 +88,6 @@ mod tests {
     #[test]
     fn nothing_in_a_subject_or_key_can_start_a_header() {
         assert_eq!(to_single_line("a\r\nBcc: b@c.test\u{0}"), "a  Bcc: b@c.test ");
-        assert_eq!(sanitize_file_name("k>\r\nX: 1/../é"), "k___X__1_..__");
+        assert_eq!(to_header_token("k>\r\nX: 1/../é"), "k___X__1_..__");
     }
 }

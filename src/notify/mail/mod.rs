@@ -6,4 +6,4 @@ mod channel;
 mod email;
 
 pub(super) use channel::MailChannel;
-pub use channel::{MailSettings, MailTls};
+pub use channel::{MailEncryption, MailSettings};

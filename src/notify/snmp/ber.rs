@@ -1,10 +1,10 @@
 //! The subset of the basic encoding rules that traps need (X.690 8).
 
-const INTEGER: u8 = 0x02;
-const OCTETS: u8 = 0x04;
-const OID: u8 = 0x06;
-const SEQUENCE: u8 = 0x30;
-const CONTEXT_TAG: u8 = 0xa0;
+const INTEGER_TAG: u8 = 0x02;
+const OCTET_STRING_TAG: u8 = 0x04;
+const OID_TAG: u8 = 0x06;
+const SEQUENCE_TAG: u8 = 0x30;
+const CONTEXT_TAG_BITS: u8 = 0xa0;
 
 /// Encodes `content` with its tag and length.
 pub(super) fn encode_tagged(tag: u8, content: &[u8]) -> Vec<u8> {
@@ -26,17 +26,17 @@ pub(super) fn encode_integer(number: i64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let spare = |pair: &[u8]| matches!((pair[0], pair[1] & 0x80), (0, 0) | (0xff, 0x80));
     let skip = bytes.windows(2).take_while(|pair| spare(pair)).count();
-    encode_tagged(INTEGER, &bytes[skip..])
+    encode_tagged(INTEGER_TAG, &bytes[skip..])
 }
 
 /// Encodes the content of an unsigned number, such as `TimeTicks`.
-pub(super) fn unsigned_content(number: i64) -> Vec<u8> {
+pub(super) fn encode_unsigned_content(number: i64) -> Vec<u8> {
     encode_integer(number.max(0))[2..].to_vec()
 }
 
 /// Encodes an octet string.
 pub(super) fn encode_octets(bytes: &[u8]) -> Vec<u8> {
-    encode_tagged(OCTETS, bytes)
+    encode_tagged(OCTET_STRING_TAG, bytes)
 }
 
 /// Encodes an object identifier; the first two arcs share a number (X.690 8.19.4).
@@ -53,17 +53,17 @@ pub(super) fn encode_oid(arcs: &[u32]) -> Vec<u8> {
             content.push(more | u8::try_from((arc >> (7 * digit)) & 0x7f).unwrap_or_default());
         }
     }
-    encode_tagged(OID, &content)
+    encode_tagged(OID_TAG, &content)
 }
 
 /// Encodes a sequence.
 pub(super) fn encode_sequence(parts: &[Vec<u8>]) -> Vec<u8> {
-    encode_tagged(SEQUENCE, &parts.concat())
+    encode_tagged(SEQUENCE_TAG, &parts.concat())
 }
 
 /// Encodes a sequence under a context-specific tag.
-pub(super) fn encode_context(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
-    encode_tagged(CONTEXT_TAG | number, &parts.concat())
+pub(super) fn encode_context_tagged(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
+    encode_tagged(CONTEXT_TAG_BITS | number, &parts.concat())
 }
 
 #[cfg(test)]

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ber;
-use super::ber::{encode_context, encode_integer, encode_octets, encode_oid, encode_sequence, encode_tagged};
+use super::ber::{
+    encode_context_tagged, encode_integer, encode_octets, encode_oid, encode_sequence, encode_tagged,
+};
 use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net};
 use crate::notify::contract::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
 /// Default port of trap receivers.
-const PORT: u16 = 162;
+const DEFAULT_TRAP_PORT: u16 = 162;
 
 /// Default community.
-const COMMUNITY: &str = "public";
+const DEFAULT_COMMUNITY: &str = "public";
 
 /// Most bytes of one text, so that all objects fit into one packet.
 const MAX_TEXT_BYTES: usize = 110;
@@ -23,19 +25,19 @@ const MAX_TEXT_BYTES: usize = 110;
 /// `enterpriseSpecific` (RFC 1157 4.1.6).
 const ENTERPRISE_SPECIFIC: i64 = 6;
 
-const SYS_UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
+const SYS_UP_TIME_OID: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
 
-const TRAP_OID: &[u32] = &[1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0];
+const SNMP_TRAP_OID: &[u32] = &[1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0];
 
 /// Tags of SMI types (RFC 2578 7.1).
-const IP_ADDRESS: u8 = 0x40;
+const IP_ADDRESS_TAG: u8 = 0x40;
 
-const TIME_TICKS: u8 = 0x43;
+const TIME_TICKS_TAG: u8 = 0x43;
 
 /// Sends traps.
 pub(in crate::notify) struct TrapChannel {
     pub(in crate::notify) net: Arc<Net>,
-    pub(in crate::notify) enterprise: Vec<u32>,
+    pub(in crate::notify) enterprise_oid: Vec<u32>,
     pub(in crate::notify) started_at: Timestamp,
 }
 
@@ -47,7 +49,7 @@ impl TrapChannel {
         within: Duration,
     ) -> Result<(), SendError> {
         let deadline = Deadline::within(within);
-        let (host, port) = host_and_port(&message.recipient.address)
+        let (host, port) = parse_host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
         let mut trace = ConnectionTrace::default();
         let net = self.net.with_egress_scope(message.egress_scope);
@@ -59,49 +61,51 @@ impl TrapChannel {
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
         let ticks =
             i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
-        let packet = build_packet(message, &self.enterprise, ticks, source);
+        let packet = build_trap_packet(message, &self.enterprise_oid, ticks, source);
         let sent = deadline.enforce(Phase::Send, socket.send(&packet)).await?;
         sent.map(drop).map_err(|error| SendError::transient(format!("{to}: {error}")))
     }
 }
 
 /// Parses `host`, `host:port`, `[v6]:port` or an address alone.
-fn host_and_port(text: &str) -> Option<(&str, u16)> {
+fn parse_host_and_port(text: &str) -> Option<(&str, u16)> {
     let found = crate::syntax::text_format::parse_service_address(text.trim(), &[])?;
-    Some((found.host, found.port.unwrap_or(PORT)))
+    Some((found.host, found.port.unwrap_or(DEFAULT_TRAP_PORT)))
 }
 
-fn build_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, source: IpAddr) -> Vec<u8> {
+fn build_trap_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, source: IpAddr) -> Vec<u8> {
     let recipient = &message.recipient;
-    let community = [message.secret.0.as_str(), recipient.username.as_str(), COMMUNITY];
-    let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(COMMUNITY);
+    let community = [message.credential.0.as_str(), recipient.username.as_str(), DEFAULT_COMMUNITY];
+    let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(DEFAULT_COMMUNITY);
     let kind = message.content.kind;
     let specific = NotificationKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
     let specific = u32::try_from(specific).unwrap_or_default();
-    let ticks = encode_tagged(TIME_TICKS, &ber::unsigned_content(ticks));
+    let ticks = encode_tagged(TIME_TICKS_TAG, &ber::encode_unsigned_content(ticks));
     let (version, pdu) = if recipient.method == NotificationMethod::SnmpV1 {
         // Version 1 supports IPv4 agent addresses only.
         let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };
         let parts = [
             encode_oid(enterprise),
-            encode_tagged(IP_ADDRESS, &own.octets()),
+            encode_tagged(IP_ADDRESS_TAG, &own.octets()),
             encode_integer(ENTERPRISE_SPECIFIC),
             encode_integer(specific.into()),
             ticks,
-            encode_sequence(&varbinds(message, enterprise)),
+            encode_sequence(&message_varbinds(message, enterprise)),
         ];
-        (0, encode_context(4, &parts))
+        (0, encode_context_tagged(4, &parts))
     } else {
         let trap: Vec<u32> = [enterprise, &[0, specific]].concat();
-        let mut bound = vec![varbind(SYS_UP_TIME, ticks), varbind(TRAP_OID, encode_oid(&trap))];
-        bound.extend(varbinds(message, enterprise));
+        let mut bound =
+            vec![encode_varbind(SYS_UP_TIME_OID, ticks), encode_varbind(SNMP_TRAP_OID, encode_oid(&trap))];
+        bound.extend(message_varbinds(message, enterprise));
         // The request id, which no reply refers to.
         let request = i64::from(
-            message.key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) >> 1,
+            message.idempotency_key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte))
+                >> 1,
         );
         (
             1,
-            encode_context(
+            encode_context_tagged(
                 7,
                 &[encode_integer(request), encode_integer(0), encode_integer(0), encode_sequence(&bound)],
             ),
@@ -110,11 +114,11 @@ fn build_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, sourc
     encode_sequence(&[encode_integer(version), encode_octets(community.as_bytes()), pdu])
 }
 
-fn varbind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
+fn encode_varbind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
     encode_sequence(&[encode_oid(name), value])
 }
 
-fn varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
+fn message_varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
     let content = &message.content;
     let values = [
         encode_octets(truncate(&message.subject)),
@@ -123,14 +127,14 @@ fn varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
         encode_octets(truncate(&content.monitor_name)),
         encode_integer(content.status.0.into()),
         encode_octets(truncate(&content.status_text)),
-        encode_octets(truncate(&content.location)),
-        encode_octets(content.at.to_string().as_bytes()),
-        encode_integer(content.errcount.into()),
+        encode_octets(truncate(&content.location_name)),
+        encode_octets(content.occurred_at.to_string().as_bytes()),
+        encode_integer(content.consecutive_failures.into()),
         encode_octets(truncate(&content.target)),
-        encode_octets(truncate(&message.key)),
+        encode_octets(truncate(&message.idempotency_key)),
     ];
     let number = |at: usize| u32::try_from(at + 1).unwrap_or_default();
-    let object = |(at, value)| varbind(&[enterprise, &[1, number(at)]].concat(), value);
+    let object = |(at, value)| encode_varbind(&[enterprise, &[1, number(at)]].concat(), value);
     values.into_iter().enumerate().map(object).collect()
 }
 

@@ -3,7 +3,7 @@
 use crate::domain::{NotificationKind, NotificationMethod};
 
 /// Returns the subject of `kind` (behaviour.md 6).
-pub(super) const fn subject(kind: NotificationKind) -> &'static str {
+pub(super) const fn subject_template(kind: NotificationKind) -> &'static str {
     match kind {
         NotificationKind::SiteError | NotificationKind::HostagentError => {
             "[{{ brand }}] Site/Device Alert (ST={{ status }}) - {{ device_name }} {{ status_text }}"
@@ -31,21 +31,21 @@ pub(super) const fn subject(kind: NotificationKind) -> &'static str {
 }
 
 /// Returns the plain text template of `method`.
-pub(super) const fn text(method: NotificationMethod) -> &'static str {
+pub(super) const fn text_template(method: NotificationMethod) -> &'static str {
     match method {
-        NotificationMethod::Sms => SMS,
-        _ => TEXT,
+        NotificationMethod::Sms => SMS_TEMPLATE,
+        _ => TEXT_TEMPLATE,
     }
 }
 
 /// Fits into three SMS parts.
-const SMS: &str = concat!(
+const SMS_TEMPLATE: &str = concat!(
     "{{ brand }}: {{ title }}{% if device_name %} {{ device_name|truncate(80) }}{% endif %}",
     "{% if status != '0' %} (ST={{ status }}){% endif %} {{ status_text|truncate(160) }}",
     "{% if location %}, {{ location|truncate(40) }}{% endif %}, {{ timestamp }}",
 );
 
-const TEXT: &str = "\
+const TEXT_TEMPLATE: &str = "\
 {{ title }}{% if device_name %}: {{ device_name }}{% endif %}
 
 {% if status_text %}
@@ -126,7 +126,7 @@ Traceroute:
 ";
 
 /// The HTML of mail. Styles are inline, since mail programs support no others.
-pub(super) const HTML: &str = "<!DOCTYPE html>
+pub(super) const HTML_TEMPLATE: &str = "<!DOCTYPE html>
 <html><head><meta charset=\"utf-8\"></head>
 <body style=\"margin:0;padding:16px;font:14px/1.5 sans-serif;color:#222\">
 <table role=\"presentation\" cellpadding=\"0\" cellspacing=\"0\" style=\"max-width:640px;width:100%\">

@@ -11,7 +11,7 @@ use super::template_check;
 use crate::domain::escape_html;
 
 /// Most steps of one rendering.
-const FUEL: u64 = 20_000;
+const MAX_RENDER_STEPS: u64 = 20_000;
 /// Most bytes of output.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 /// Most bytes of a joined list.
@@ -25,7 +25,7 @@ const FORM_ESCAPING: &str = "form";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
     /// One line: a subject or title. Line breaks become spaces.
-    Line,
+    SingleLine,
     /// Plain text.
     Text,
     /// HTML.
@@ -39,7 +39,7 @@ pub(crate) enum OutputFormat {
 impl OutputFormat {
     fn auto_escape(self) -> AutoEscape {
         match self {
-            Self::Line | Self::Text => AutoEscape::None,
+            Self::SingleLine | Self::Text => AutoEscape::None,
             Self::Html => AutoEscape::Html,
             Self::Json => AutoEscape::Json,
             Self::Form => AutoEscape::Custom(FORM_ESCAPING.into()),
@@ -48,13 +48,13 @@ impl OutputFormat {
 }
 
 /// Renders `source` with `values`. An error is a message for people.
-pub(super) fn render(
+pub(super) fn render_template(
     format: OutputFormat,
     source: &str,
     values: &serde_json::Value,
 ) -> Result<String, String> {
     template_check::check_template(source)?;
-    let mut environment = environment(format);
+    let mut environment = new_environment(format);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.map_err(|error| describe_error(&error))?);
     let template =
@@ -65,7 +65,7 @@ pub(super) fn render(
         .map_err(|error| describe_error(&error))?;
     let text = String::from_utf8(out.bytes).map_err(|_| "its output is not valid UTF-8".to_owned())?;
     match format {
-        OutputFormat::Line => Ok(to_single_line(&text)),
+        OutputFormat::SingleLine => Ok(to_single_line(&text)),
         OutputFormat::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
             Ok(_) => Ok(text),
             Err(error) => Err(format!(
@@ -76,9 +76,9 @@ pub(super) fn render(
     }
 }
 
-fn environment(format: OutputFormat) -> Environment<'static> {
+fn new_environment(format: OutputFormat) -> Environment<'static> {
     let mut environment = Environment::empty();
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(MAX_RENDER_STEPS));
     environment.set_recursion_limit(50);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(move |_| format.auto_escape());
@@ -99,14 +99,14 @@ fn environment(format: OutputFormat) -> Environment<'static> {
     environment.add_filter("first", |value: Value| {
         value.try_iter().ok().and_then(|mut items| items.next()).unwrap_or_default()
     });
-    environment.add_filter("join", join);
+    environment.add_filter("join", join_filter);
     environment
         .add_filter("urlencode", |text: String| utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string());
     environment.add_test("defined", |value: Value| !value.is_undefined());
     environment
 }
 
-fn join(list: Value, between: Option<String>) -> Result<String, Error> {
+fn join_filter(list: Value, between: Option<String>) -> Result<String, Error> {
     let between = between.unwrap_or_default();
     let mut joined = String::new();
     for (number, item) in list.try_iter()?.enumerate() {

@@ -13,5 +13,5 @@ mod variables;
 
 pub(super) use engine::OutputFormat;
 pub use renderer::MessageRenderer;
-pub(super) use renderer::render_body;
+pub(super) use renderer::render_settings_body;
 pub use template::{MessageTemplate, RenderedMessage, TemplateError};

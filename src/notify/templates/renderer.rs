@@ -30,14 +30,14 @@ impl MessageRenderer {
         let own_text = if is_body { "" } else { own.text.as_str() };
         let subject = render_part(
             "subject",
-            OutputFormat::Line,
-            own_or_built_in(&own.subject, built_in::subject(content.kind)),
+            OutputFormat::SingleLine,
+            non_empty_or(&own.subject, built_in::subject_template(content.kind)),
             &variables,
         )?;
         let text = render_part(
             "text",
             OutputFormat::Text,
-            own_or_built_in(own_text, built_in::text(method)),
+            non_empty_or(own_text, built_in::text_template(method)),
             &variables,
         )?;
         let html = match method {
@@ -47,19 +47,19 @@ impl MessageRenderer {
             NotificationMethod::MailHtml => Some(render_part(
                 "html",
                 OutputFormat::Html,
-                own_or_built_in(&own.html, built_in::HTML),
+                non_empty_or(&own.html, built_in::HTML_TEMPLATE),
                 &variables,
             )?),
             _ => None,
         };
         let body =
             is_body.then(|| render_part("text", OutputFormat::Json, &own.text, &variables)).transpose()?;
-        Ok(RenderedMessage { subject, text, html, body })
+        Ok(RenderedMessage { subject, text, html, json_body: body })
     }
 
     /// Returns the errors of `template`, found by rendering the examples of its kinds.
     #[must_use]
-    pub fn validate(&self, template: &MessageTemplate) -> Vec<TemplateError> {
+    pub fn template_errors(&self, template: &MessageTemplate) -> Vec<TemplateError> {
         let methods = template.method.map_or_else(
             || vec![NotificationMethod::MailHtml, NotificationMethod::Sms],
             |method| vec![method],
@@ -85,7 +85,7 @@ impl MessageRenderer {
     }
 }
 
-pub(super) fn own_or_built_in<'a>(own: &'a str, built_in: &'a str) -> &'a str {
+pub(super) fn non_empty_or<'a>(own: &'a str, built_in: &'a str) -> &'a str {
     if own.is_empty() { built_in } else { own }
 }
 
@@ -95,16 +95,17 @@ pub(super) fn render_part(
     source: &str,
     variables: &TemplateVariables,
 ) -> Result<String, TemplateError> {
-    engine::render(format, source, variables.as_value()).map_err(|reason| TemplateError { part, reason })
+    engine::render_template(format, source, variables.as_value())
+        .map_err(|reason| TemplateError { part, reason })
 }
 
 /// Renders `source` in `format` with only these `values`: for bodies that settings describe.
-pub(in crate::notify) fn render_body(
+pub(in crate::notify) fn render_settings_body(
     format: OutputFormat,
     source: &str,
     values: &[(&str, &str)],
 ) -> Result<String, String> {
     let values: serde_json::Map<String, serde_json::Value> =
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-    engine::render(format, source, &serde_json::Value::Object(values))
+    engine::render_template(format, source, &serde_json::Value::Object(values))
 }

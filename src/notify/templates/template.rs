@@ -37,5 +37,5 @@ pub struct RenderedMessage {
     /// HTML, for mail that has it.
     pub html: Option<String>,
     /// The whole JSON body, when the account's template defines it.
-    pub body: Option<String>,
+    pub json_body: Option<String>,
 }

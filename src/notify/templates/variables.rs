@@ -12,7 +12,7 @@ const MAX_TRACEROUTE_CHARS: usize = 8_000;
 /// Most entries of one list.
 const MAX_LIST_ITEMS: usize = 100;
 /// Characters of a full-width bar.
-const BAR_WIDTH: u64 = 30;
+const BAR_WIDTH_CHARS: u64 = 30;
 
 /// Template variables, sanitized and bounded.
 pub(super) struct TemplateVariables(Value);
@@ -27,12 +27,12 @@ impl TemplateVariables {
         variables.insert("is_clear".to_owned(), json!(content.kind.is_clear()));
         variables
             .insert("locations".to_owned(), variables.get("rotated_locations").cloned().unwrap_or_default());
-        variables.insert("phases".to_owned(), phases_variable(&content.phases));
+        variables.insert("phases".to_owned(), phases_value(&content.phases));
         variables.insert("certificate".to_owned(), certificate_variable(&content.certificate));
         variables.insert("properties".to_owned(), properties_variable(content));
         variables
             .insert("scripted".to_owned(), json!(content.monitor_type == Some(MonitorType::BrowserScript)));
-        variables.insert("duration".to_owned(), json!(format_duration(content)));
+        variables.insert("duration".to_owned(), json!(format_episode_duration(content)));
         let verified = content
             .verification
             .as_ref()
@@ -42,10 +42,10 @@ impl TemplateVariables {
         let traceroute = extra.shift_remove("traceroute");
         variables.insert("more".to_owned(), Value::Object(extra));
         for value in variables.values_mut() {
-            sanitize(value, MAX_TEXT_CHARS);
+            sanitize_and_truncate(value, MAX_TEXT_CHARS);
         }
         if let Some(mut traceroute) = traceroute {
-            sanitize(&mut traceroute, MAX_TRACEROUTE_CHARS);
+            sanitize_and_truncate(&mut traceroute, MAX_TRACEROUTE_CHARS);
             variables.insert("traceroute".to_owned(), traceroute);
         }
         Self(Value::Object(variables))
@@ -58,7 +58,7 @@ impl TemplateVariables {
 }
 
 /// Replaces control characters that a terminal or mail program would interpret, and truncates long texts and lists.
-fn sanitize(value: &mut Value, max: usize) {
+fn sanitize_and_truncate(value: &mut Value, max: usize) {
     match value {
         Value::String(text) => {
             let safe = |c: char| {
@@ -69,19 +69,19 @@ fn sanitize(value: &mut Value, max: usize) {
         Value::Array(items) => {
             items.truncate(MAX_LIST_ITEMS);
             for item in items {
-                sanitize(item, max);
+                sanitize_and_truncate(item, max);
             }
         }
         Value::Object(fields) => {
             for field in fields.values_mut().take(MAX_LIST_ITEMS) {
-                sanitize(field, max);
+                sanitize_and_truncate(field, max);
             }
         }
         _ => {}
     }
 }
 
-fn phases_variable(phases: &[(String, u64)]) -> Value {
+fn phases_value(phases: &[(String, u64)]) -> Value {
     let total: u64 = phases.iter().map(|(_, micros)| micros).sum::<u64>().max(1);
     let phase = |(name, micros): &(String, u64)| {
         let share = |whole: u64| micros.saturating_mul(whole).div_ceil(total).min(whole);
@@ -89,7 +89,7 @@ fn phases_variable(phases: &[(String, u64)]) -> Value {
             "name": name.replace('_', " "),
             "time": format_micros(*micros),
             "percent": share(100),
-            "bar": "#".repeat(usize::try_from(share(BAR_WIDTH)).unwrap_or_default()),
+            "bar": "#".repeat(usize::try_from(share(BAR_WIDTH_CHARS)).unwrap_or_default()),
         })
     };
     phases.iter().map(phase).collect()
@@ -118,9 +118,9 @@ fn properties_variable(content: &NotificationContent) -> Value {
 }
 
 /// Formats how long the episode has lasted; empty without one.
-fn format_duration(content: &NotificationContent) -> String {
-    let Some(since) = content.since else { return String::new() };
-    match content.at.since(since).as_secs() {
+fn format_episode_duration(content: &NotificationContent) -> String {
+    let Some(since) = content.outage_started_at else { return String::new() };
+    match content.occurred_at.since(since).as_secs() {
         0 => String::new(),
         seconds @ 1..120 => format!("{seconds} s"),
         seconds @ 120..7_200 => format!("{} min", seconds / 60),

@@ -4,75 +4,81 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::catalog::{AccountCache, AccountFacts};
+use crate::catalog::{AccountCache, AccountSnapshot};
 use crate::domain::CustomerId;
 
 /// Facts of the accounts that have monitors.
 pub(super) struct AccountSnapshots {
-    accounts: Arc<AccountCache>,
-    known: HashMap<CustomerId, VersionedFacts>,
+    account_cache: Arc<AccountCache>,
+    snapshots: HashMap<CustomerId, VersionedAccount>,
     /// Accounts that could not be read so far.
-    missing: HashSet<CustomerId>,
+    unreadable_accounts: HashSet<CustomerId>,
     /// Generation of the account cache at the last complete refresh.
-    generation: u64,
+    cache_generation: u64,
     /// Version of the last facts read.
-    versions: u64,
+    last_version: u64,
 }
 
-struct VersionedFacts {
-    facts: Arc<AccountFacts>,
+struct VersionedAccount {
+    account: Arc<AccountSnapshot>,
     version: u64,
 }
 
 impl AccountSnapshots {
     pub(super) fn new(accounts: Arc<AccountCache>) -> Self {
         let generation = accounts.generation();
-        Self { accounts, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
+        Self {
+            account_cache: accounts,
+            snapshots: HashMap::new(),
+            unreadable_accounts: HashSet::new(),
+            cache_generation: generation,
+            last_version: 0,
+        }
     }
 
     /// Reloads what changed; does nothing when nothing changed.
     pub(super) async fn refresh(&mut self) {
-        let generation = self.accounts.generation();
-        let mut customers: Vec<CustomerId> = self.missing.iter().copied().collect();
-        if generation != self.generation {
-            customers.extend(self.known.keys());
+        let generation = self.account_cache.generation();
+        let mut customers: Vec<CustomerId> = self.unreadable_accounts.iter().copied().collect();
+        if generation != self.cache_generation {
+            customers.extend(self.snapshots.keys());
         }
         let mut all = true;
         for customer in customers {
             all &= self.reload(customer).await;
         }
         if all {
-            self.generation = generation;
+            self.cache_generation = generation;
         }
     }
 
     /// Loads `customer`, now or as soon as it can be read.
     pub(super) async fn ensure_loaded(&mut self, customer: CustomerId) {
-        if !self.known.contains_key(&customer) {
+        if !self.snapshots.contains_key(&customer) {
             self.reload(customer).await;
         }
     }
 
     /// Returns the facts of `customer` and their version.
-    pub(super) fn get(&self, customer: CustomerId) -> Option<(&AccountFacts, u64)> {
-        self.known.get(&customer).map(|known| (known.facts.as_ref(), known.version))
+    pub(super) fn get(&self, customer: CustomerId) -> Option<(&AccountSnapshot, u64)> {
+        self.snapshots.get(&customer).map(|known| (known.account.as_ref(), known.version))
     }
 
     async fn reload(&mut self, customer: CustomerId) -> bool {
-        let facts = match self.accounts.facts(customer).await {
+        let facts = match self.account_cache.account(customer).await {
             Ok(facts) => facts,
             Err(error) => {
                 tracing::warn!(customer_id = %customer, error = %error, "failed to read an account; alerts use its earlier data");
-                if !self.known.contains_key(&customer) {
-                    self.missing.insert(customer);
+                if !self.snapshots.contains_key(&customer) {
+                    self.unreadable_accounts.insert(customer);
                 }
                 return false;
             }
         };
-        self.missing.remove(&customer);
-        if self.known.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.facts, &facts)) {
-            self.versions += 1;
-            self.known.insert(customer, VersionedFacts { facts, version: self.versions });
+        self.unreadable_accounts.remove(&customer);
+        if self.snapshots.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.account, &facts)) {
+            self.last_version += 1;
+            self.snapshots.insert(customer, VersionedAccount { account: facts, version: self.last_version });
         }
         true
     }

@@ -6,13 +6,13 @@ use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 
-use super::location_results::passed_page;
-use super::monitor_entry::{MonitorEntry, PageFingerprint};
+use super::location_results::passing_page_fingerprint;
+use super::monitor_entry::{PageFingerprint, TrackedMonitor};
 
 /// Whether `result` has a page but the entry has no baseline yet.
-pub(super) fn needs_baseline(entry: &MonitorEntry, result: &CheckResult) -> bool {
-    let known = entry.pages.iter().any(|(location, _)| *location == result.location_id);
-    !known && passed_page(result).is_some()
+pub(super) fn needs_baseline(entry: &TrackedMonitor, result: &CheckResult) -> bool {
+    let known = entry.last_pages.iter().any(|(location, _)| *location == result.location_id);
+    !known && passing_page_fingerprint(result).is_some()
 }
 
 /// Converts `result` to an option; logs an error.
@@ -40,7 +40,7 @@ pub(super) async fn load_last_page(
         ..ResultFilter::default()
     };
     let page = log_read_error(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
-    page.results.first().and_then(passed_page)
+    page.results.first().and_then(passing_page_fingerprint)
 }
 
 /// Loads the objects of the last stored page; `None` when there is none, or it cannot be read.
@@ -49,10 +49,10 @@ pub(super) async fn load_last_objects(
     monitor: MonitorId,
     location: LocationId,
 ) -> Option<PageBaseline> {
-    let states = log_read_error(monitor, results.states_for(vec![monitor]).await)?;
+    let states = log_read_error(monitor, results.monitor_states_for(vec![monitor]).await)?;
     let state = states.iter().find(|state| state.location_id == location)?;
     // The newest run planned before the full page check started is the run of that check.
-    let thru = state.full_page_at? + Duration::from_micros(1);
+    let thru = state.last_full_page_at? + Duration::from_micros(1);
     let filter = ResultFilter {
         monitors: vec![monitor],
         location: Some(location),
@@ -60,6 +60,6 @@ pub(super) async fn load_last_objects(
         ..ResultFilter::default()
     };
     let page = log_read_error(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
-    let full = page.results.first()?.details.page.as_deref()?;
+    let full = page.results.first()?.details.page_load.as_deref()?;
     PageBaseline::from_page(full, None)
 }

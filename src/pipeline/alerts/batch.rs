@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use super::command::{IngestCommand, result_key};
 use super::engine::AlertEngine;
-use super::monitor_entry::{AlertInput, InputContext, MonitorEntry};
+use super::monitor_entry::{AlertInput, InputContext, TrackedMonitor};
 use super::traceroutes::TracerouteJob;
-use super::verifications::{VerificationRequest, not_verified};
+use super::verifications::{VerificationRequest, verification_without_check};
 use super::{baseline, stored_forms};
 use crate::alerting::{Effect, NotificationDraft};
 use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
     Verification,
 };
-use crate::store::{AlertChanges, Evidence, NewRecord, VerifiedCheck};
+use crate::store::{AddedCapture, AlertChanges, NewRecord, VerifiedCheck};
 
 /// Delay of a traceroute notification, so that the alert that it belongs to is sent first.
-const TRACE_NOTIFY_OFFSET: Duration = Duration::from_millis(500);
+const TRACEROUTE_NOTIFICATION_DELAY: Duration = Duration::from_millis(500);
 
 /// Outcome of a batch.
 #[derive(Default)]
@@ -36,10 +36,10 @@ pub(in crate::pipeline) struct PostCommitActions {
     pub(super) verifications: Vec<VerificationRequest>,
     pub(super) traceroutes: Vec<TracerouteJob>,
     /// Checks whose notifications need not wait any longer.
-    pub(super) release_checks: Vec<CheckId>,
+    pub(super) checks_to_release: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
     /// Whether there are new notifications.
-    pub(super) wakes_delivery: bool,
+    pub(super) has_notifications: bool,
 }
 
 /// Data collected while a batch is processed.
@@ -49,24 +49,24 @@ pub(super) struct BatchContext {
     pub(super) effects: VecDeque<(MonitorId, Effect)>,
     /// Monitors whose alert state must be stored or deleted.
     pub(super) dirty_monitors: HashSet<MonitorId>,
-    pub(super) notifications: Vec<PendingNotification>,
+    pub(super) notifications: Vec<UnrenderedNotification>,
     /// Notifications that are sent with a traceroute.
-    pub(super) traceroute_notifications: Vec<PendingNotification>,
+    pub(super) traceroute_notifications: Vec<UnrenderedNotification>,
     pub(super) traceroutes: Vec<TracerouteJob>,
     /// Checks with a traceroute.
     pub(super) traced_checks: HashSet<CheckId>,
     pub(super) verification_requests: Vec<VerificationRequest>,
-    pub(super) release_checks: Vec<CheckId>,
+    pub(super) checks_to_release: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
-    pub(super) changes: AlertChanges,
+    pub(super) alert_changes: AlertChanges,
     pub(super) missed_results: Vec<CheckResult>,
 }
 
 /// A notification for one recipient, not rendered yet.
-pub(super) struct PendingNotification {
-    pub(super) monitor: MonitorId,
-    pub(super) recipient: RecipientId,
-    pub(super) group: Option<i64>,
+pub(super) struct UnrenderedNotification {
+    pub(super) monitor_id: MonitorId,
+    pub(super) recipient_id: RecipientId,
+    pub(super) group_id: Option<i64>,
     pub(super) draft: NotificationDraft,
 }
 
@@ -83,29 +83,40 @@ impl AlertEngine {
         if time_passes {
             self.locations.refresh(batch.now);
         }
-        self.accounts.refresh().await;
+        self.account_snapshots.refresh().await;
         let mut verifications = Vec::new();
         for command in commands {
             match command {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
-                    self.apply_changes(upserts, removed, &mut batch).await;
+                    self.apply_monitor_changes(upserts, removed, &mut batch).await;
                 }
-                IngestCommand::VerificationDone { monitor, planned_at, verification: answer } => {
+                IngestCommand::VerificationDone { monitor_id: monitor, planned_at, verification: answer } => {
                     verifications.push((monitor, planned_at, answer));
                 }
-                IngestCommand::TracerouteDone { result, file, messages } => {
-                    batch.release_checks.push(result.check_id);
-                    batch.changes.evidence.extend(file.map(|file| Evidence { result, file }));
+                IngestCommand::TracerouteDone {
+                    result_key: result,
+                    output_file: file,
+                    notifications: messages,
+                } => {
+                    batch.checks_to_release.push(result.check_id);
+                    batch
+                        .alert_changes
+                        .added_captures
+                        .extend(file.map(|file| AddedCapture { result_key: result, capture: file }));
                     let now = batch.now;
                     let due = messages.into_iter().map(move |mut message| {
                         // Due after the alert that waited for it, which is due once this is stored.
-                        (message.created_at, message.not_before) = (now, now + TRACE_NOTIFY_OFFSET);
+                        (message.created_at, message.not_before) = (now, now + TRACEROUTE_NOTIFICATION_DELAY);
                         message
                     });
-                    batch.changes.notifications.extend(due);
+                    batch.alert_changes.notifications.extend(due);
                 }
-                IngestCommand::AcknowledgeEpisode { monitor, episode } => {
-                    if self.monitors.get_mut(&monitor).is_some_and(|entry| entry.state.acknowledge(episode)) {
+                IngestCommand::AcknowledgeEpisode { monitor_id: monitor, episode_id: episode } => {
+                    if self
+                        .monitors
+                        .get_mut(&monitor)
+                        .is_some_and(|entry| entry.alert_state.acknowledge_episode(episode))
+                    {
                         batch.dirty_monitors.insert(monitor);
                     }
                 }
@@ -118,21 +129,21 @@ impl AlertEngine {
             self.on_input(monitor, AlertInput::Verification(planned_at, answer), &mut batch);
         }
         if time_passes {
-            self.on_tick(&mut batch);
+            self.run_due_timers(&mut batch);
         }
         while let Some((monitor, effect)) = batch.effects.pop_front() {
             self.apply_effect(monitor, effect, &mut batch);
         }
         self.record_recovered_locations(&mut batch);
-        self.write_notifications(&mut batch, results).await;
-        self.store_states(&mut batch);
-        let wakes_delivery = !batch.changes.notifications.is_empty();
+        self.build_notifications(&mut batch, results).await;
+        self.add_changed_states(&mut batch);
+        let wakes_delivery = !batch.alert_changes.notifications.is_empty();
         let BatchContext {
             verification_requests: asks,
             traceroutes: traces,
-            release_checks: hasten,
+            checks_to_release: hasten,
             events,
-            changes,
+            alert_changes: changes,
             missed_results: missed,
             ..
         } = batch;
@@ -142,50 +153,58 @@ impl AlertEngine {
             post_commit: PostCommitActions {
                 verifications: asks,
                 traceroutes: traces,
-                release_checks: hasten,
+                checks_to_release: hasten,
                 events,
-                wakes_delivery,
+                has_notifications: wakes_delivery,
             },
         }
     }
 
     /// Applies `result` after comparing its page with earlier runs.
     async fn on_result(&mut self, result: &mut CheckResult, batch: &mut BatchContext) {
-        let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.active) else {
+        let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active) else {
             return;
         };
-        let Some((facts, version)) = self.accounts.get(entry.monitor.customer) else { return };
+        let Some((facts, version)) = self.account_snapshots.get(entry.monitor.customer) else { return };
         let rules = entry.rules(facts, version, self.settings);
         if rules.policy.notify_on_content_change && baseline::needs_baseline(entry, result) {
-            let results = self.dependencies.results.as_ref();
+            let results = self.dependencies.result_store.as_ref();
             let before = baseline::load_last_page(results, result.monitor_id, result.location_id).await;
-            entry.pages.push((result.location_id, before));
+            entry.last_pages.push((result.location_id, before));
         }
         let mut objects = None;
-        if let Some(rule) = rules.page_objects
-            && result.details.page.is_some()
+        if let Some(rule) = rules.object_comparison
+            && result.details.page_load.is_some()
         {
-            if !entry.objects.iter().any(|(location, _)| *location == result.location_id) {
-                let results = self.dependencies.results.as_ref();
+            if !entry.object_baselines.iter().any(|(location, _)| *location == result.location_id) {
+                let results = self.dependencies.result_store.as_ref();
                 let before =
                     baseline::load_last_objects(results, result.monitor_id, result.location_id).await;
-                entry.objects.push((result.location_id, before));
+                entry.object_baselines.push((result.location_id, before));
             }
             objects = entry.compare_objects(result, rule);
         }
-        let location_result = entry.location_result(result, &rules, objects);
-        let context = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
-        let effects = entry.apply(AlertInput::Result(location_result), &rules, context);
+        let location_result = entry.build_location_result(result, &rules, objects);
+        let context = InputContext {
+            account: facts,
+            offline_locations: self.locations.offline_locations(),
+            now: batch.now,
+        };
+        let effects = entry.apply_input(AlertInput::Result(location_result), &rules, context);
         self.queue_effects(result.monitor_id, effects, batch);
     }
 
     /// Applies another input to the alert state of `monitor`.
     pub(super) fn on_input(&mut self, monitor: MonitorId, input: AlertInput, batch: &mut BatchContext) {
-        let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.active) else { return };
-        let Some((facts, version)) = self.accounts.get(entry.monitor.customer) else { return };
+        let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.is_active) else { return };
+        let Some((facts, version)) = self.account_snapshots.get(entry.monitor.customer) else { return };
         let rules = entry.rules(facts, version, self.settings);
-        let context = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
-        let effects = entry.apply(input, &rules, context);
+        let context = InputContext {
+            account: facts,
+            offline_locations: self.locations.offline_locations(),
+            now: batch.now,
+        };
+        let effects = entry.apply_input(input, &rules, context);
         self.queue_effects(monitor, effects, batch);
     }
 
@@ -197,26 +216,27 @@ impl AlertEngine {
         batch: &mut BatchContext,
     ) {
         let Some(entry) = self.monitors.get_mut(&monitor) else { return };
-        if entry.has_stored_state || !entry.state.is_default() {
+        if entry.has_stored_state || !entry.alert_state.is_derivable() {
             batch.dirty_monitors.insert(monitor);
         }
-        if let Some(due) = entry.state.next_tick_at()
-            && entry.timer.is_none_or(|set| due < set)
+        if let Some(due) = entry.alert_state.next_tick_at()
+            && entry.next_timer_at.is_none_or(|set| due < set)
         {
-            entry.timer = Some(due);
-            self.timers.set(due, monitor);
+            entry.next_timer_at = Some(due);
+            self.timers.push(due, monitor);
         }
         batch.effects.extend(effects.into_iter().map(|effect| (monitor, effect)));
         self.publish_health(monitor);
     }
 
-    fn on_tick(&mut self, batch: &mut BatchContext) {
+    fn run_due_timers(&mut self, batch: &mut BatchContext) {
         while let Some((at, monitor)) = self.timers.pop_due(batch.now) {
-            let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.timer == Some(at)) else {
+            let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.next_timer_at == Some(at))
+            else {
                 continue;
             };
-            entry.timer = None;
-            if entry.state.next_tick_at().is_some_and(|due| due <= batch.now) {
+            entry.next_timer_at = None;
+            if entry.alert_state.next_tick_at().is_some_and(|due| due <= batch.now) {
                 self.on_input(monitor, AlertInput::Tick, batch);
                 self.defer_timer(monitor, batch.now);
             } else {
@@ -229,35 +249,45 @@ impl AlertEngine {
     fn defer_timer(&mut self, monitor: MonitorId, now: Timestamp) {
         let later = now + Duration::from_secs(1);
         if let Some(entry) =
-            self.monitors.get_mut(&monitor).filter(|entry| entry.timer.is_some_and(|at| at <= now))
+            self.monitors.get_mut(&monitor).filter(|entry| entry.next_timer_at.is_some_and(|at| at <= now))
         {
-            entry.timer = Some(later);
-            self.timers.set(later, monitor);
+            entry.next_timer_at = Some(later);
+            self.timers.push(later, monitor);
         }
     }
 
     fn apply_effect(&mut self, monitor: MonitorId, effect: Effect, batch: &mut BatchContext) {
         let Some(entry) = self.monitors.get(&monitor) else { return };
         match effect {
-            Effect::RequestVerification { planned_at, check, location, failed } => {
+            Effect::RequestVerification {
+                planned_at,
+                check_id: check,
+                location_id: location,
+                failed_locations: failed,
+            } => {
                 let verifier = self.select_verifier(entry, &failed, (location, check));
                 match verifier {
                     Ok((location, longest)) => {
                         batch.verification_requests.push(VerificationRequest {
                             monitor: entry.monitor.clone(),
                             planned_at,
-                            location,
+                            verifying_location: location,
                             max_check_duration: longest,
                         });
                     }
                     Err(status) => {
-                        self.apply_verification(monitor, planned_at, not_verified(status, batch.now), batch);
+                        self.apply_verification(
+                            monitor,
+                            planned_at,
+                            verification_without_check(status, batch.now),
+                            batch,
+                        );
                     }
                 }
             }
             Effect::RecordVerification { planned_at, location, verification: answer } => {
-                batch.changes.verifications.push(VerifiedCheck {
-                    result: result_key(monitor, planned_at, location),
+                batch.alert_changes.verified_checks.push(VerifiedCheck {
+                    result_key: result_key(monitor, planned_at, location),
                     verification: answer,
                 });
             }
@@ -270,8 +300,8 @@ impl AlertEngine {
                         batch.now,
                     ));
                     let customer = entry.monitor.customer;
-                    if self.offline.mark_offline(customer, location) {
-                        let name = self.locations.name(location);
+                    if self.offline_locations.insert_if_new(customer, location) {
+                        let name = self.locations.name_of(location);
                         batch.events.push(super::offline_locations::location_event(
                             customer, name, location, true, batch.now,
                         ));
@@ -279,38 +309,43 @@ impl AlertEngine {
                 }
             }
             Effect::UpdateEpisode(change) => {
-                batch.changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
+                batch.alert_changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
             }
             // Its recipients are those of the notification that follows.
-            Effect::RunTraceroute { planned_at, location, check, audience: _ } => {
-                if self.traceroutes.try_acquire(location, batch.now) {
+            Effect::RunTraceroute { planned_at, location, check_id: check, recipients: _ } => {
+                if self.traceroute_runner.try_acquire(location, batch.now) {
                     let result = result_key(monitor, planned_at, location);
                     batch.traced_checks.insert(check);
                     let monitor = entry.monitor.clone();
                     batch.traceroutes.push(TracerouteJob {
                         monitor,
-                        result,
-                        address: None,
-                        messages: Vec::new(),
+                        result_key: result,
+                        peer_address: None,
+                        notifications: Vec::new(),
                     });
                 }
             }
-            Effect::Notify { recipient, group, draft } => {
-                let traced = draft.awaits_trace
+            Effect::Notify { recipient_id: recipient, group_id: group, draft } => {
+                let traced = draft.awaits_traceroute
                     && draft
                         .deciding_result
                         .as_ref()
                         .is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
                 if traced {
                     let draft = NotificationDraft { kind: NotificationKind::Traceroute, ..draft.clone() };
-                    batch.traceroute_notifications.push(PendingNotification {
-                        monitor,
-                        recipient,
-                        group,
+                    batch.traceroute_notifications.push(UnrenderedNotification {
+                        monitor_id: monitor,
+                        recipient_id: recipient,
+                        group_id: group,
                         draft,
                     });
                 }
-                batch.notifications.push(PendingNotification { monitor, recipient, group, draft });
+                batch.notifications.push(UnrenderedNotification {
+                    monitor_id: monitor,
+                    recipient_id: recipient,
+                    group_id: group,
+                    draft,
+                });
             }
         }
     }
@@ -318,16 +353,16 @@ impl AlertEngine {
     /// Returns the location to verify a failure and its longest check duration, or the status when there is none.
     fn select_verifier(
         &self,
-        entry: &MonitorEntry,
+        entry: &TrackedMonitor,
         failed: &[LocationId],
         of: (LocationId, CheckId),
     ) -> Result<(LocationId, Duration), Status> {
-        let known = self.accounts.get(entry.monitor.customer).zip(entry.rules.as_ref());
-        let ((facts, _), (_, rules)) = known.ok_or(Status::VERIFIED_UNAVAILABLE)?;
+        let known = self.account_snapshots.get(entry.monitor.customer).zip(entry.cached_rules.as_ref());
+        let ((facts, _), (_, rules)) = known.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
         let location = self.locations.select_verifier(&rules.policy, facts, failed, of);
-        let location = location.ok_or(Status::VERIFIED_UNAVAILABLE)?;
-        if !self.verifications.has_capacity() {
-            return Err(Status::VERIFIED_NO_ANSWER);
+        let location = location.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
+        if !self.verification_runner.has_capacity() {
+            return Err(Status::VERIFICATION_NO_RESPONSE);
         }
         Ok((location, rules.policy.run_plan.max_check_duration))
     }
@@ -346,8 +381,9 @@ impl AlertEngine {
     }
 
     fn record_recovered_locations(&mut self, batch: &mut BatchContext) {
-        for (customer, location) in self.offline.take_recovered(self.locations.offline()) {
-            let name = self.locations.name(location);
+        for (customer, location) in self.offline_locations.take_recovered(self.locations.offline_locations())
+        {
+            let name = self.locations.name_of(location);
             batch
                 .events
                 .push(super::offline_locations::location_event(customer, name, location, false, batch.now));
@@ -355,15 +391,19 @@ impl AlertEngine {
     }
 
     /// Adds changed alert states to the stored changes; default states are deleted.
-    fn store_states(&mut self, batch: &mut BatchContext) {
+    fn add_changed_states(&mut self, batch: &mut BatchContext) {
         let mut touched: Vec<MonitorId> = batch.dirty_monitors.drain().collect();
         touched.sort_unstable();
         for monitor in touched {
             let Some(entry) = self.monitors.get_mut(&monitor) else { continue };
-            let body = if entry.state.is_default() { None } else { serde_json::to_string(&entry.state).ok() };
+            let body = if entry.alert_state.is_derivable() {
+                None
+            } else {
+                serde_json::to_string(&entry.alert_state).ok()
+            };
             if body.is_some() || entry.has_stored_state {
                 entry.has_stored_state = body.is_some();
-                batch.changes.alert_states.push((monitor, body));
+                batch.alert_changes.alert_states.push((monitor, body));
             }
         }
     }

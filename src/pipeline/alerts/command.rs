@@ -16,11 +16,15 @@ pub(in crate::pipeline) enum IngestCommand {
     /// Monitors were changed or removed.
     UpdateMonitors { upserts: Vec<Monitor>, removed: Vec<MonitorId> },
     /// Another location has verified a failure.
-    VerificationDone { monitor: MonitorId, planned_at: Timestamp, verification: Verification },
+    VerificationDone { monitor_id: MonitorId, planned_at: Timestamp, verification: Verification },
     /// A traceroute has ended; without a file when it failed.
-    TracerouteDone { result: ResultKey, file: Option<Capture>, messages: Vec<NewNotification> },
+    TracerouteDone {
+        result_key: ResultKey,
+        output_file: Option<Capture>,
+        notifications: Vec<NewNotification>,
+    },
     /// Someone acknowledged an episode.
-    AcknowledgeEpisode { monitor: MonitorId, episode: EpisodeId },
+    AcknowledgeEpisode { monitor_id: MonitorId, episode_id: EpisodeId },
 }
 
 /// Published health of the monitors. A monitor without an entry has had no input yet.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::account_snapshots::AccountSnapshots;
 use super::command::{HealthMap, IngestCommand};
-use super::locations::Locations;
-use super::monitor_entry::MonitorEntry;
-use super::offline_locations::OfflineLocations;
-use super::restored_state::RestoredState;
+use super::locations::LocationStatuses;
+use super::monitor_entry::TrackedMonitor;
+use super::offline_locations::ReportedOfflineLocations;
+use super::restored_state::RestoredAlertStates;
 use super::settings::{AlertEngineDependencies, AlertEngineSettings};
 use super::timer_heap::TimerHeap;
 use super::traceroutes::TracerouteRunner;
@@ -22,17 +22,17 @@ pub struct AlertEngine {
     pub(super) dependencies: AlertEngineDependencies,
     pub(super) settings: AlertEngineSettings,
     /// Receives the outcomes of verifications and traceroutes.
-    pub(super) commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
-    pub(super) monitors: HashMap<MonitorId, MonitorEntry>,
-    pub(super) accounts: AccountSnapshots,
-    pub(super) locations: Locations,
-    pub(super) offline: OfflineLocations,
+    pub(super) command_sender: tokio::sync::mpsc::WeakSender<IngestCommand>,
+    pub(super) monitors: HashMap<MonitorId, TrackedMonitor>,
+    pub(super) account_snapshots: AccountSnapshots,
+    pub(super) locations: LocationStatuses,
+    pub(super) offline_locations: ReportedOfflineLocations,
     pub(super) timers: TimerHeap,
-    pub(super) verifications: VerificationRunner,
-    pub(super) traceroutes: TracerouteRunner,
+    pub(super) verification_runner: VerificationRunner,
+    pub(super) traceroute_runner: TracerouteRunner,
     pub(super) health_map: HealthMap,
     /// State loaded from the store, until the monitors are known.
-    pub(super) restored_state: Option<RestoredState>,
+    pub(super) restored_state: Option<RestoredAlertStates>,
 }
 
 impl AlertEngine {
@@ -46,21 +46,21 @@ impl AlertEngine {
         commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
         health_map: HealthMap,
     ) -> Result<Self, StoreError> {
-        let restored_state = RestoredState::load(&dependencies).await?;
-        let mut locations = Locations::new(Arc::clone(&dependencies.planner));
+        let restored_state = RestoredAlertStates::load(&dependencies).await?;
+        let mut locations = LocationStatuses::new(Arc::clone(&dependencies.planner));
         locations.refresh(dependencies.clock.now());
         Ok(Self {
-            accounts: AccountSnapshots::new(Arc::clone(&dependencies.accounts)),
+            account_snapshots: AccountSnapshots::new(Arc::clone(&dependencies.account_cache)),
             locations,
-            offline: OfflineLocations::default(),
+            offline_locations: ReportedOfflineLocations::default(),
             timers: TimerHeap::default(),
-            verifications: VerificationRunner::default(),
-            traceroutes: TracerouteRunner::default(),
+            verification_runner: VerificationRunner::default(),
+            traceroute_runner: TracerouteRunner::default(),
             monitors: HashMap::new(),
             restored_state: Some(restored_state),
             dependencies,
             settings,
-            commands,
+            command_sender: commands,
             health_map,
         })
     }
@@ -76,9 +76,9 @@ impl AlertEngine {
     /// Publishes the health of `monitor` when it changed.
     pub(super) fn publish_health(&mut self, monitor: MonitorId) {
         let Some(entry) = self.monitors.get_mut(&monitor) else { return };
-        let health = entry.state.health();
-        if entry.health != Some(health) {
-            entry.health = Some(health);
+        let health = entry.alert_state.health();
+        if entry.published_health != Some(health) {
+            entry.published_health = Some(health);
             self.health_map.write().insert(monitor, health);
         }
     }

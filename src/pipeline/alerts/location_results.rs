@@ -5,12 +5,12 @@ use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page_comparison;
 use crate::evaluate::page_comparison::{PageBaseline, PageComparisonRule};
 
-use super::monitor_entry::{MonitorEntry, PageFingerprint};
+use super::monitor_entry::{PageFingerprint, TrackedMonitor};
 use super::monitor_rules::MonitorRules;
 
-impl MonitorEntry {
+impl TrackedMonitor {
     /// Converts `result` and remembers its page. `objects` is the change of its page's objects.
-    pub(super) fn location_result(
+    pub(super) fn build_location_result(
         &mut self,
         result: &mut CheckResult,
         rules: &MonitorRules,
@@ -20,43 +20,47 @@ impl MonitorEntry {
             if rules.policy.notify_on_content_change { self.detect_page_change(result) } else { None };
         LocationResult {
             planned_at: result.planned_at,
-            location: result.location_id,
+            location_id: result.location_id,
             check_id: result.check_id,
             outcome: result.outcome,
             status: result.status,
-            slots: result.slots(),
+            run_count: result.slots(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
-            step: result.failing_step().map(|step| step.number),
+            failing_step: result.failing_step().map(|step| step.number),
             failed_views: result
                 .details
-                .views
+                .content_views
                 .iter()
                 .filter(|view| view.should_notify())
                 .map(|view| view.id)
                 .collect(),
             page_change: objects.or(content),
-            certificate: expiring_certificate(result, rules),
+            expiring_certificate: expiring_certificate(result, rules),
         }
     }
 
     /// Detects a change of the page's size since the last passing run at this location (behaviour.md 4, content
     /// change). A change of its text is recorded in the result, too.
     fn detect_page_change(&mut self, result: &mut CheckResult) -> Option<PageChange> {
-        let now = passed_page(result)?;
-        let entry = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
+        let now = passing_page_fingerprint(result)?;
+        let entry = self.last_pages.iter_mut().find(|(location, _)| *location == result.location_id);
         let Some((_, before)) = entry else {
-            self.pages.push((result.location_id, Some(now)));
+            self.last_pages.push((result.location_id, Some(now)));
             return None;
         };
-        let (bytes, text) = (now.bytes, now.text.clone());
+        let (bytes, text) = (now.body_bytes, now.text_hash.clone());
         let before = before.replace(now)?;
-        let is_resized = before.bytes != bytes;
-        let is_reworded = before.text.is_some() && text.is_some() && before.text != text;
+        let is_resized = before.body_bytes != bytes;
+        let is_reworded = before.text_hash.is_some() && text.is_some() && before.text_hash != text;
         if let Some(facts) = &mut result.facts.http {
-            facts.changed = is_resized || is_reworded;
-            facts.text_sha256_before = before.text.filter(|_| is_reworded);
+            facts.content_changed = is_resized || is_reworded;
+            facts.previous_text_sha256 = before.text_hash.filter(|_| is_reworded);
         }
-        is_resized.then_some(PageChange { before: before.bytes, now: bytes, object_changes: None })
+        is_resized.then_some(PageChange {
+            bytes_before: before.body_bytes,
+            bytes_now: bytes,
+            object_changes: None,
+        })
     }
 
     /// Compares the objects of the page with those of the previous run at this location, and makes the result an error
@@ -67,22 +71,22 @@ impl MonitorEntry {
         rule: PageComparisonRule,
     ) -> Option<PageChange> {
         let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
-        let full = result.details.page.as_deref_mut()?;
-        let entry = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
+        let full = result.details.page_load.as_deref_mut()?;
+        let entry = self.object_baselines.iter_mut().find(|(location, _)| *location == result.location_id);
         let (_, known) = entry?;
         let changes = match known {
-            Some(before) if is_good => page_comparison::compare(before, full, &rule),
+            Some(before) if is_good => page_comparison::compare_with_baseline(before, full, &rule),
             _ => Vec::new(),
         };
-        let bytes_before = known.as_ref().map_or(0, PageBaseline::bytes);
+        let bytes_before = known.as_ref().map_or(0, PageBaseline::total_bytes);
         if let Some(now) = PageBaseline::from_page(full, known.as_ref()) {
             *known = Some(now);
         }
         let failure = page_comparison::changes_failure(&changes)?;
         full.changes = page_comparison::truncate_changes(changes);
         let change = PageChange {
-            before: bytes_before,
-            now: full.bytes,
+            bytes_before,
+            bytes_now: full.decoded_bytes,
             object_changes: Some(failure.detail.clone()),
         };
         let status = failure.status();
@@ -101,7 +105,7 @@ impl MonitorEntry {
             if rule.is_error {
                 attempt.failure = Some(failure);
             } else {
-                attempt.warnings.push(Warning::from_page_failure(&failure));
+                attempt.warnings.push(Warning::from_page_object_failure(&failure));
             }
         }
         (!rule.is_error).then_some(change)
@@ -109,11 +113,11 @@ impl MonitorEntry {
 }
 
 /// Returns the page of a passing run. A redirect that was not followed has no page.
-pub(super) fn passed_page(result: &CheckResult) -> Option<PageFingerprint> {
+pub(super) fn passing_page_fingerprint(result: &CheckResult) -> Option<PageFingerprint> {
     let page = result.facts.http.as_ref()?;
     let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
     (is_good && !(300..400).contains(&page.http_status))
-        .then(|| PageFingerprint { bytes: page.body_bytes, text: page.text_sha256.clone() })
+        .then(|| PageFingerprint { body_bytes: page.body_bytes, text_hash: page.text_sha256.clone() })
 }
 
 fn expiring_certificate(result: &CheckResult, rules: &MonitorRules) -> Option<ExpiringCertificate> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::alerting::AlertPolicy;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::{CheckId, LocationId, Timestamp};
 use crate::pipeline::planner::{AgentStatus, Planner};
 
@@ -12,16 +12,16 @@ use crate::pipeline::planner::{AgentStatus, Planner};
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every location, with the status of its agent.
-pub(super) struct Locations {
+pub(super) struct LocationStatuses {
     planner: Arc<dyn Planner>,
     agents: Vec<AgentStatus>,
-    offline: Vec<LocationId>,
+    offline_locations: Vec<LocationId>,
     refreshed_at: Option<Timestamp>,
 }
 
-impl Locations {
+impl LocationStatuses {
     pub(super) fn new(planner: Arc<dyn Planner>) -> Self {
-        Self { planner, agents: Vec::new(), offline: Vec::new(), refreshed_at: None }
+        Self { planner, agents: Vec::new(), offline_locations: Vec::new(), refreshed_at: None }
     }
 
     /// Refreshes when the last refresh is a second old, or the clock was set back.
@@ -31,17 +31,17 @@ impl Locations {
         }
         self.refreshed_at = Some(now);
         self.agents = self.planner.agent_statuses();
-        self.offline =
+        self.offline_locations =
             self.agents.iter().filter(|agent| !agent.is_alive).map(|agent| agent.location.id).collect();
     }
 
     /// Returns the locations without a live agent.
-    pub(super) fn offline(&self) -> &[LocationId] {
-        &self.offline
+    pub(super) fn offline_locations(&self) -> &[LocationId] {
+        &self.offline_locations
     }
 
     /// Returns the name of a location; empty when it is unknown.
-    pub(super) fn name(&self, id: LocationId) -> &str {
+    pub(super) fn name_of(&self, id: LocationId) -> &str {
         let agent = self.agents.iter().find(|agent| agent.location.id == id);
         agent.map_or("", |agent| agent.location.name.as_str())
     }
@@ -52,12 +52,13 @@ impl Locations {
     pub(super) fn select_verifier(
         &self,
         policy: &AlertPolicy,
-        facts: &AccountFacts,
+        facts: &AccountSnapshot,
         failed: &[LocationId],
         (of, check): (LocationId, CheckId),
     ) -> Option<LocationId> {
-        let region =
-            |id| self.agents.iter().find(|agent| agent.location.id == id).map(|agent| agent.location.region);
+        let region = |id| {
+            self.agents.iter().find(|agent| agent.location.id == id).map(|agent| agent.location.region_code)
+        };
         let own_region = region(of);
         let is_eligible = |agent: &&AgentStatus| {
             let id = agent.location.id;
@@ -66,7 +67,7 @@ impl Locations {
             agent.is_alive && id != of && !failed.contains(&id) && (of_pool || verifies)
         };
         let mut candidates: Vec<&AgentStatus> = self.agents.iter().filter(is_eligible).collect();
-        let same_region = |agent: &&AgentStatus| own_region == Some(agent.location.region);
+        let same_region = |agent: &&AgentStatus| own_region == Some(agent.location.region_code);
         if !candidates.iter().all(same_region) {
             candidates.retain(|agent| !same_region(agent));
         }

@@ -5,46 +5,46 @@ use std::sync::Arc;
 use super::monitor_rules::{self, MonitorRules};
 use super::settings::AlertEngineSettings;
 use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth};
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, Timestamp, Verification};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::schema::Monitor;
 
 /// A monitor that the alert engine tracks.
-pub(super) struct MonitorEntry {
+pub(super) struct TrackedMonitor {
     /// Its current revision.
     pub(super) monitor: Monitor,
     /// Whether it is planned: neither disabled nor paused.
-    pub(super) active: bool,
+    pub(super) is_active: bool,
     /// Its alert state.
-    pub(super) state: AlertState,
+    pub(super) alert_state: AlertState,
     /// Its alerting rules, with the version of the account facts that they come from.
-    pub(super) rules: Option<(u64, Arc<MonitorRules>)>,
+    pub(super) cached_rules: Option<(u64, Arc<MonitorRules>)>,
     /// Whether the store has an alert state of it.
     pub(super) has_stored_state: bool,
     /// Its earliest timer.
-    pub(super) timer: Option<Timestamp>,
+    pub(super) next_timer_at: Option<Timestamp>,
     /// The last good page at each location, where changes are notified.
-    pub(super) pages: Vec<(LocationId, Option<PageFingerprint>)>,
+    pub(super) last_pages: Vec<(LocationId, Option<PageFingerprint>)>,
     /// The objects of the last page at each location, where they are compared; `None` when there was no page yet.
-    pub(super) objects: Vec<(LocationId, Option<PageBaseline>)>,
+    pub(super) object_baselines: Vec<(LocationId, Option<PageBaseline>)>,
     /// Health that was published last.
-    pub(super) health: Option<MonitorHealth>,
+    pub(super) published_health: Option<MonitorHealth>,
 }
 
 /// Identifies the content of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageFingerprint {
     /// Decoded size in bytes.
-    pub(super) bytes: u64,
+    pub(super) body_bytes: u64,
     /// Hash of its text.
-    pub(super) text: Option<String>,
+    pub(super) text_hash: Option<String>,
 }
 
 /// Account, locations and time at which an input is applied.
 #[derive(Clone, Copy)]
 pub(super) struct InputContext<'a> {
-    pub(super) facts: &'a AccountFacts,
+    pub(super) account: &'a AccountSnapshot,
     pub(super) offline_locations: &'a [LocationId],
     pub(super) now: Timestamp,
 }
@@ -56,40 +56,40 @@ pub(super) enum AlertInput {
     Tick,
 }
 
-impl MonitorEntry {
+impl TrackedMonitor {
     pub(super) fn new(monitor: Monitor) -> Self {
         Self {
             monitor,
-            active: false,
-            state: AlertState::default(),
-            rules: None,
+            is_active: false,
+            alert_state: AlertState::default(),
+            cached_rules: None,
             has_stored_state: false,
-            timer: None,
-            pages: Vec::new(),
-            objects: Vec::new(),
-            health: None,
+            next_timer_at: None,
+            last_pages: Vec::new(),
+            object_baselines: Vec::new(),
+            published_health: None,
         }
     }
 
     /// Returns its rules for `version` of the account facts.
     pub(super) fn rules(
         &mut self,
-        facts: &AccountFacts,
+        facts: &AccountSnapshot,
         version: u64,
         settings: AlertEngineSettings,
     ) -> Arc<MonitorRules> {
-        match &self.rules {
+        match &self.cached_rules {
             Some((of, rules)) if *of == version => Arc::clone(rules),
             _ => {
-                let rules = Arc::new(monitor_rules::monitor_rules(&self.monitor, facts, settings));
-                self.rules = Some((version, Arc::clone(&rules)));
+                let rules = Arc::new(monitor_rules::build_monitor_rules(&self.monitor, facts, settings));
+                self.cached_rules = Some((version, Arc::clone(&rules)));
                 rules
             }
         }
     }
 
     /// Applies an input to the alert state; returns the effects.
-    pub(super) fn apply(
+    pub(super) fn apply_input(
         &mut self,
         input: AlertInput,
         rules: &MonitorRules,
@@ -97,17 +97,17 @@ impl MonitorEntry {
     ) -> Vec<Effect> {
         let cx = AlertContext {
             policy: &rules.policy,
-            contacts: &context.facts.contacts,
-            calendar: &context.facts.calendar,
+            contacts: &context.account.contacts,
+            blackout_calendar: &context.account.blackout_calendar,
             offline_locations: context.offline_locations,
             now: context.now,
         };
         match input {
-            AlertInput::Result(result) => self.state.on_result(result, &cx),
+            AlertInput::Result(result) => self.alert_state.on_result(result, &cx),
             AlertInput::Verification(planned_at, answer) => {
-                self.state.on_verification(planned_at, answer, &cx)
+                self.alert_state.on_verification(planned_at, answer, &cx)
             }
-            AlertInput::Tick => self.state.on_tick(&cx),
+            AlertInput::Tick => self.alert_state.on_tick(&cx),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Alerting rules of a monitor, combined with its account's settings.
 
 use crate::alerting::AlertPolicy;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::LocationId;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::schema::Monitor;
@@ -16,34 +16,34 @@ pub(super) struct MonitorRules {
     /// When to report certificates.
     pub(super) certificate_expiry: ExpiryRule,
     /// How to compare the objects of its page, if they are compared.
-    pub(super) page_objects: Option<PageComparisonRule>,
+    pub(super) object_comparison: Option<PageComparisonRule>,
 }
 
 /// Builds the rules of this revision of `monitor`.
-pub(super) fn monitor_rules(
+pub(super) fn build_monitor_rules(
     monitor: &Monitor,
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     settings: AlertEngineSettings,
 ) -> MonitorRules {
     let monitor_settings = monitor.document.settings();
-    let pool: Vec<LocationId> = facts.location_pool(monitor).into_iter().map(LocationId).collect();
+    let pool: Vec<LocationId> = facts.location_pool_ids(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
-    let expiry = monitor_settings.certificate_dates.expiry_rule(facts.certificate_days);
+    let expiry = monitor_settings.certificate_dates.expiry_rule(facts.certificate_warning_days);
     let policy = AlertPolicy {
         monitor_id: monitor.id,
-        mode: monitor_settings.location_mode,
+        location_mode: monitor_settings.location_mode,
         primary_location: plan.location_pool.first().copied().unwrap_or(LocationId(0)),
         run_plan: plan,
-        quorum: facts.quorum,
+        quorum: facts.failure_quorum,
         notify_on_error: monitor_settings.alerting.notify_on_error,
         notify_on_content_change: monitor_settings
             .full_page
             .is_some_and(|page| page.notify_on_content_change),
         notify_on_expiry: expiry != ExpiryRule::Disabled,
-        traceroute: monitor_settings.alerting.traceroute_on_error,
-        no_data_runs: settings.no_data_runs,
+        traceroute_on_error: monitor_settings.alerting.traceroute_on_error,
+        no_data_threshold: settings.no_data_threshold,
     };
     let page =
         monitor_settings.full_page.and_then(|page| page.comparison_rule(settings.size_tolerance_percent));
-    MonitorRules { policy, certificate_expiry: expiry, page_objects: page }
+    MonitorRules { policy, certificate_expiry: expiry, object_comparison: page }
 }

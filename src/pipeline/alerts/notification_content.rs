@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::alerting::{LocationResult, NotificationDraft};
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::catalog::monitor_summary::{custom_properties, display_target};
 use crate::domain::{
     CheckId, CheckResult, ContentViewResult, LocationId, LocationReport, NotificationContent,
@@ -19,47 +19,50 @@ const MAX_REASONS: usize = 5;
 /// Sources of the content, beside the draft.
 pub(super) struct ContentSources<'a, 'r> {
     pub(super) monitor: &'a Monitor,
-    pub(super) facts: &'a AccountFacts,
+    pub(super) account: &'a AccountSnapshot,
     /// Finds loaded results.
-    pub(super) results: &'a dyn Fn(CheckId) -> Option<&'r CheckResult>,
+    pub(super) result_by_check: &'a dyn Fn(CheckId) -> Option<&'r CheckResult>,
     /// Returns names of locations that the account does not have, such as verifying ones.
-    pub(super) name: &'a dyn Fn(LocationId) -> String,
+    pub(super) location_name: &'a dyn Fn(LocationId) -> String,
     pub(super) now: Timestamp,
 }
 
 /// Builds the content for `draft`.
-pub(super) fn build_content(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> NotificationContent {
-    let (monitor, facts) = (from.monitor, from.facts);
+pub(super) fn build_notification_content(
+    draft: &NotificationDraft,
+    from: &ContentSources<'_, '_>,
+) -> NotificationContent {
+    let (monitor, facts) = (from.monitor, from.account);
     let cause = draft.deciding_result.as_ref();
-    let result = cause.and_then(|cause| (from.results)(cause.check_id));
+    let result = cause.and_then(|cause| (from.result_by_check)(cause.check_id));
     let (status, status_text) = status_line(draft, result, from.now);
     NotificationContent {
         kind: draft.kind,
         customer: monitor.customer,
-        company: facts.name.clone(),
-        brand: facts.brand.clone(),
+        account_name: facts.name.clone(),
+        subject_prefix: facts.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),
-        episode: draft.episode,
+        episode_id: draft.episode_id,
         check_id: cause.map(|cause| cause.check_id),
-        at: draft.planned_at,
-        since: draft.started_at,
+        occurred_at: draft.planned_at,
+        outage_started_at: draft.started_at,
         status,
         status_text,
         reasons: result.map(|result| result.reasons.clone()).unwrap_or_default(),
-        errcount: draft.errcount,
+        consecutive_failures: draft.consecutive_runs,
         http_status: result.and_then(|result| Some(result.facts.http.as_ref()?.http_status)),
-        location_id: cause.map(|cause| cause.location),
-        location: cause.map(|cause| location_name(cause.location, from)).unwrap_or_default(),
-        locations: locations(draft, from),
+        location_id: cause.map(|cause| cause.location_id),
+        location_name: cause.map(|cause| location_name(cause.location_id, from)).unwrap_or_default(),
+        location_reports: location_reports(draft, from),
         verification: draft.verification.clone(),
         target: display_target(monitor),
-        step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
+        failing_step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
         alert_note: monitor.document.alert_note().to_owned(),
         properties: custom_properties(monitor, facts),
-        phases: result.map(phases).unwrap_or_default(),
-        certificate: result.map(certificate).unwrap_or_default(),
+        phases: result.map(named_phases).unwrap_or_default(),
+        certificate: result.map(peer_certificate_json).unwrap_or_default(),
         extra: extra_fields(draft, result, from.now),
     }
 }
@@ -70,37 +73,42 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
     let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match draft.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
-        NotificationKind::NoData => (found, format!("no data from {} consecutive runs", draft.errcount)),
+        NotificationKind::NoData => {
+            (found, format!("no data from {} consecutive runs", draft.consecutive_runs))
+        }
         NotificationKind::WebChange => {
             let page = cause.and_then(|cause| cause.page_change.as_ref());
             let text = page.map(|page| match &page.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
-                None => format!("content changed from {} to {} bytes", page.before, page.now),
+                None => format!("content changed from {} to {} bytes", page.bytes_before, page.bytes_now),
             });
             (Status::OK, text.unwrap_or_else(|| "content changed".to_owned()))
         }
-        NotificationKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
-            Some(certificate) if certificate.not_after < now => (
-                Status::VALIDATION_FAILED,
-                format!("the certificate `{}` expired {}", certificate.subject, certificate.not_after),
-            ),
-            Some(certificate) => (
-                Status::OK,
-                format!("the certificate `{}` expires {}", certificate.subject, certificate.not_after),
-            ),
-            None => (Status::OK, "the certificate expires soon".to_owned()),
-        },
+        NotificationKind::CertificateExpiration => {
+            match cause.and_then(|cause| cause.expiring_certificate.as_ref()) {
+                Some(certificate) if certificate.not_after < now => (
+                    Status::VALIDATION_FAILED,
+                    format!("the certificate `{}` expired {}", certificate.subject, certificate.not_after),
+                ),
+                Some(certificate) => (
+                    Status::OK,
+                    format!("the certificate `{}` expires {}", certificate.subject, certificate.not_after),
+                ),
+                None => (Status::OK, "the certificate expires soon".to_owned()),
+            }
+        }
         _ => (found, result.map_or_else(|| found.text().to_owned(), |result| result.status_text.clone())),
     }
 }
 
 /// Returns every location of the run, also those without a result.
-fn locations(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
+fn location_reports(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
     let to_report = |reported: &LocationResult| LocationReport {
-        location_id: reported.location,
-        name: location_name(reported.location, from),
+        location_id: reported.location_id,
+        name: location_name(reported.location_id, from),
         status: Some(reported.status),
-        status_text: match (from.results)(reported.check_id).and_then(|result| result.reasons.first()) {
+        status_text: match (from.result_by_check)(reported.check_id).and_then(|result| result.reasons.first())
+        {
             Some(reason) => format!("{}: {reason}", reported.status.text()),
             None => reported.status.text().to_owned(),
         },
@@ -120,25 +128,25 @@ fn locations(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<Lo
 }
 
 fn location_name(location: LocationId, from: &ContentSources<'_, '_>) -> String {
-    let known = from.facts.locations.get(&location.0);
-    known.map_or_else(|| (from.name)(location), |known| known.name.clone())
+    let known = from.account.locations.get(&location.0);
+    known.map_or_else(|| (from.location_name)(location), |known| known.name.clone())
 }
 
 /// Returns the phases of the attempt that decided.
-fn phases(result: &CheckResult) -> Vec<(String, u64)> {
+fn named_phases(result: &CheckResult) -> Vec<(String, u64)> {
     let phases = result.phases();
     let duration = |phase: Phase| Some((phase.name().to_owned(), u64::from(phases.micros(phase)?)));
     Phase::ALL.into_iter().filter_map(duration).collect()
 }
 
 /// Returns the peer's own certificate, as results show it.
-fn certificate(result: &CheckResult) -> Value {
+fn peer_certificate_json(result: &CheckResult) -> Value {
     let own = result.facts.tls.as_ref().and_then(|tls| tls.certificates.first());
     own.and_then(|own| serde_json::to_value(own).ok()).unwrap_or_default()
 }
 
 /// Returns the failed content views whose errors are notified.
-fn failed_views(result: &CheckResult) -> Vec<Value> {
+fn failed_views_json(result: &CheckResult) -> Vec<Value> {
     let view = |view: &ContentViewResult| {
         let reasons: Vec<String> = view.failures.iter().take(MAX_REASONS).map(ToString::to_string).collect();
         json!({
@@ -149,7 +157,7 @@ fn failed_views(result: &CheckResult) -> Vec<Value> {
             "reasons": reasons,
         })
     };
-    result.details.views.iter().filter(|view| view.should_notify()).map(view).collect()
+    result.details.content_views.iter().filter(|view| view.should_notify()).map(view).collect()
 }
 
 /// Returns additional fields of the kind.
@@ -159,7 +167,7 @@ fn extra_fields(
     now: Timestamp,
 ) -> Map<String, Value> {
     let mut extra = Map::new();
-    let views = result.map(failed_views).unwrap_or_default();
+    let views = result.map(failed_views_json).unwrap_or_default();
     if !views.is_empty() {
         extra.insert("content_views".to_owned(), Value::Array(views));
     }
@@ -171,10 +179,10 @@ fn extra_fields(
     if let (NotificationKind::WebChange, Some(page)) =
         (draft.kind, cause.and_then(|cause| cause.page_change.as_ref()))
     {
-        extra.insert("bytes_before".to_owned(), json!(page.before));
-        extra.insert("bytes_now".to_owned(), json!(page.now));
+        extra.insert("bytes_before".to_owned(), json!(page.bytes_before));
+        extra.insert("bytes_now".to_owned(), json!(page.bytes_now));
     }
-    let certificate = cause.and_then(|cause| cause.certificate.as_ref());
+    let certificate = cause.and_then(|cause| cause.expiring_certificate.as_ref());
     if let (NotificationKind::CertificateExpiration, Some(certificate)) = (draft.kind, certificate) {
         let days =
             if certificate.not_after > now { certificate.not_after.since(now).as_secs() / 86_400 } else { 0 };
@@ -191,12 +199,12 @@ pub(super) fn deduplication_key(
     content: &NotificationContent,
     recipient: crate::domain::RecipientId,
 ) -> String {
-    let about = match (content.episode, content.check_id) {
+    let about = match (content.episode_id, content.check_id) {
         (Some(episode), _) => episode.to_string(),
         (None, Some(check)) => check.to_string(),
         (None, None) => content.monitor_id.map_or_else(String::new, |monitor| format!("m{monitor}")),
     };
-    format!("{}-{about}-{}-{recipient}", content.kind.name(), content.at.as_micros())
+    format!("{}-{about}-{}-{recipient}", content.kind.name(), content.occurred_at.as_micros())
 }
 
 /// Returns the results that the content of `draft` is built from.

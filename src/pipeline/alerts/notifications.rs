@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::batch::{BatchContext, PendingNotification};
+use super::batch::{BatchContext, UnrenderedNotification};
 use super::engine::AlertEngine;
 use super::notification_content::{
-    ContentSources, build_content, deduplication_key, find_result, referenced_results,
+    ContentSources, build_notification_content, deduplication_key, find_result, referenced_results,
 };
 use super::stored_forms::results_by_check;
 use crate::domain::{
@@ -17,7 +17,7 @@ use crate::store::MonitorState;
 impl AlertEngine {
     /// Builds the notifications of `batch`. Results that are not in the batch are read from the store; when that fails,
     /// the message contains less.
-    pub(super) async fn write_notifications(&self, batch: &mut BatchContext, results: &[CheckResult]) {
+    pub(super) async fn build_notifications(&self, batch: &mut BatchContext, results: &[CheckResult]) {
         let mut notifications = std::mem::take(&mut batch.notifications);
         notifications.append(&mut batch.traceroute_notifications);
         if notifications.is_empty() && batch.traceroutes.is_empty() {
@@ -28,7 +28,12 @@ impl AlertEngine {
         let find = |id: CheckId| find_result(&loaded, &fetched, id);
         let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
         for pending in notifications {
-            let PendingNotification { monitor, recipient, group, draft } = pending;
+            let UnrenderedNotification {
+                monitor_id: monitor,
+                recipient_id: recipient,
+                group_id: group,
+                draft,
+            } = pending;
             let kind = draft.kind;
             // Recipients of the same notification are adjacent.
             let same = |(of, written_kind, at, content): &(
@@ -40,7 +45,7 @@ impl AlertEngine {
                 *of == monitor
                     && *written_kind == kind
                     && *at == draft.planned_at
-                    && content.episode == draft.episode
+                    && content.episode_id == draft.episode_id
             };
             if !written.as_ref().is_some_and(same) {
                 written = self
@@ -48,13 +53,13 @@ impl AlertEngine {
                     .map(|content| (monitor, kind, draft.planned_at, content));
             }
             let Some((.., content)) = &written else { continue };
-            let is_delayed = draft.awaits_trace
+            let is_delayed = draft.awaits_traceroute
                 && draft.deciding_result.is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
-            let not_before = if is_delayed { batch.now + self.settings.trace_wait } else { batch.now };
+            let not_before = if is_delayed { batch.now + self.settings.traceroute_wait } else { batch.now };
             let message = NewNotification {
-                key: deduplication_key(content, recipient),
-                recipient,
-                group,
+                idempotency_key: deduplication_key(content, recipient),
+                recipient_id: recipient,
+                group_id: group,
                 content: content.clone(),
                 created_at: batch.now,
                 not_before,
@@ -64,16 +69,17 @@ impl AlertEngine {
                 let trace = batch
                     .traceroutes
                     .iter_mut()
-                    .find(|trace| Some(trace.result.check_id) == content.check_id);
+                    .find(|trace| Some(trace.result_key.check_id) == content.check_id);
                 if let Some(trace) = trace {
-                    trace.messages.push(message);
+                    trace.notifications.push(message);
                 }
             } else {
-                batch.changes.notifications.push(message);
+                batch.alert_changes.notifications.push(message);
             }
         }
         for trace in &mut batch.traceroutes {
-            trace.address = find(trace.result.check_id).and_then(|result| Some(result.address?.ip()));
+            trace.peer_address =
+                find(trace.result_key.check_id).and_then(|result| Some(result.address?.ip()));
         }
     }
 
@@ -85,16 +91,22 @@ impl AlertEngine {
         now: Timestamp,
     ) -> Option<NotificationContent> {
         let entry = self.monitors.get(&monitor)?;
-        let (facts, _) = self.accounts.get(entry.monitor.customer)?;
-        let name = |location| self.locations.name(location).to_owned();
-        let sources = ContentSources { monitor: &entry.monitor, facts, results: find, name: &name, now };
-        Some(build_content(draft, &sources))
+        let (facts, _) = self.account_snapshots.get(entry.monitor.customer)?;
+        let name = |location| self.locations.name_of(location).to_owned();
+        let sources = ContentSources {
+            monitor: &entry.monitor,
+            account: facts,
+            result_by_check: find,
+            location_name: &name,
+            now,
+        };
+        Some(build_notification_content(draft, &sources))
     }
 
     /// Reads referenced results that are not in `loaded`.
     async fn fetch_missing_results(
         &self,
-        notifications: &[PendingNotification],
+        notifications: &[UnrenderedNotification],
         loaded: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
         let mut requested = HashSet::new();
@@ -105,16 +117,16 @@ impl AlertEngine {
                     && requested.insert(location_result.check_id)
                 {
                     states.push(MonitorState {
-                        monitor_id: pending.monitor,
-                        location_id: location_result.location,
+                        monitor_id: pending.monitor_id,
+                        location_id: location_result.location_id,
                         check_id: location_result.check_id,
                         planned_at: location_result.planned_at,
                         outcome: location_result.outcome,
                         status: location_result.status,
-                        total_us: 0,
-                        since: location_result.planned_at,
+                        duration_us: 0,
+                        streak_started_at: location_result.planned_at,
                         streak: 1,
-                        full_page_at: None,
+                        last_full_page_at: None,
                     });
                 }
             }
@@ -122,7 +134,7 @@ impl AlertEngine {
         if states.is_empty() {
             return HashMap::new();
         }
-        match Arc::clone(&self.dependencies.results).latest_results(states).await {
+        match Arc::clone(&self.dependencies.result_store).latest_results(states).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
                 tracing::warn!(error = %error, "failed to read results; notifications are sent without their details");

@@ -11,11 +11,11 @@ use crate::store::NewRecord;
 
 /// Pairs of account and offline location for which an event was recorded.
 #[derive(Default)]
-pub(super) struct OfflineLocations(HashSet<(CustomerId, LocationId)>);
+pub(super) struct ReportedOfflineLocations(HashSet<(CustomerId, LocationId)>);
 
-impl OfflineLocations {
+impl ReportedOfflineLocations {
     /// Marks `location` as offline for `customer`; returns whether it was not marked yet.
-    pub(super) fn mark_offline(&mut self, customer: CustomerId, location: LocationId) -> bool {
+    pub(super) fn insert_if_new(&mut self, customer: CustomerId, location: LocationId) -> bool {
         self.0.insert((customer, location))
     }
 

@@ -6,16 +6,22 @@ use crate::store::ConfigChange;
 
 impl AlertEngine {
     /// Starts verifications and traceroutes, records events, and wakes the delivery.
-    pub(in crate::pipeline) fn run_post_commit(&self, after: PostCommitActions) {
-        let PostCommitActions { verifications, traceroutes, release_checks, events, wakes_delivery } = after;
+    pub(in crate::pipeline) fn run_post_commit_actions(&self, after: PostCommitActions) {
+        let PostCommitActions {
+            verifications,
+            traceroutes,
+            checks_to_release: release_checks,
+            events,
+            has_notifications: wakes_delivery,
+        } = after;
         for request in verifications {
-            self.verifications.start(request, &self.dependencies, self.commands.clone());
+            self.verification_runner.start(request, &self.dependencies, self.command_sender.clone());
         }
         for trace in traceroutes {
-            self.traceroutes.start(trace, &self.dependencies, self.commands.clone());
+            self.traceroute_runner.start(trace, &self.dependencies, self.command_sender.clone());
         }
         if wakes_delivery {
-            self.dependencies.wakeup.wake();
+            self.dependencies.delivery_wakeup.wake();
         }
         if release_checks.is_empty() && events.is_empty() {
             return;
@@ -35,7 +41,7 @@ impl AlertEngine {
             {
                 tracing::warn!(error = %error, "failed to record the event of a location that went offline or came back");
             }
-            dependencies.wakeup.wake();
+            dependencies.delivery_wakeup.wake();
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::monitor_entry::MonitorEntry;
+use super::monitor_entry::TrackedMonitor;
 use super::settings::AlertEngineDependencies;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::MonitorId;
@@ -10,14 +10,14 @@ use crate::schema::Monitor;
 use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
 
 /// State loaded from the store, until its monitors are known.
-pub(super) struct RestoredState {
+pub(super) struct RestoredAlertStates {
     alert_states: HashMap<MonitorId, AlertState>,
     monitor_states: HashMap<MonitorId, Vec<MonitorState>>,
     /// Episodes that are open in the store.
     open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
 
-impl RestoredState {
+impl RestoredAlertStates {
     pub(super) async fn load(dependencies: &AlertEngineDependencies) -> Result<Self, StoreError> {
         let mut alert_states = HashMap::new();
         for (monitor, body) in dependencies.alert_store.alert_states().await? {
@@ -31,10 +31,10 @@ impl RestoredState {
             alert_states.insert(monitor, alert_state);
         }
         let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
-        for state in dependencies.results.states().await? {
+        for state in dependencies.result_store.monitor_states().await? {
             states.entry(state.monitor_id).or_default().push(state);
         }
-        let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
+        let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
         let page =
             dependencies.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
@@ -55,19 +55,21 @@ impl RestoredState {
 
     /// Returns the entry of `monitor` with its restored state, and the stored episodes that have ended, since the state
     /// does not know them.
-    pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (MonitorEntry, Vec<StoredEpisode>) {
-        let (id, mut entry) = (monitor.id, MonitorEntry::new(monitor));
+    pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (TrackedMonitor, Vec<StoredEpisode>) {
+        let (id, mut entry) = (monitor.id, TrackedMonitor::new(monitor));
         let states = self.monitor_states.remove(&id).unwrap_or_default();
         match self.alert_states.remove(&id) {
-            Some(alert_state) => (entry.state, entry.has_stored_state) = (alert_state, true),
+            Some(alert_state) => (entry.alert_state, entry.has_stored_state) = (alert_state, true),
             None if states.is_empty() => {}
-            None => entry.state.restore(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
+            None => entry
+                .alert_state
+                .restore_from_results(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
         }
         let mut ended = self.open_episodes.remove(&id).unwrap_or_default();
         ended.retain(|episode| {
-            Some(episode.id) != entry.state.open_episode() || {
+            Some(episode.id) != entry.alert_state.open_episode_id() || {
                 if episode.acknowledged_at.is_some() {
-                    entry.state.acknowledge(episode.id);
+                    entry.alert_state.acknowledge_episode(episode.id);
                 }
                 false
             }
@@ -76,7 +78,7 @@ impl RestoredState {
     }
 
     /// Returns what is left once all monitors are known: data of monitors that no longer exist.
-    pub(super) fn into_leftovers(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
+    pub(super) fn into_orphans(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
         (self.alert_states.into_keys().collect(), self.open_episodes.into_values().flatten().collect())
     }
 }
@@ -84,15 +86,15 @@ impl RestoredState {
 fn location_result_from_state(state: &MonitorState) -> LocationResult {
     LocationResult {
         planned_at: state.planned_at,
-        location: state.location_id,
+        location_id: state.location_id,
         check_id: state.check_id,
         outcome: state.outcome,
         status: state.status,
-        slots: 1,
+        run_count: 1,
         last_planned_at: state.planned_at,
-        step: None,
+        failing_step: None,
         failed_views: Vec::new(),
         page_change: None,
-        certificate: None,
+        expiring_certificate: None,
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::alerting::EpisodeChange;
+use crate::alerting::EpisodeSnapshot;
 use crate::catalog::json_object::into_object;
 use crate::domain::{CheckId, CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, Timestamp};
 use crate::schema::Monitor;
 use crate::store::StoredEpisode;
 
 /// Converts `change` of an episode of `monitor` to its stored form.
-pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisode {
+pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> StoredEpisode {
     // Serialization cannot fail: all map keys are strings.
     let body = serde_json::to_value(change).unwrap_or_default();
     StoredEpisode {
@@ -17,19 +17,19 @@ pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeChange) -> Store
         customer: monitor.customer,
         monitor_id: monitor.id,
         monitor_name: monitor.name().to_owned(),
-        since: change.since,
-        ended_at: change.end.map(|end| end.at),
+        started_at: change.since,
+        ended_at: change.end.map(|end| end.ended_at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        body: into_object(body),
+        change_fields: into_object(body),
     }
 }
 
 /// Ends `stored` at `at` without recovery, since its monitor or its alert state no longer exists.
-pub(super) fn end_episode_record(mut stored: StoredEpisode, at: Timestamp) -> StoredEpisode {
-    let end = crate::alerting::EpisodeEnd { at, recovered: false };
+pub(super) fn ended_episode_record(mut stored: StoredEpisode, at: Timestamp) -> StoredEpisode {
+    let end = crate::alerting::EpisodeEnd { ended_at: at, is_recovery: false };
     stored.ended_at = Some(at);
-    stored.body.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
+    stored.change_fields.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
     stored
 }
 
@@ -48,7 +48,7 @@ pub(super) fn missed_result(
         location_id: location,
     };
     let missed = MissedRuns { reason: MissedReason::LocationOffline, slots: 1, last_planned_at: planned_at };
-    CheckResult::missed(metadata, planned_at, now.max(planned_at), missed)
+    CheckResult::from_missed_runs(metadata, planned_at, now.max(planned_at), missed)
 }
 
 /// Indexes results by check id.

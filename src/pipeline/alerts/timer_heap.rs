@@ -11,7 +11,7 @@ use crate::domain::{MonitorId, Timestamp};
 pub(super) struct TimerHeap(BinaryHeap<Reverse<(Timestamp, MonitorId)>>);
 
 impl TimerHeap {
-    pub(super) fn set(&mut self, at: Timestamp, monitor: MonitorId) {
+    pub(super) fn push(&mut self, at: Timestamp, monitor: MonitorId) {
         self.0.push(Reverse((at, monitor)));
     }
 

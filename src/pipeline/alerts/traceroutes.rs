@@ -15,43 +15,43 @@ use crate::schema::Monitor;
 use crate::store::ResultKey;
 
 /// Most traceroutes at once.
-const MAX_CONCURRENT: usize = 4;
+const MAX_CONCURRENT_TRACEROUTES: usize = 4;
 /// Most traceroutes of a location in a burst.
 const BURST_PER_LOCATION: f64 = 20.0;
 /// Sustained rate of traceroutes of a location, per second.
-const PER_SECOND: f64 = 0.5;
+const TRACEROUTES_PER_SECOND: f64 = 0.5;
 /// Most bytes of the file that are copied into a message.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 /// A traceroute to start.
 pub(super) struct TracerouteJob {
     pub(super) monitor: Monitor,
-    pub(super) result: ResultKey,
+    pub(super) result_key: ResultKey,
     /// Peer address of the failed check.
-    pub(super) address: Option<IpAddr>,
+    pub(super) peer_address: Option<IpAddr>,
     /// Notifications that are sent once it is complete.
-    pub(super) messages: Vec<NewNotification>,
+    pub(super) notifications: Vec<NewNotification>,
 }
 
 /// Runs traceroutes and limits their rate.
 pub(super) struct TracerouteRunner {
     permits: Arc<Semaphore>,
-    budgets: HashMap<LocationId, (f64, Timestamp)>,
+    token_buckets: HashMap<LocationId, (f64, Timestamp)>,
 }
 
 impl Default for TracerouteRunner {
     fn default() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), budgets: HashMap::new() }
+        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT_TRACEROUTES)), token_buckets: HashMap::new() }
     }
 }
 
 impl TracerouteRunner {
     /// Whether another traceroute may start at `location`; counts it if so.
     pub(super) fn try_acquire(&mut self, location: LocationId, now: Timestamp) -> bool {
-        let (left, at) = self.budgets.entry(location).or_insert((BURST_PER_LOCATION, now));
+        let (left, at) = self.token_buckets.entry(location).or_insert((BURST_PER_LOCATION, now));
         // A clock that was set back adds nothing.
         let since = if now > *at { now.since(*at).as_secs_f64() } else { 0.0 };
-        (*left, *at) = ((*left + since * PER_SECOND).min(BURST_PER_LOCATION), now);
+        (*left, *at) = ((*left + since * TRACEROUTES_PER_SECOND).min(BURST_PER_LOCATION), now);
         let admitted = *left >= 1.0;
         if admitted {
             *left -= 1.0;
@@ -67,10 +67,11 @@ impl TracerouteRunner {
         commands: WeakSender<IngestCommand>,
     ) {
         let (permits, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
-        let TracerouteJob { monitor, result, address, messages } = trace;
+        let TracerouteJob { monitor, result_key: result, peer_address: address, notifications: messages } =
+            trace;
         let tracing = tokio::spawn(async move {
             let _permit = permits.acquire().await.ok()?;
-            match planner.trace(monitor, result.location_id, address).await {
+            match planner.run_traceroute(monitor, result.location_id, address).await {
                 Ok(file) => Some(file),
                 Err(error) => {
                     tracing::debug!(check_id = %result.check_id, error = %error, "traceroute failed");
@@ -81,17 +82,23 @@ impl TracerouteRunner {
         tokio::spawn(async move {
             // A panic in the task is logged already; the traceroute notifications are then dropped.
             let file = tracing.await.ok().flatten();
-            let messages = file.as_ref().map(|file| attach_text(messages, file)).unwrap_or_default();
+            let messages = file.as_ref().map(|file| with_traceroute_text(messages, file)).unwrap_or_default();
             if let Some(commands) = commands.upgrade() {
                 // Fails only at the end of the process.
-                let _ = commands.send(IngestCommand::TracerouteDone { result, file, messages }).await;
+                let _ = commands
+                    .send(IngestCommand::TracerouteDone {
+                        result_key: result,
+                        output_file: file,
+                        notifications: messages,
+                    })
+                    .await;
             }
         });
     }
 }
 
 /// Adds the text of the file to the messages.
-fn attach_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
+fn with_traceroute_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
     let content = file.content.as_deref().unwrap_or_default();
     let text = String::from_utf8_lossy(content.get(..MAX_TEXT_BYTES).unwrap_or(content)).into_owned();
     for message in &mut messages {

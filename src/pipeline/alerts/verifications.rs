@@ -14,11 +14,11 @@ use crate::pipeline::planner::PlanError;
 use crate::schema::Monitor;
 
 /// Maximum number of verifications at once.
-const MAX_CONCURRENT: usize = 256;
+const MAX_CONCURRENT_VERIFICATIONS: usize = 256;
 /// Most queued verifications; further ones end with 72 at once, which fails open.
-const MAX_WAITING: usize = 20_000;
+const MAX_PENDING_VERIFICATIONS: usize = 20_000;
 /// Extra time beyond the longest check of the monitor.
-const GRACE: Duration = Duration::from_secs(30);
+const VERIFICATION_GRACE: Duration = Duration::from_secs(30);
 /// Delay before a busy location is tried again.
 const BUSY_RETRY_DELAY: Duration = Duration::from_secs(1);
 
@@ -27,7 +27,7 @@ pub(super) struct VerificationRequest {
     pub(super) monitor: Monitor,
     pub(super) planned_at: Timestamp,
     /// Location that verifies.
-    pub(super) location: LocationId,
+    pub(super) verifying_location: LocationId,
     /// Longest duration of a check of the monitor.
     pub(super) max_check_duration: Duration,
 }
@@ -36,19 +36,22 @@ pub(super) struct VerificationRequest {
 #[derive(Clone)]
 pub(super) struct VerificationRunner {
     permits: Arc<Semaphore>,
-    waiting: Arc<AtomicUsize>,
+    pending_count: Arc<AtomicUsize>,
 }
 
 impl Default for VerificationRunner {
     fn default() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), waiting: Arc::default() }
+        Self {
+            permits: Arc::new(Semaphore::new(MAX_CONCURRENT_VERIFICATIONS)),
+            pending_count: Arc::default(),
+        }
     }
 }
 
 impl VerificationRunner {
     /// Whether another verification can be queued.
     pub(super) fn has_capacity(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) < MAX_WAITING
+        self.pending_count.load(Ordering::Relaxed) < MAX_PENDING_VERIFICATIONS
     }
 
     /// Starts a verification; its outcome is sent as a command. When the process ends first, the verification is
@@ -60,21 +63,30 @@ impl VerificationRunner {
         commands: WeakSender<IngestCommand>,
     ) {
         let (runner, dependencies) = (self.clone(), dependencies.clone());
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.pending_count.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
             let (monitor, planned_at) = (request.monitor.id, request.planned_at);
-            let limit = request.max_check_duration + GRACE;
+            let limit = request.max_check_duration + VERIFICATION_GRACE;
             let outcome = tokio::select! {
                 outcome = runner.run_verification(request, &dependencies) => outcome,
-                () = dependencies.clock.sleep(limit) => Some((Status::VERIFIED_NO_ANSWER, None, None)),
+                () = dependencies.clock.sleep(limit) => Some((Status::VERIFICATION_NO_RESPONSE, None, None)),
             };
-            runner.waiting.fetch_sub(1, Ordering::Relaxed);
+            runner.pending_count.fetch_sub(1, Ordering::Relaxed);
             let Some((status, location_id, found)) = outcome else { return };
-            let answer = Verification { status, location_id, found, at: dependencies.clock.now() };
+            let answer = Verification {
+                status,
+                location_id,
+                recheck_status: found,
+                completed_at: dependencies.clock.now(),
+            };
             if let Some(commands) = commands.upgrade() {
                 // Fails only at the end of the process.
                 let _ = commands
-                    .send(IngestCommand::VerificationDone { monitor, planned_at, verification: answer })
+                    .send(IngestCommand::VerificationDone {
+                        monitor_id: monitor,
+                        planned_at,
+                        verification: answer,
+                    })
                     .await;
             }
         });
@@ -87,12 +99,18 @@ impl VerificationRunner {
     ) -> Option<VerificationOutcome> {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await.ok()?;
-        let location = Some(request.location);
+        let location = Some(request.verifying_location);
         loop {
-            match dependencies.planner.run_once(request.monitor.clone(), request.location).await {
+            match dependencies
+                .planner
+                .run_check_now(request.monitor.clone(), request.verifying_location)
+                .await
+            {
                 Ok(result) => return Some(outcome_from_result(&result, location)),
-                Err(PlanError::Busy) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
-                Err(PlanError::LocationOffline) => return Some((Status::VERIFIED_UNAVAILABLE, None, None)),
+                Err(PlanError::QueueFull) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
+                Err(PlanError::LocationOffline) => {
+                    return Some((Status::VERIFICATION_UNAVAILABLE, None, None));
+                }
                 Err(PlanError::Stopped) => return None,
             }
         }
@@ -104,13 +122,15 @@ type VerificationOutcome = (Status, Option<LocationId>, Option<Status>);
 
 fn outcome_from_result(result: &CheckResult, location: Option<LocationId>) -> VerificationOutcome {
     match result.outcome {
-        Outcome::Ok | Outcome::Warning => (Status::VERIFIED_NO_ERROR, location, Some(result.status)),
-        Outcome::Error => (Status::VERIFIED_CONFIRMED, location, Some(result.status)),
-        Outcome::Unknown | Outcome::Missed | Outcome::Blackout => (Status::VERIFIED_INVALID, location, None),
+        Outcome::Ok | Outcome::Warning => (Status::VERIFICATION_NO_ERROR, location, Some(result.status)),
+        Outcome::Error => (Status::VERIFICATION_CONFIRMED, location, Some(result.status)),
+        Outcome::Unknown | Outcome::Missed | Outcome::Blackout => {
+            (Status::VERIFICATION_INVALID, location, None)
+        }
     }
 }
 
 /// Returns the verification for a failure that no location could verify.
-pub(super) fn not_verified(status: Status, at: Timestamp) -> Verification {
-    Verification { status, location_id: None, found: None, at }
+pub(super) fn verification_without_check(status: Status, at: Timestamp) -> Verification {
+    Verification { status, location_id: None, recheck_status: None, completed_at: at }
 }

@@ -6,12 +6,12 @@ use crate::domain::{Capture, CheckId, NotificationMethod, Recipient};
 use crate::store::ResultStore;
 
 /// Maximum size of all attachments of one message together, in bytes.
-const MAX_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_ATTACHMENT_BYTES: u64 = 8 * 1024 * 1024;
 /// Name of a stored traceroute.
-const TRACEROUTE: &str = "traceroute.txt";
+const TRACEROUTE_FILE_NAME: &str = "traceroute.txt";
 
 /// Returns the files of `check` for `recipient`. Files that cannot be read are left out: the message matters more.
-pub(super) async fn attachments_for(
+pub(super) async fn load_attachments(
     results: Option<&Arc<dyn ResultStore>>,
     check: Option<CheckId>,
     recipient: &Recipient,
@@ -21,15 +21,15 @@ pub(super) async fn attachments_for(
         return Vec::new();
     }
     let Ok(Some(result)) = results.result(check).await else { return Vec::new() };
-    let mut left = MAX_BYTES;
+    let mut left = MAX_ATTACHMENT_BYTES;
     let mut files = Vec::new();
-    for capture in result.captures.iter().filter(|file| is_wanted_by(recipient, file)) {
-        if capture.bytes > left {
+    for capture in result.captures.iter().filter(|file| is_attached_for(recipient, file)) {
+        if capture.content_bytes > left {
             continue;
         }
         match results.capture(check, capture.name.clone()).await {
             Ok(Some(file)) => {
-                left -= capture.bytes.min(left);
+                left -= capture.content_bytes.min(left);
                 files.push(file);
             }
             Ok(None) => {}
@@ -41,12 +41,12 @@ pub(super) async fn attachments_for(
 
 /// Returns the text of the traceroute among `files`, to be shown in the mail itself.
 pub(super) fn traceroute_text(files: &[Capture]) -> Option<String> {
-    let content = files.iter().find(|file| file.name == TRACEROUTE)?.content.as_deref()?;
+    let content = files.iter().find(|file| file.name == TRACEROUTE_FILE_NAME)?.content.as_deref()?;
     Some(String::from_utf8_lossy(content).into_owned())
 }
 
-fn is_wanted_by(recipient: &Recipient, file: &Capture) -> bool {
-    file.name == TRACEROUTE
-        || recipient.attach_screen_capture && file.mimetype.starts_with("image/")
+fn is_attached_for(recipient: &Recipient, file: &Capture) -> bool {
+    file.name == TRACEROUTE_FILE_NAME
+        || recipient.attach_screen_capture && file.media_type.starts_with("image/")
         || recipient.attach_server_response && file.name.starts_with("response-")
 }

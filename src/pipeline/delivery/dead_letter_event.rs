@@ -8,10 +8,10 @@ use crate::store::{ConfigChange, NewRecord};
 /// Type of the event, for filters.
 const EVENT_TYPE: &str = "notification_given_up";
 /// Creator of the event.
-const EVENT_REPORTER: &str = "vigie";
+const EVENT_CREATOR: &str = "vigie";
 
 /// Builds the event that `message` was given up because of `error`.
-pub(super) fn dead_notification_event(
+pub(super) fn dead_letter_event(
     message: &Notification,
     recipient: &Recipient,
     error: &str,
@@ -39,7 +39,7 @@ pub(super) fn dead_notification_event(
         parent_id: None,
         unique_key: None,
         created_at: now,
-        created_by: EVENT_REPORTER.to_owned(),
+        created_by: EVENT_CREATOR.to_owned(),
         fields,
         private_data: None,
     })

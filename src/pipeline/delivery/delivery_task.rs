@@ -6,26 +6,30 @@ use tokio::task::JoinHandle;
 
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::worker::DeliveryWorker;
-use crate::pipeline::wakeup::Wakeup;
+use crate::pipeline::wakeup::DeliveryWakeup;
 
 /// Handle of the running delivery task.
 pub struct DeliveryTask {
-    shutdown: tokio::sync::watch::Sender<Option<Duration>>,
+    drain_timeout_sender: tokio::sync::watch::Sender<Option<Duration>>,
     task: JoinHandle<()>,
 }
 
 impl DeliveryTask {
     /// Starts the delivery. `wakeup` is woken by every writer to the outbox.
     #[must_use]
-    pub fn start(dependencies: DeliveryDependencies, settings: DeliverySettings, wakeup: Wakeup) -> Self {
+    pub fn start(
+        dependencies: DeliveryDependencies,
+        settings: DeliverySettings,
+        wakeup: DeliveryWakeup,
+    ) -> Self {
         let (end, ended) = tokio::sync::watch::channel(None);
         let task = tokio::spawn(DeliveryWorker::new(dependencies, settings, wakeup).run(ended));
-        Self { shutdown: end, task }
+        Self { drain_timeout_sender: end, task }
     }
 
     /// Delivers what is due, for at most `within`, and stops. Everything else stays in the outbox for the next start.
     pub async fn drain(self, within: Duration) {
-        self.shutdown.send_replace(Some(within));
+        self.drain_timeout_sender.send_replace(Some(within));
         let abort_handle = self.task.abort_handle();
         // The worker aborts attempts that hang; this timeout covers a store that does not respond.
         if tokio::time::timeout(within * 2 + Duration::from_secs(5), self.task).await.is_err() {

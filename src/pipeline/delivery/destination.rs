@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{AccountCache, recipient_password};
+use crate::catalog::{AccountCache, decrypt_recipient_password};
 use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{MessageTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
 
 use super::template::template_from_fields;
-use crate::catalog::record_settings::log_and_skip;
+use crate::catalog::record_settings::ok_or_log_skipped;
 
 /// A recipient with everything needed to send to it.
 #[derive(Clone, Debug)]
@@ -31,28 +31,28 @@ pub trait DestinationLookup: Send + Sync + 'static {
 /// The destinations of all accounts.
 pub struct AccountDestinations {
     /// Supplies recipients and groups.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Stores their secrets, and the templates.
-    pub config: Arc<dyn ConfigStore>,
+    pub config_store: Arc<dyn ConfigStore>,
     /// Decrypts secrets.
-    pub vault: Arc<Keyring>,
+    pub keyring: Arc<Keyring>,
 }
 
 impl DestinationLookup for AccountDestinations {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         Box::pin(async move {
             let (new, customer) = (&message.message, message.message.content.customer);
-            let facts = self.accounts.facts(customer).await?;
-            let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient);
+            let facts = self.account_cache.account(customer).await?;
+            let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient_id);
             let Some(recipient) = known.cloned() else { return Ok(None) };
-            let Some(record) = self.config.record(RecordKind::Recipient, recipient.id.0).await? else {
+            let Some(record) = self.config_store.record(RecordKind::Recipient, recipient.id.0).await? else {
                 return Ok(None);
             };
-            let secret = self.secret(&record);
-            let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group);
+            let secret = self.decrypt_password(&record);
+            let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group_id);
             let mut best: Option<MessageTemplate> = None;
-            for id in group.map(|group| group.templates.as_slice()).unwrap_or_default() {
-                let Some(template) = self.template(customer, *id).await? else { continue };
+            for id in group.map(|group| group.template_ids.as_slice()).unwrap_or_default() {
+                let Some(template) = self.load_template(customer, *id).await? else { continue };
                 let fits = template.kind.is_none_or(|kind| kind == new.content.kind)
                     && template.method.is_none_or(|method| method == recipient.method);
                 let rank = |template: &MessageTemplate| (template.method.is_some(), template.kind.is_some());
@@ -66,8 +66,8 @@ impl DestinationLookup for AccountDestinations {
 }
 
 impl AccountDestinations {
-    fn secret(&self, record: &Record) -> Secret {
-        match recipient_password(&self.vault, record) {
+    fn decrypt_password(&self, record: &Record) -> Secret {
+        match decrypt_recipient_password(&self.keyring, record) {
             Ok(plain) => Secret(plain.to_string()),
             Err(error) => {
                 tracing::error!(recipient_id = record.id, error = %error, "failed to decrypt the password of a recipient");
@@ -76,9 +76,13 @@ impl AccountDestinations {
         }
     }
 
-    async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<MessageTemplate>, StoreError> {
-        let record = self.config.record(RecordKind::Template, id).await?;
+    async fn load_template(
+        &self,
+        customer: CustomerId,
+        id: i64,
+    ) -> Result<Option<MessageTemplate>, StoreError> {
+        let record = self.config_store.record(RecordKind::Template, id).await?;
         let record = record.filter(|record| record.customer == customer);
-        Ok(record.and_then(|record| log_and_skip(&record, template_from_fields(&record.fields))))
+        Ok(record.and_then(|record| ok_or_log_skipped(&record, template_from_fields(&record.fields))))
     }
 }

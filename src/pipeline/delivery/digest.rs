@@ -13,9 +13,9 @@ const MAX_LISTED: usize = 50;
 
 /// Builds the digest of `held`, oldest first; `None` when it is empty. Its key depends on the first message only, so
 /// that a digest that is still queued is not enqueued again.
-pub(super) fn digest_of_held(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
+pub(super) fn build_digest(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
     let (first, last) = (held.first()?, held.last()?);
-    let recipient = first.message.recipient;
+    let recipient = first.message.recipient_id;
     let mut kinds: BTreeMap<NotificationKind, usize> = BTreeMap::new();
     for message in held {
         *kinds.entry(message.message.content.kind).or_default() += 1;
@@ -26,16 +26,16 @@ pub(super) fn digest_of_held(held: &[Notification], now: Timestamp) -> Option<Ne
     if held.len() > MAX_LISTED {
         lines.push(format!("… and {} more", held.len() - MAX_LISTED));
     }
-    let mut content = empty_content(NotificationKind::Digest, &first.message.content, now);
+    let mut content = content_without_monitor(NotificationKind::Digest, &first.message.content, now);
     content.status_text = format!("{} messages were held back: {}", held.len(), counts.join(", "));
     content.reasons = lines;
-    content.errcount = u32::try_from(held.len()).unwrap_or(u32::MAX);
+    content.consecutive_failures = u32::try_from(held.len()).unwrap_or(u32::MAX);
     content.extra.insert("count".to_owned(), json!(held.len()));
     content.extra.insert("last".to_owned(), json!(last.id));
     Some(NewNotification {
-        key: format!("digest-{}-{recipient}", first.id),
-        recipient,
-        group: None,
+        idempotency_key: format!("digest-{}-{recipient}", first.id),
+        recipient_id: recipient,
+        group_id: None,
         content,
         created_at: now,
         not_before: now,
@@ -49,11 +49,14 @@ pub(super) fn last_included_id(digest: &NotificationContent) -> Option<i64> {
 
 fn summary_line(message: &Notification) -> String {
     let content = &message.message.content;
-    let location =
-        if content.location.is_empty() { String::new() } else { format!(" from {}", content.location) };
+    let location = if content.location_name.is_empty() {
+        String::new()
+    } else {
+        format!(" from {}", content.location_name)
+    };
     format!(
         "{} {}: {} (ST={}) {}{location}",
-        content.at,
+        content.occurred_at,
         content.kind.title(),
         content.monitor_name,
         content.status,
@@ -62,30 +65,34 @@ fn summary_line(message: &Notification) -> String {
 }
 
 /// Returns content of `kind` that is about no monitor, with the account data of `like`.
-fn empty_content(kind: NotificationKind, like: &NotificationContent, now: Timestamp) -> NotificationContent {
+fn content_without_monitor(
+    kind: NotificationKind,
+    like: &NotificationContent,
+    now: Timestamp,
+) -> NotificationContent {
     NotificationContent {
         kind,
         customer: like.customer,
-        company: like.company.clone(),
-        brand: like.brand.clone(),
+        account_name: like.account_name.clone(),
+        subject_prefix: like.subject_prefix.clone(),
         monitor_id: None,
         monitor_name: String::new(),
         monitor_type: None,
-        episode: None,
+        episode_id: None,
         check_id: None,
-        at: now,
-        since: None,
+        occurred_at: now,
+        outage_started_at: None,
         status: Status::OK,
         status_text: String::new(),
         reasons: Vec::new(),
-        errcount: 0,
+        consecutive_failures: 0,
         http_status: None,
         location_id: None,
-        location: String::new(),
-        locations: Vec::new(),
+        location_name: String::new(),
+        location_reports: Vec::new(),
         verification: None,
         target: String::new(),
-        step: None,
+        failing_step: None,
         alert_note: String::new(),
         properties: Vec::new(),
         phases: Vec::new(),

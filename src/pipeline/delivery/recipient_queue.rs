@@ -28,17 +28,17 @@ pub(super) enum NextAction {
 pub(super) struct RecipientQueue {
     /// A message is being sent, or its outcome is not stored yet.
     pub(super) is_busy: bool,
-    not_before: Option<Timestamp>,
+    retry_at: Option<Timestamp>,
     /// Consecutive failed attempts.
-    failures: u32,
+    consecutive_failures: u32,
     /// Set after a message that failed often was skipped: when that message is due again.
     skipped_until: Option<Timestamp>,
     /// When messages were accepted within the last minute.
-    sent_at: VecDeque<Timestamp>,
+    recent_sends: VecDeque<Timestamp>,
     /// When the digest of the messages held back is due.
     pub(super) digest_at: Option<Timestamp>,
     /// When an event about messages given up was last recorded.
-    pub(super) reported_at: Option<Timestamp>,
+    pub(super) dead_letter_reported_at: Option<Timestamp>,
 }
 
 impl RecipientQueue {
@@ -52,10 +52,10 @@ impl RecipientQueue {
         if self.is_busy || !self.is_ready(now, settings) {
             return NextAction::Wait;
         }
-        self.prune_window(now);
-        let max = usize::try_from(settings.per_minute).unwrap_or(usize::MAX);
-        if !is_digest && max > 0 && self.sent_at.len() >= max {
-            let free_at = self.sent_at.front().map_or(now, |first| *first + RATE_WINDOW);
+        self.prune_recent_sends(now);
+        let max = usize::try_from(settings.max_per_minute).unwrap_or(usize::MAX);
+        if !is_digest && max > 0 && self.recent_sends.len() >= max {
+            let free_at = self.recent_sends.front().map_or(now, |first| *first + RATE_WINDOW);
             self.digest_at.get_or_insert(free_at);
             return NextAction::HoldBack;
         }
@@ -64,31 +64,31 @@ impl RecipientQueue {
 
     /// Whether the last attempt failed.
     pub(super) fn is_failing(&self) -> bool {
-        self.failures > 0
+        self.consecutive_failures > 0
     }
 
     fn is_ready(&self, now: Timestamp, settings: &DeliverySettings) -> bool {
         // A longer delay than possible means that the clock was set back since.
         let longest = settings.max_retry_delay * 2 + Duration::from_hours(1);
-        self.not_before.is_none_or(|at| at <= now || at > now + longest)
+        self.retry_at.is_none_or(|at| at <= now || at > now + longest)
     }
 
     /// Returns when the queue is ready, unless it is ready now.
-    pub(super) fn ready_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.not_before.filter(|at| *at > now)
+    pub(super) fn blocked_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.retry_at.filter(|at| *at > now)
     }
 
     /// Records that the receiver accepted a message.
     pub(super) fn on_sent(&mut self, now: Timestamp, is_digest: bool) {
-        (self.failures, self.not_before, self.skipped_until) = (0, None, None);
+        (self.consecutive_failures, self.retry_at, self.skipped_until) = (0, None, None);
         if !is_digest {
-            self.sent_at.push_back(now);
+            self.recent_sends.push_back(now);
         }
     }
 
     /// Records that the receiver rejected a message for good, which does not delay the next one.
     pub(super) fn on_rejected(&mut self) {
-        self.not_before = None;
+        self.retry_at = None;
     }
 
     /// Records the failed attempt number `attempts` of a message; returns when to retry it. The queue waits as long, so
@@ -101,33 +101,33 @@ impl RecipientQueue {
         retry_after: Option<Duration>,
         settings: &DeliverySettings,
     ) -> Timestamp {
-        self.failures = self.failures.saturating_add(1);
-        let pause = backoff::retry_delay(settings, key, self.failures.max(attempts));
+        self.consecutive_failures = self.consecutive_failures.saturating_add(1);
+        let pause = backoff::retry_delay(settings, key, self.consecutive_failures.max(attempts));
         let retry_at = now + pause.max(retry_after.unwrap_or_default());
         if attempts >= SKIP_AFTER_ATTEMPTS && self.skipped_until.is_none() && retry_after.is_none() {
             self.skipped_until = Some(retry_at);
-            self.not_before = None;
+            self.retry_at = None;
         } else {
             // Wait until the skipped message is due as well: it is older and goes first.
-            self.not_before = self.skipped_until.take().max(Some(retry_at));
+            self.retry_at = self.skipped_until.take().max(Some(retry_at));
         }
         retry_at
     }
 
     /// Whether the queue has no state worth keeping.
     pub(super) fn is_idle(&mut self, now: Timestamp) -> bool {
-        self.prune_window(now);
+        self.prune_recent_sends(now);
         !self.is_busy
-            && self.sent_at.is_empty()
+            && self.recent_sends.is_empty()
             && self.digest_at.is_none()
-            && self.not_before.is_none()
-            && self.failures == 0
-            && self.reported_at.is_none_or(|at| now.since(at) > Duration::from_hours(1))
+            && self.retry_at.is_none()
+            && self.consecutive_failures == 0
+            && self.dead_letter_reported_at.is_none_or(|at| now.since(at) > Duration::from_hours(1))
     }
 
-    fn prune_window(&mut self, now: Timestamp) {
+    fn prune_recent_sends(&mut self, now: Timestamp) {
         // A time in the future is from before the clock was set back.
-        self.sent_at.retain(|at| *at <= now && now.since(*at) < RATE_WINDOW);
+        self.recent_sends.retain(|at| *at <= now && now.since(*at) < RATE_WINDOW);
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn messages_over_the_limit_are_held_back_until_the_minute_is_over() {
-        let settings = DeliverySettings { per_minute: 2, ..DeliverySettings::default() };
+        let settings = DeliverySettings { max_per_minute: 2, ..DeliverySettings::default() };
         let mut queue = RecipientQueue::default();
         for second in [0, 10] {
             assert_eq!(queue.next_action(at(second), false, &settings), NextAction::Send);
@@ -155,7 +155,7 @@ mod tests {
             "a digest is beyond the limit"
         );
         assert_eq!(queue.next_action(at(60), false, &settings), NextAction::Send);
-        let unlimited = DeliverySettings { per_minute: 0, ..settings };
+        let unlimited = DeliverySettings { max_per_minute: 0, ..settings };
         assert_eq!(queue.next_action(at(20), false, &unlimited), NextAction::Send);
     }
 

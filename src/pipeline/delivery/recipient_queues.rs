@@ -14,7 +14,7 @@ const PRUNE_THRESHOLD: usize = 1_000;
 pub(super) struct RecipientQueues {
     queues: HashMap<RecipientId, RecipientQueue>,
     /// Messages being sent, by host.
-    hosts: HashMap<String, usize>,
+    in_flight_by_host: HashMap<String, usize>,
 }
 
 impl RecipientQueues {
@@ -24,30 +24,30 @@ impl RecipientQueues {
     }
 
     /// Reserves a slot of `host`; `false` when it has none left.
-    pub(super) fn try_acquire_host(&mut self, host: &str, settings: &DeliverySettings) -> bool {
-        let in_flight = self.hosts.entry(host.to_owned()).or_default();
+    pub(super) fn try_acquire_host_slot(&mut self, host: &str, settings: &DeliverySettings) -> bool {
+        let in_flight = self.in_flight_by_host.entry(host.to_owned()).or_default();
         let free = *in_flight < settings.max_per_host;
         *in_flight += usize::from(free);
         free
     }
 
     /// Releases the slot.
-    pub(super) fn release_host(&mut self, host: &str) {
-        if let Some(in_flight) = self.hosts.get_mut(host) {
+    pub(super) fn release_host_slot(&mut self, host: &str) {
+        if let Some(in_flight) = self.in_flight_by_host.get_mut(host) {
             *in_flight = in_flight.saturating_sub(1);
             if *in_flight == 0 {
-                self.hosts.remove(host);
+                self.in_flight_by_host.remove(host);
             }
         }
     }
 
     /// Returns how many queues wait or are busy: each may have one due message that cannot be sent yet.
-    pub(super) fn waiting_count(&self, now: Timestamp) -> usize {
-        self.queues.values().filter(|queue| queue.is_busy || queue.ready_at(now).is_some()).count()
+    pub(super) fn blocked_queue_count(&self, now: Timestamp) -> usize {
+        self.queues.values().filter(|queue| queue.is_busy || queue.blocked_until(now).is_some()).count()
     }
 
     /// Returns the recipients whose digest is due.
-    pub(super) fn due_digests(&self, now: Timestamp) -> Vec<RecipientId> {
+    pub(super) fn recipients_with_due_digest(&self, now: Timestamp) -> Vec<RecipientId> {
         let due = |queue: &RecipientQueue| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
         self.queues.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
     }
@@ -55,12 +55,12 @@ impl RecipientQueues {
     /// Returns when the next queue is ready or the next digest is due.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let due_times =
-            |queue: &RecipientQueue| [queue.ready_at(now), queue.digest_at.filter(|_| !queue.is_busy)];
+            |queue: &RecipientQueue| [queue.blocked_until(now), queue.digest_at.filter(|_| !queue.is_busy)];
         self.queues.values().flat_map(due_times).flatten().min()
     }
 
     /// Removes idle queues.
-    pub(super) fn prune(&mut self, now: Timestamp) {
+    pub(super) fn remove_idle_queues(&mut self, now: Timestamp) {
         if self.queues.len() > PRUNE_THRESHOLD {
             self.queues.retain(|_, queue| !queue.is_idle(now));
         }

@@ -13,7 +13,7 @@ use crate::telemetry::Metrics;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliverySettings {
     /// Most messages to one recipient within a minute; the rest goes into a digest. 0 is no limit.
-    pub per_minute: u32,
+    pub max_per_minute: u32,
     /// Most messages sent at once, over all recipients.
     pub max_concurrent: usize,
     /// Most messages sent at once to one host.
@@ -29,7 +29,7 @@ pub struct DeliverySettings {
 impl Default for DeliverySettings {
     fn default() -> Self {
         Self {
-            per_minute: 10,
+            max_per_minute: 10,
             max_concurrent: 64,
             max_per_host: 8,
             initial_retry_delay: Duration::from_secs(5),
@@ -45,13 +45,13 @@ pub struct DeliveryDependencies {
     /// Notifications to deliver.
     pub outbox: Arc<dyn Outbox>,
     /// Looks up destinations.
-    pub destinations: Arc<dyn DestinationLookup>,
+    pub destination_lookup: Arc<dyn DestinationLookup>,
     /// Renders messages.
     pub renderer: Arc<MessageRenderer>,
     /// Sends messages.
     pub sender: Arc<dyn MessageSender>,
     /// Stores screenshots and responses of targets; without it, nothing is attached.
-    pub results: Option<Arc<dyn ResultStore>>,
+    pub result_store: Option<Arc<dyn ResultStore>>,
     /// Records events about messages given up; without it, they are only logged.
     pub config_store: Option<Arc<dyn ConfigStore>>,
     /// Supplies the time.

@@ -17,42 +17,42 @@ use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event, digest};
 use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
 use crate::notify::{OutgoingMessage, SendError};
-use crate::pipeline::wakeup::Wakeup;
+use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::store::{DeliveryOutcome, StoreError};
 
 /// Due messages read in one round, in addition to one for each waiting queue.
-const MAX_DUE: usize = 256;
+const MAX_DUE_PER_ROUND: usize = 256;
 /// Most messages of one recipient held back in one round.
 const MAX_HELD_PER_RECIPIENT: u32 = 500;
 /// Most messages that one digest covers.
-const MAX_DIGEST_SIZE: u32 = 10_000;
+const MAX_DIGEST_MESSAGES: u32 = 10_000;
 /// Longest sleep, since due times can change without a wakeup.
 const MAX_SLEEP: Duration = Duration::from_mins(1);
 /// Delay when everything due has to wait, or the store fails.
-const RETRY_DELAY: Duration = Duration::from_secs(1);
+const ROUND_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Time between two digests to one recipient.
 const DIGEST_INTERVAL: Duration = Duration::from_mins(1);
 /// Time between two events about messages given up for one recipient.
-const REPORT_INTERVAL: Duration = Duration::from_hours(1);
+const DEAD_LETTER_REPORT_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Outcome of one attempt.
-struct SendOutcome {
-    message: Notification,
+struct FinishedAttempt {
+    notification: Notification,
     recipient: Recipient,
     host: String,
-    outcome: Result<(), SendError>,
+    result: Result<(), SendError>,
 }
 
 pub(super) struct DeliveryWorker {
     dependencies: DeliveryDependencies,
     settings: DeliverySettings,
-    wakeup: Wakeup,
+    wakeup: DeliveryWakeup,
     queues: RecipientQueues,
-    in_flight: JoinSet<SendOutcome>,
+    in_flight: JoinSet<FinishedAttempt>,
     /// Outcomes that the store does not have yet.
     unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
     /// Recipients whose queue is free once the outcomes are stored.
-    released_recipients: Vec<RecipientId>,
+    recipients_to_release: Vec<RecipientId>,
     /// Whether the current store failure was logged.
     store_error_logged: bool,
 }
@@ -61,7 +61,7 @@ impl DeliveryWorker {
     pub(super) fn new(
         dependencies: DeliveryDependencies,
         settings: DeliverySettings,
-        wakeup: Wakeup,
+        wakeup: DeliveryWakeup,
     ) -> Self {
         Self {
             dependencies,
@@ -70,7 +70,7 @@ impl DeliveryWorker {
             queues: RecipientQueues::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
-            released_recipients: Vec::new(),
+            recipients_to_release: Vec::new(),
             store_error_logged: false,
         }
     }
@@ -83,7 +83,7 @@ impl DeliveryWorker {
             }
         }
         let within = loop {
-            let pause = self.run_once().await;
+            let pause = self.run_round().await;
             let clock = Arc::clone(&self.dependencies.clock);
             tokio::select! {
                 _ = end.changed() => break end.borrow().unwrap_or_default(),
@@ -117,7 +117,7 @@ impl DeliveryWorker {
     }
 
     /// Runs one round; returns how long to sleep.
-    async fn run_once(&mut self) -> Duration {
+    async fn run_round(&mut self) -> Duration {
         while let Some(finished) = self.in_flight.try_join_next() {
             self.on_send_finished(finished.ok()).await;
         }
@@ -128,7 +128,7 @@ impl DeliveryWorker {
                 if !std::mem::replace(&mut self.store_error_logged, true) {
                     tracing::error!(error = %error, "delivery paused: failed to read the store");
                 }
-                return RETRY_DELAY;
+                return ROUND_RETRY_DELAY;
             }
         }
         let now = self.dependencies.clock.now();
@@ -136,7 +136,7 @@ impl DeliveryWorker {
         match [due, self.queues.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
             // Due in the outbox, but the recipient's queue is not ready yet.
-            Some(at) if at <= now => RETRY_DELAY,
+            Some(at) if at <= now => ROUND_RETRY_DELAY,
             Some(at) => at.since(now).min(MAX_SLEEP),
         }
     }
@@ -145,13 +145,13 @@ impl DeliveryWorker {
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
         let now = self.dependencies.clock.now();
-        self.queues.prune(now);
-        self.write_digests(now).await?;
-        let max = u32::try_from(MAX_DUE + self.queues.waiting_count(now)).unwrap_or(u32::MAX);
-        let due = self.dependencies.outbox.due(now, max, 1).await?;
+        self.queues.remove_idle_queues(now);
+        self.enqueue_due_digests(now).await?;
+        let max = u32::try_from(MAX_DUE_PER_ROUND + self.queues.blocked_queue_count(now)).unwrap_or(u32::MAX);
+        let due = self.dependencies.outbox.due_notifications(now, max, 1).await?;
         let mut over_limit = HashSet::new();
         for message in due {
-            let (recipient, is_digest) = (message.message.recipient, is_digest(&message));
+            let (recipient, is_digest) = (message.message.recipient_id, is_digest(&message));
             let queue = self.queues.queue_mut(recipient);
             match queue.next_action(now, is_digest, &self.settings) {
                 NextAction::Wait => {}
@@ -159,7 +159,7 @@ impl DeliveryWorker {
                 NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
                 // After a long downtime of the receiver, only messages that are not too old are sent.
                 NextAction::Send if queue.is_failing() && self.is_expired(&message, now) => {
-                    self.expire(&message, now).await?;
+                    self.give_up_expired(&message, now).await?;
                 }
                 NextAction::Send => self.dispatch(message).await?,
             }
@@ -172,12 +172,12 @@ impl DeliveryWorker {
         now.since(message.message.created_at) >= self.settings.max_age
     }
 
-    async fn expire(&mut self, message: &Notification, now: Timestamp) -> Result<(), StoreError> {
+    async fn give_up_expired(&mut self, message: &Notification, now: Timestamp) -> Result<(), StoreError> {
         let Some(to) = self.find_destination(message, now).await? else { return Ok(()) };
         let hours = self.settings.max_age.as_secs() / 3_600;
         let last = if message.error.is_empty() { String::new() } else { format!(": {}", message.error) };
         let error = format!("given up after {hours} h and {} attempts{last}", message.attempts);
-        self.mark_dead(message, &to.recipient, error, now).await;
+        self.give_up(message, &to.recipient, error, now).await;
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl DeliveryWorker {
                 .await?;
             self.unsaved_outcomes.clear();
         }
-        for recipient in self.released_recipients.drain(..) {
+        for recipient in self.recipients_to_release.drain(..) {
             self.queues.queue_mut(recipient).is_busy = false;
         }
         Ok(())
@@ -207,22 +207,22 @@ impl DeliveryWorker {
         }
         let max = MAX_HELD_PER_RECIPIENT
             .saturating_mul(u32::try_from(over_limit.len()).unwrap_or(u32::MAX))
-            .max(MAX_DIGEST_SIZE);
-        let due = self.dependencies.outbox.due(now, max, MAX_HELD_PER_RECIPIENT).await?;
+            .max(MAX_DIGEST_MESSAGES);
+        let due = self.dependencies.outbox.due_notifications(now, max, MAX_HELD_PER_RECIPIENT).await?;
         let held = due
             .iter()
-            .filter(|message| over_limit.contains(&message.message.recipient) && !is_digest(message));
+            .filter(|message| over_limit.contains(&message.message.recipient_id) && !is_digest(message));
         let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
-        self.dependencies.metrics.record_notifications("held", held.len());
+        self.dependencies.metrics.count_notifications("held", held.len());
         self.unsaved_outcomes.extend(held);
         Ok(true)
     }
 
     /// Enqueues the due digests of messages held back.
-    async fn write_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        for recipient in self.queues.due_digests(now) {
-            let held = self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await?;
-            if let Some(new) = digest::digest_of_held(&held, now) {
+    async fn enqueue_due_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        for recipient in self.queues.recipients_with_due_digest(now) {
+            let held = self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await?;
+            if let Some(new) = digest::build_digest(&held, now) {
                 self.dependencies.outbox.enqueue(vec![new]).await?;
             }
             self.queues.queue_mut(recipient).digest_at = None;
@@ -236,11 +236,11 @@ impl DeliveryWorker {
         message: &Notification,
         now: Timestamp,
     ) -> Result<Option<Destination>, StoreError> {
-        let found = self.dependencies.destinations.find(message).await?;
+        let found = self.dependencies.destination_lookup.find(message).await?;
         if found.is_none() {
             let dead = DeliveryOutcome::Dead { error: "the recipient was removed".to_owned() };
             self.unsaved_outcomes.push((message.id, dead.clone()));
-            self.resolve_digest(message, dead, now).await;
+            self.record_digest_outcome(message, dead, now).await;
         }
         Ok(found)
     }
@@ -250,10 +250,10 @@ impl DeliveryWorker {
         let now = self.dependencies.clock.now();
         let Some(to) = self.find_destination(&message, now).await? else { return Ok(()) };
         let host = destination_host(&to.recipient);
-        if !self.queues.try_acquire_host(&host, &self.settings) {
+        if !self.queues.try_acquire_host_slot(&host, &self.settings) {
             return Ok(());
         }
-        self.queues.queue_mut(message.message.recipient).is_busy = true;
+        self.queues.queue_mut(message.message.recipient_id).is_busy = true;
         let dependencies = self.dependencies.clone();
         self.in_flight.spawn(async move {
             let started = Instant::now();
@@ -264,29 +264,37 @@ impl DeliveryWorker {
             let outcome =
                 sent.unwrap_or_else(|_| Err(SendError::transient("internal error of Vigie; see its log")));
             dependencies.metrics.record_delivery(method, outcome.is_ok(), started.elapsed());
-            SendOutcome { message, recipient, host, outcome }
+            FinishedAttempt { notification: message, recipient, host, result: outcome }
         });
         Ok(())
     }
 
     /// Handles the outcome of an attempt; `None` for an aborted task.
-    async fn on_send_finished(&mut self, finished: Option<SendOutcome>) {
-        let Some(SendOutcome { message, recipient, host, outcome }) = finished else { return };
+    async fn on_send_finished(&mut self, finished: Option<FinishedAttempt>) {
+        let Some(FinishedAttempt { notification: message, recipient, host, result: outcome }) = finished
+        else {
+            return;
+        };
         let now = self.dependencies.clock.now();
-        self.queues.release_host(&host);
-        self.released_recipients.push(recipient.id);
+        self.queues.release_host_slot(&host);
+        self.recipients_to_release.push(recipient.id);
         let attempts = message.attempts.saturating_add(1);
         let queue = self.queues.queue_mut(recipient.id);
         match outcome {
             Ok(()) => {
                 queue.on_sent(now, is_digest(&message));
                 self.unsaved_outcomes.push((message.id, DeliveryOutcome::Sent));
-                self.dependencies.metrics.record_notifications("sent", 1);
-                self.resolve_digest(&message, DeliveryOutcome::Digested(message.id), now).await;
+                self.dependencies.metrics.count_notifications("sent", 1);
+                self.record_digest_outcome(&message, DeliveryOutcome::Digested(message.id), now).await;
             }
             Err(error) if error.is_retryable => {
-                let next_at =
-                    queue.on_failed(now, &message.message.key, attempts, error.not_before, &self.settings);
+                let next_at = queue.on_failed(
+                    now,
+                    &message.message.idempotency_key,
+                    attempts,
+                    error.retry_after,
+                    &self.settings,
+                );
                 tracing::warn!(
                     notification_id = message.id,
                     recipient_id = %recipient.id,
@@ -297,20 +305,22 @@ impl DeliveryWorker {
                 if self.is_expired(&message, now) {
                     let hours = self.settings.max_age.as_secs() / 3_600;
                     let text = format!("given up after {hours} h and {attempts} attempts: {}", error.detail);
-                    self.mark_dead(&message, &recipient, text, now).await;
+                    self.give_up(&message, &recipient, text, now).await;
                 } else {
-                    self.unsaved_outcomes
-                        .push((message.id, DeliveryOutcome::Failed { error: error.detail, next_at }));
+                    self.unsaved_outcomes.push((
+                        message.id,
+                        DeliveryOutcome::RetryScheduled { error: error.detail, next_attempt_at: next_at },
+                    ));
                 }
             }
             Err(error) => {
                 queue.on_rejected();
-                self.mark_dead(&message, &recipient, error.detail, now).await;
+                self.give_up(&message, &recipient, error.detail, now).await;
             }
         }
     }
 
-    async fn mark_dead(
+    async fn give_up(
         &mut self,
         message: &Notification,
         recipient: &Recipient,
@@ -323,29 +333,31 @@ impl DeliveryWorker {
             error,
             "notification given up"
         );
-        self.dependencies.metrics.record_notifications("dead", 1);
+        self.dependencies.metrics.count_notifications("dead", 1);
         let queue = self.queues.queue_mut(recipient.id);
-        let is_reported = queue.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
+        let is_reported = queue
+            .dead_letter_reported_at
+            .is_some_and(|at| at <= now && now.since(at) < DEAD_LETTER_REPORT_INTERVAL);
         if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !is_reported) {
-            queue.reported_at = Some(now);
-            let event = dead_letter_event::dead_notification_event(message, recipient, &error, now);
+            queue.dead_letter_reported_at = Some(now);
+            let event = dead_letter_event::dead_letter_event(message, recipient, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "failed to record the event of a notification that was given up");
             }
         }
         let dead = DeliveryOutcome::Dead { error };
         self.unsaved_outcomes.push((message.id, dead.clone()));
-        self.resolve_digest(message, dead, now).await;
+        self.record_digest_outcome(message, dead, now).await;
     }
 
     /// Records the outcome of a digest for the messages that it covers.
-    async fn resolve_digest(&mut self, message: &Notification, end: DeliveryOutcome, now: Timestamp) {
+    async fn record_digest_outcome(&mut self, message: &Notification, end: DeliveryOutcome, now: Timestamp) {
         let Some(last) = digest::last_included_id(&message.message.content).filter(|_| is_digest(message))
         else {
             return;
         };
-        let recipient = message.message.recipient;
-        match self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await {
+        let recipient = message.message.recipient_id;
+        match self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await {
             Ok(held) => {
                 let (included, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
                 self.unsaved_outcomes.extend(included.iter().map(|held| (held.id, end.clone())));
@@ -373,7 +385,8 @@ async fn render_and_send(
     let Destination { recipient, secret, template } = to;
     let (new, renderer) = (&message.message, &dependencies.renderer);
     let attachments =
-        attachments::attachments_for(dependencies.results.as_ref(), new.content.check_id, &recipient).await;
+        attachments::load_attachments(dependencies.result_store.as_ref(), new.content.check_id, &recipient)
+            .await;
     let mut content = new.content.clone();
     if let Some(traceroute) = attachments::traceroute_text(&attachments) {
         content.extra.entry("traceroute").or_insert(traceroute.into());
@@ -388,15 +401,15 @@ async fn render_and_send(
     };
     let rendered = rendered.map_err(|error| SendError::permanent(error.to_string()))?;
     let message = OutgoingMessage {
-        key: new.key.clone(),
+        idempotency_key: new.idempotency_key.clone(),
         content,
         recipient,
         egress_scope: EgressScope::for_account(new.content.customer),
-        secret,
+        credential: secret,
         subject: rendered.subject,
         text: rendered.text,
         html: rendered.html,
-        body: rendered.body,
+        json_body: rendered.json_body,
         attachments,
     };
     dependencies.sender.send(&message).await

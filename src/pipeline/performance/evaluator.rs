@@ -8,53 +8,53 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::alerting::{
-    ActivePerformanceAlert, PerformanceChange, PerformanceRule, PerformanceThreshold,
-    performance_recipients_for,
+    ActivePerformanceAlert, PerformanceAlertChange, PerformanceRule, PerformanceThreshold,
+    select_performance_recipients,
 };
-use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
+use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
     LocationId, MeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind, Timestamp,
 };
-use crate::pipeline::wakeup::Wakeup;
+use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::schema::Monitor;
 use crate::store::{
     ConfigStore, Pagination, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
     StoredPerformanceAlert,
 };
 
-use super::notification_content::{PerformanceEvent, build_content};
+use super::notification_content::{PerformanceAlertEvent, build_notification_content};
 use super::rule::rule_from_record;
 
 /// Time between two evaluations.
 const EVALUATION_INTERVAL: Duration = Duration::from_mins(1);
-const HOUR: i64 = 3_600_000_000;
+const HOUR_MICROS: i64 = 3_600_000_000;
 
 /// Dependencies of the evaluator.
 #[derive(Clone)]
 pub struct PerformanceDependencies {
     /// Stores the rules.
-    pub config: Arc<dyn ConfigStore>,
+    pub config_store: Arc<dyn ConfigStore>,
     /// Stores the results.
-    pub results: Arc<dyn ResultStore>,
+    pub result_store: Arc<dyn ResultStore>,
     /// Stores the active alerts.
-    pub states: Arc<dyn PerformanceAlertStore>,
+    pub alert_store: Arc<dyn PerformanceAlertStore>,
     /// The monitors.
-    pub monitors: Arc<MonitorCache>,
+    pub monitor_cache: Arc<MonitorCache>,
     /// Supplies recipients.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// Woken when there are notifications.
-    pub wakeup: Wakeup,
+    pub delivery_wakeup: DeliveryWakeup,
 }
 
 /// Evaluates performance alerts.
 pub struct PerformanceEvaluator {
     dependencies: PerformanceDependencies,
-    active: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
+    active_alerts: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
-    baseline_means: HashMap<i64, (i64, Vec<MeanDuration>)>,
+    cached_baselines: HashMap<i64, (i64, Vec<MeanDuration>)>,
 }
 
 /// Changes of one evaluation, to be stored.
@@ -72,19 +72,19 @@ impl PerformanceEvaluator {
     /// Fails when the store does.
     pub async fn new(dependencies: PerformanceDependencies) -> Result<Self, StoreError> {
         let mut active = BTreeMap::new();
-        for stored in dependencies.states.active().await? {
+        for stored in dependencies.alert_store.active_alerts().await? {
             // Skipping it would raise and notify the alert a second time.
             let alert: ActivePerformanceAlert =
-                serde_json::from_str(&stored.body).map_err(|error| StoreError::Undecodable {
+                serde_json::from_str(&stored.state_json).map_err(|error| StoreError::Undecodable {
                     table: "raised",
-                    row: format!("alert {}, location_id {}", stored.alert, stored.location),
+                    row: format!("alert {}, location_id {}", stored.alert_id, stored.location_id),
                     column: "body",
                     reason: error.to_string(),
                 })?;
-            active.insert((stored.alert, stored.location), alert);
+            active.insert((stored.alert_id, stored.location_id), alert);
         }
-        let performance = Self { dependencies, active, baseline_means: HashMap::new() };
-        performance.active.keys().for_each(|(alert, _)| performance.publish_active(*alert));
+        let performance = Self { dependencies, active_alerts: active, cached_baselines: HashMap::new() };
+        performance.active_alerts.keys().for_each(|(alert, _)| performance.publish_active(*alert));
         Ok(performance)
     }
 
@@ -98,7 +98,7 @@ impl PerformanceEvaluator {
                     () = end.cancelled() => return,
                     () = clock.sleep(EVALUATION_INTERVAL) => {}
                 }
-                if let Err(error) = self.evaluate().await {
+                if let Err(error) = self.evaluate_all().await {
                     tracing::warn!(
                         error_kind = error.kind(),
                         "failed to evaluate performance alerts: {error}"
@@ -111,20 +111,20 @@ impl PerformanceEvaluator {
     /// Whether this alert is active anywhere.
     #[must_use]
     pub fn is_active(&self, alert: i64) -> bool {
-        self.active.keys().any(|(id, _)| *id == alert)
+        self.active_alerts.keys().any(|(id, _)| *id == alert)
     }
 
     /// Evaluates all rules once. Changes that cannot be stored are evaluated again, with the same outcome.
     ///
     /// # Errors
     /// Fails when the store does.
-    pub async fn evaluate(&mut self) -> Result<(), StoreError> {
+    pub async fn evaluate_all(&mut self) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
         let all_rows = Pagination { limit: u32::MAX, offset: 0 };
         let filter = RecordFilter::new(RecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> = self
             .dependencies
-            .config
+            .config_store
             .records(filter, all_rows)
             .await?
             .items
@@ -134,7 +134,7 @@ impl PerformanceEvaluator {
         let mut changes = EvaluationChanges::default();
         let mut rule_ids = HashSet::new();
         for rule in &rules {
-            let Some(monitor) = self.dependencies.monitors.get(rule.monitor) else {
+            let Some(monitor) = self.dependencies.monitor_cache.get(rule.monitor_id) else {
                 // Not loaded yet, just after a start. Removing a monitor removes its rules.
                 rule_ids.insert(rule.id);
                 continue;
@@ -144,11 +144,13 @@ impl PerformanceEvaluator {
                 continue;
             }
             rule_ids.insert(rule.id);
-            let facts = self.dependencies.accounts.facts(monitor.customer).await?;
+            let facts = self.dependencies.account_cache.account(monitor.customer).await?;
             self.evaluate_rule(rule, &monitor, &facts, now, &mut changes).await?;
         }
-        changes.cleared.extend(self.active.keys().filter(|(alert, _)| !rule_ids.contains(alert)).copied());
-        self.baseline_means.retain(|alert, _| rule_ids.contains(alert));
+        changes
+            .cleared
+            .extend(self.active_alerts.keys().filter(|(alert, _)| !rule_ids.contains(alert)).copied());
+        self.cached_baselines.retain(|alert, _| rule_ids.contains(alert));
         self.store_changes(changes).await
     }
 
@@ -156,47 +158,52 @@ impl PerformanceEvaluator {
         &mut self,
         rule: &PerformanceRule,
         monitor: &Monitor,
-        facts: &AccountFacts,
+        facts: &AccountSnapshot,
         now: Timestamp,
         changes: &mut EvaluationChanges,
     ) -> Result<(), StoreError> {
-        let bases = self.baseline_means(rule, now).await?;
-        for mean in self.dependencies.results.means(rule.monitor, now - rule.window, now).await? {
-            let key = (rule.id, mean.location);
-            let base = bases.iter().find(|base| base.location == mean.location).copied();
-            let alert = self.active.get(&key);
+        let bases = self.load_baselines(rule, now).await?;
+        for mean in
+            self.dependencies.result_store.mean_durations(rule.monitor_id, now - rule.window, now).await?
+        {
+            let key = (rule.id, mean.location_id);
+            let base = bases.iter().find(|base| base.location_id == mean.location_id).copied();
+            let alert = self.active_alerts.get(&key);
             let Some(change) = rule.evaluate(alert.is_some(), Some(mean), base) else { continue };
             match change {
-                PerformanceChange::Raise { limit_us, .. } => {
-                    let recipients = performance_recipients_for(&facts.contacts, monitor.id);
-                    let event = PerformanceEvent {
+                PerformanceAlertChange::Raise { limit_us, .. } => {
+                    let recipients = select_performance_recipients(&facts.contacts, monitor.id);
+                    let event = PerformanceAlertEvent {
                         rule,
                         monitor,
-                        facts,
-                        location: mean.location,
+                        account: facts,
+                        location: mean.location_id,
                         change,
                         since: now,
                         now,
                     };
                     changes.push_notifications(&event, &recipients);
                     let notified = recipients.iter().map(|(recipient, _)| *recipient).collect();
-                    changes.raised.push((key, ActivePerformanceAlert { since: now, limit_us, notified }));
+                    changes.raised.push((
+                        key,
+                        ActivePerformanceAlert { raised_at: now, limit_us, notified_recipients: notified },
+                    ));
                 }
-                PerformanceChange::Clear { .. } => {
-                    let since = alert.map_or(now, |alert| alert.since);
-                    let recipients: Vec<_> = performance_recipients_for(&facts.contacts, monitor.id)
+                PerformanceAlertChange::Clear { .. } => {
+                    let since = alert.map_or(now, |alert| alert.raised_at);
+                    let recipients: Vec<_> = select_performance_recipients(&facts.contacts, monitor.id)
                         .into_iter()
-                        .filter(|(id, _)| alert.is_some_and(|alert| alert.notified.contains(id)))
+                        .filter(|(id, _)| alert.is_some_and(|alert| alert.notified_recipients.contains(id)))
                         .filter(|(id, _)| {
                             facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
                         })
                         .collect();
                     changes.push_notifications(
-                        &PerformanceEvent {
+                        &PerformanceAlertEvent {
                             rule,
                             monitor,
-                            facts,
-                            location: mean.location,
+                            account: facts,
+                            location: mean.location_id,
                             change,
                             since,
                             now,
@@ -211,35 +218,40 @@ impl PerformanceEvaluator {
     }
 
     /// Returns the means of the last days over rolled-up whole hours, without the newest one or two.
-    async fn baseline_means(
+    async fn load_baselines(
         &mut self,
         rule: &PerformanceRule,
         now: Timestamp,
     ) -> Result<Vec<MeanDuration>, StoreError> {
         let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
-        let hour = now.as_micros().div_euclid(HOUR);
-        if let Some((cached_hour, bases)) = self.baseline_means.get(&rule.id)
+        let hour = now.as_micros().div_euclid(HOUR_MICROS);
+        if let Some((cached_hour, bases)) = self.cached_baselines.get(&rule.id)
             && *cached_hour == hour
         {
             return Ok(bases.clone());
         }
         let thru = now - rule.window;
         let from = thru - Duration::from_hours(24 * u64::from(days));
-        let rollups = self.dependencies.results.rollups(rule.monitor, RollupSpan::Hour, from, thru).await?;
+        let rollups =
+            self.dependencies.result_store.rollups(rule.monitor_id, RollupSpan::Hour, from, thru).await?;
         let mut means: BTreeMap<LocationId, MeanDuration> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
-            let passed =
-                [Outcome::Ok, Outcome::Warning].map(|outcome| rollup.runs[usize::from(outcome.code())]);
+            let passed = [Outcome::Ok, Outcome::Warning]
+                .map(|outcome| rollup.runs_by_outcome[usize::from(outcome.code())]);
             let checks: u64 = passed.iter().sum();
-            let mean = means.entry(location).or_insert(MeanDuration { location, checks: 0, sum_us: 0 });
-            mean.checks += checks;
-            mean.sum_us = mean.sum_us.saturating_add(checks * rollup.mean_us.unwrap_or(0));
+            let mean = means.entry(location).or_insert(MeanDuration {
+                location_id: location,
+                check_count: 0,
+                sum_us: 0,
+            });
+            mean.check_count += checks;
+            mean.sum_us = mean.sum_us.saturating_add(checks * rollup.mean_duration_us.unwrap_or(0));
         }
         let means: Vec<MeanDuration> = means.into_values().collect();
         // No rollup at all may only mean that it is late: read it again next time.
         if !means.is_empty() {
-            self.baseline_means.insert(rule.id, (hour, means.clone()));
+            self.cached_baselines.insert(rule.id, (hour, means.clone()));
         }
         Ok(means)
     }
@@ -250,54 +262,57 @@ impl PerformanceEvaluator {
         }
         let to_row = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
             StoredPerformanceAlert {
-                alert: *alert,
-                location: *location,
+                alert_id: *alert,
+                location_id: *location,
                 // Serialization cannot fail: only numbers and times.
-                body: serde_json::to_string(raised).unwrap_or_default(),
+                state_json: serde_json::to_string(raised).unwrap_or_default(),
             }
         };
         let rows = changes.raised.iter().map(to_row).collect();
         let messages = !changes.notifications.is_empty();
-        self.dependencies.states.commit_changes(rows, changes.cleared.clone(), changes.notifications).await?;
+        self.dependencies
+            .alert_store
+            .commit_changes(rows, changes.cleared.clone(), changes.notifications)
+            .await?;
         let mut changed: Vec<i64> = changes.cleared.iter().map(|(alert, _)| *alert).collect();
         changed.extend(changes.raised.iter().map(|((alert, _), _)| *alert));
         for key in &changes.cleared {
-            self.active.remove(key);
+            self.active_alerts.remove(key);
         }
-        self.active.extend(changes.raised);
+        self.active_alerts.extend(changes.raised);
         for alert in changed {
             self.publish_active(alert);
         }
         if messages {
-            self.dependencies.wakeup.wake();
+            self.dependencies.delivery_wakeup.wake();
         }
         Ok(())
     }
 
     /// Publishes to the pages and the API whether this alert is active anywhere.
     fn publish_active(&self, alert: i64) {
-        self.dependencies.accounts.active_performance_alerts().set_active(alert, self.is_active(alert));
+        self.dependencies.account_cache.active_performance_alerts().set_active(alert, self.is_active(alert));
     }
 }
 
 impl EvaluationChanges {
     fn push_notifications(
         &mut self,
-        event: &PerformanceEvent<'_>,
+        event: &PerformanceAlertEvent<'_>,
         recipients: &[(RecipientId, Option<i64>)],
     ) {
         let kind = match event.change {
-            PerformanceChange::Raise { .. } => NotificationKind::PerformanceError,
-            PerformanceChange::Clear { .. } => NotificationKind::PerformanceClear,
+            PerformanceAlertChange::Raise { .. } => NotificationKind::PerformanceError,
+            PerformanceAlertChange::Clear { .. } => NotificationKind::PerformanceClear,
         };
         for (recipient, group) in recipients {
             let (alert, location) = (event.rule.id, event.location);
             let since = event.since.as_micros();
             self.notifications.push(NewNotification {
-                key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
-                recipient: *recipient,
-                group: *group,
-                content: build_content(event, kind),
+                idempotency_key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
+                recipient_id: *recipient,
+                group_id: *group,
+                content: build_notification_content(event, kind),
                 created_at: event.now,
                 not_before: event.now,
             });

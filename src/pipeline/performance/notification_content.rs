@@ -2,29 +2,32 @@
 
 use serde_json::{Value, json};
 
-use crate::alerting::{PerformanceChange, PerformanceRule, PerformanceThreshold};
-use crate::catalog::AccountFacts;
+use crate::alerting::{PerformanceAlertChange, PerformanceRule, PerformanceThreshold};
+use crate::catalog::AccountSnapshot;
 use crate::catalog::json_object::into_object;
 use crate::catalog::monitor_summary::{custom_properties, display_target};
 use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
 
 /// Sources of the content.
-pub(super) struct PerformanceEvent<'a> {
+pub(super) struct PerformanceAlertEvent<'a> {
     pub(super) rule: &'a PerformanceRule,
     pub(super) monitor: &'a Monitor,
-    pub(super) facts: &'a AccountFacts,
+    pub(super) account: &'a AccountSnapshot,
     pub(super) location: LocationId,
-    pub(super) change: PerformanceChange,
+    pub(super) change: PerformanceAlertChange,
     pub(super) since: Timestamp,
     pub(super) now: Timestamp,
 }
 
-pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind) -> NotificationContent {
-    let PerformanceEvent { rule, monitor, facts, location, change, since, now } = event;
+pub(super) fn build_notification_content(
+    event: &PerformanceAlertEvent<'_>,
+    kind: NotificationKind,
+) -> NotificationContent {
+    let PerformanceAlertEvent { rule, monitor, account: facts, location, change, since, now } = event;
     let (mean_us, limit_us, comparison) = match *change {
-        PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
-        PerformanceChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
+        PerformanceAlertChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
+        PerformanceAlertChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
     };
     let minutes = rule.window.as_secs() / 60;
     let limit = match rule.threshold {
@@ -41,26 +44,26 @@ pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind
     NotificationContent {
         kind,
         customer: monitor.customer,
-        company: facts.name.clone(),
-        brand: facts.brand.clone(),
+        account_name: facts.name.clone(),
+        subject_prefix: facts.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),
-        episode: None,
+        episode_id: None,
         check_id: None,
-        at: *now,
-        since: Some(*since),
+        occurred_at: *now,
+        outage_started_at: Some(*since),
         status: Status::OK,
         status_text: text.clone(),
         reasons: vec![text],
-        errcount: u32::from(kind == NotificationKind::PerformanceError),
+        consecutive_failures: u32::from(kind == NotificationKind::PerformanceError),
         http_status: None,
         location_id: Some(*location),
-        location: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
-        locations: Vec::new(),
+        location_name: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
+        location_reports: Vec::new(),
         verification: None,
         target: display_target(monitor),
-        step: None,
+        failing_step: None,
         alert_note: monitor.document.alert_note().to_owned(),
         properties: custom_properties(monitor, facts),
         phases: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::alerting::{PerformanceLevel, PerformanceRule, PerformanceThreshold};
+use crate::alerting::{PerformanceAlertLevel, PerformanceRule, PerformanceThreshold};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{MonitorId, Record};
 use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
@@ -26,12 +26,12 @@ pub(super) fn rule_from_record(record: &Record) -> Option<PerformanceRule> {
     };
     Some(PerformanceRule {
         id: record.id,
-        monitor: MonitorId(record.parent_id?),
+        monitor_id: MonitorId(record.parent_id?),
         threshold,
         window: Duration::from_mins(u64::from(settings.window_minutes.max(1))),
         level: match settings.level {
-            AlertLevel::Warning => PerformanceLevel::Warning,
-            AlertLevel::Error => PerformanceLevel::Error,
+            AlertLevel::Warning => PerformanceAlertLevel::Warning,
+            AlertLevel::Error => PerformanceAlertLevel::Error,
         },
     })
 }

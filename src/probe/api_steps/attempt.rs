@@ -94,12 +94,12 @@ impl<'a> ApiStepsAttempt<'a> {
                 number: plan.number,
                 name: plan.name.to_string(),
                 status: Status::OK,
-                started_us: duration_micros(self.started.elapsed()),
-                total_us: 0,
+                start_offset_us: duration_micros(self.started.elapsed()),
+                duration_us: 0,
                 phases: crate::domain::Phases::default(),
                 failures: Vec::new(),
                 exchanges: Vec::new(),
-                variables: Vec::new(),
+                variable_names: Vec::new(),
                 browser_step: None,
             },
             started: Instant::now(),
@@ -184,7 +184,7 @@ impl<'a> ApiStepsAttempt<'a> {
         for (name, value) in evaluation.variables {
             Arc::make_mut(&mut self.variables).set(&name, value);
             self.redactor = None;
-            step.result.variables.push(name);
+            step.result.variable_names.push(name);
         }
     }
 
@@ -255,7 +255,7 @@ impl<'a> ApiStepsAttempt<'a> {
 
     /// Adds the step to the observation and returns whether it passed.
     fn finish_step(&mut self, mut step: StepState) -> bool {
-        step.result.total_us = duration_micros(step.started.elapsed());
+        step.result.duration_us = duration_micros(step.started.elapsed());
         step.result.phases = step.chain_trace.phases;
         self.redact_step(&mut step);
         let StepState { result, http_facts: facts, redirect_warning: warning, captures, chain_trace, .. } =
@@ -264,7 +264,7 @@ impl<'a> ApiStepsAttempt<'a> {
         observation.phases.merge(&chain_trace.phases);
         observation.address = chain_trace.last_exchange.peer_address.or(observation.address);
         if !chain_trace.last_exchange.resolved_addresses.is_empty() {
-            observation.facts.resolved = chain_trace.last_exchange.resolved_addresses;
+            observation.facts.resolved_addresses = chain_trace.last_exchange.resolved_addresses;
         }
         if chain_trace.last_exchange.tls_facts.is_some() {
             observation.facts.tls = chain_trace.last_exchange.tls_facts;
@@ -339,7 +339,7 @@ impl<'a> ApiStepsAttempt<'a> {
             let mut hidden = text.to_owned();
             redact_secrets_and_named_values(&mut hidden);
             if hidden != text {
-                *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
+                *capture = Capture::new(&capture.name, &*capture.media_type, hidden.as_bytes());
             }
         }
         self.redactor = Some(redactor);
@@ -379,9 +379,9 @@ impl StepState {
         };
         let (kind, text) = match head.status {
             StatusCode::UNAUTHORIZED if chain.sent_credentials() => {
-                (FailureKind::LoginRefused, " after user name and password were sent")
+                (FailureKind::LoginRejected, " after user name and password were sent")
             }
-            status if status.as_u16() >= 400 => (FailureKind::HttpStatus, ""),
+            status if status.as_u16() >= 400 => (FailureKind::HttpErrorStatus, ""),
             status if status.is_informational() => {
                 (FailureKind::ResponseInvalid, ", which was not requested")
             }

@@ -46,19 +46,19 @@ impl EvaluationInput {
     pub(super) async fn evaluate(self, deadline: Deadline) -> Evaluation {
         let plan = &self.step_plans[self.step_index];
         if self.body.len() <= INLINE_BODY_BYTES && !plan.uses_regex(&self.content_type) {
-            let text = charset::decode(&self.body, Some(&self.content_type));
-            let response = self.parse_response(&text).with_inline_fuel();
+            let text = charset::decode_body(&self.body, Some(&self.content_type));
+            let response = self.parse_response(&text).with_inline_node_budget();
             let evaluation = self.evaluate_response(&response);
-            if !response.is_fuel_exhausted() {
+            if !response.is_node_budget_exhausted() {
                 return evaluation;
             }
         }
         let with_failure = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
         let evaluate = move || {
-            let text = charset::decode(&self.body, Some(&self.content_type));
+            let text = charset::decode_body(&self.body, Some(&self.content_type));
             let response = self
                 .parse_response(&text)
-                .with_search_budget(SearchBudget::with_remaining(|| deadline.remaining()));
+                .with_search_budget(SearchBudget::with_remaining_time(|| deadline.remaining()));
             let evaluation = self.evaluate_response(&response);
             if response.is_search_budget_exhausted() {
                 let detail = format!(

@@ -39,7 +39,7 @@ impl ApiStepsProbe {
         if let Err(failure) = outcome {
             observation.record_failure(failure);
         }
-        observation.total = started.elapsed();
+        observation.duration = started.elapsed();
         observation
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn action_error(
     error: WebDriverError,
     limit_kind: LimitKind,
 ) -> ActionError {
-    let failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
+    let failure = |kind, detail: String| Failure::new(Phase::RunScript, kind, detail);
     ActionError::Failed(match error {
         WebDriverError::DialogOpen(text) => return ActionError::DialogOpen(text),
         WebDriverError::TimedOut | WebDriverError::ScriptTimedOut => budget.timeout_failure(limit_kind, "it"),
@@ -35,12 +35,14 @@ pub(super) fn action_error(
             budget.timeout_failure(budget.page_load_limit_kind(), "the page load")
         }
         WebDriverError::ErrorPage(error_name) => browser.error_page_failure(&error_name),
-        WebDriverError::NoDialog => failure(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
+        WebDriverError::NoDialog => {
+            failure(FailureKind::ExpectedEventMissing, "no dialog is open".to_owned())
+        }
         WebDriverError::NotFound(reason) => failure(FailureKind::ElementMissing, reason),
         WebDriverError::StaleElement | WebDriverError::PageUnloaded => {
             failure(FailureKind::ElementMissing, "the page changed meanwhile".to_owned())
         }
-        WebDriverError::NotInteractable(reason) => failure(FailureKind::BrowserEventTimedOut, reason),
+        WebDriverError::NotInteractable(reason) => failure(FailureKind::StepTimedOut, reason),
         WebDriverError::InvalidSelector(reason) => failure(FailureKind::ScriptInvalid, reason),
         WebDriverError::JavaScript(reason) => failure(FailureKind::ScriptFailed, reason),
         WebDriverError::SessionLost(reason) | WebDriverError::Other(reason) => {

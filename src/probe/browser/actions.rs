@@ -60,7 +60,7 @@ pub(super) async fn open_url(
     match browser.session.navigate(url, response_deadline).await {
         Ok(()) => check_opened_page(browser, budget, response_deadline).await,
         Err(WebDriverError::TimedOut) => Err(Failure::new(
-            Phase::Play,
+            Phase::RunScript,
             FailureKind::BrowserTimedOut,
             "the driver did not report that the page load took too long",
         )
@@ -94,9 +94,12 @@ pub(super) async fn press_key(
     action: &Action,
 ) -> Result<(), ActionError> {
     let Some(KeyChord { modifiers, key }) = KeyChord::parse(key) else {
-        return Err(
-            Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is not a key")).into()
-        );
+        return Err(Failure::new(
+            Phase::RunScript,
+            FailureKind::ScriptInvalid,
+            format!("`{key}` is not a key"),
+        )
+        .into());
     };
     if let Some(target) = target {
         interact(page, target, &Interaction::Focus, action).await?;
@@ -178,7 +181,7 @@ fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Fai
             TemplatePart::Placeholder(name) => {
                 let unknown = || {
                     let detail = format!("`{{{{{name}}}}}` was not set by an earlier act");
-                    Failure::new(Phase::Play, FailureKind::VariableUnknown, detail)
+                    Failure::new(Phase::RunScript, FailureKind::VariableNotSet, detail)
                 };
                 script.push_str(&json!(variables.get(name).ok_or_else(unknown)?).to_string());
             }

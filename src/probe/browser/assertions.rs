@@ -46,12 +46,12 @@ impl TextCondition {
     }
 
     fn evaluate(&self, text: &str, deadline: Deadline) -> Result<bool, Failure> {
-        let budget = SearchBudget::with_remaining(|| deadline.remaining());
+        let budget = SearchBudget::with_remaining_time(|| deadline.remaining());
         let matches = self.matches(text, &budget);
         if budget.is_exhausted() {
             let bytes = text.len();
             let reason = format!("searching {bytes} bytes of the page would take longer than the script may");
-            return Err(Failure::new(Phase::Play, FailureKind::Internal, reason));
+            return Err(Failure::new(Phase::RunScript, FailureKind::Internal, reason));
         }
         Ok(matches)
     }

@@ -49,7 +49,7 @@ pub(super) async fn run_attempt(
             outcome = run_in_browser(options, &session_options, pool, cx, &forward_proxy, started, &mut observation) => outcome,
             never = forward_proxy.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
-                Err(Failure::new(Phase::Play, FailureKind::Cancelled, "cancelled before it finished"))
+                Err(Failure::new(Phase::RunScript, FailureKind::Cancelled, "cancelled before it finished"))
             }
         },
         Err(failure) => Err(failure),
@@ -57,7 +57,7 @@ pub(super) async fn run_attempt(
     if let Err(failure) = outcome {
         observation.record_failure(failure);
     }
-    observation.total = started.elapsed();
+    observation.duration = started.elapsed();
     observation
 }
 
@@ -95,7 +95,7 @@ async fn run_in_browser(
         browser_failure = browser_process.wait_for_failure() => Err(browser_failure),
         never = collect_events(event_listener, &network_log) => match never {},
     };
-    observation.phases.set(Phase::Play, script_started.elapsed());
+    observation.phases.set(Phase::RunScript, script_started.elapsed());
     let outcome = match outcome {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
             Err(cause_of_lost_browser(&mut browser_process, &mut runner.recorder, failure).await)
@@ -117,9 +117,9 @@ async fn run_in_browser(
     let close_deadline = Instant::now() + CLOSE_TIMEOUT / 2;
     // An error of the driver does not matter here: its process is killed next.
     let _ = session.close_session(close_deadline).await;
-    let mut facts = BrowserFacts { memory_bytes: browser_process.peak_memory_bytes(), ..facts };
+    let mut facts = BrowserFacts { peak_memory_bytes: browser_process.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
-    facts.device.clone_from(&options.device.name);
+    facts.emulated_device.clone_from(&options.device.name);
     observation.details.browser = Some(Box::new(facts));
     browser_process.kill_and_remove().await;
     outcome
@@ -148,7 +148,7 @@ fn evaluate_results(
 ) -> Result<(), Failure> {
     let (view_results, failure, warnings) =
         content_views::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
-    observation.details.views = view_results;
+    observation.details.content_views = view_results;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));
     let full_page_rule =

@@ -36,8 +36,8 @@ impl ContentView {
         for step in steps {
             let is_step_in_view = self.step_numbers.contains(&u64::from(step.number));
             if is_step_in_view {
-                started_us = started_us.min(step.started_us);
-                ended_us = ended_us.max(step.started_us + step.total_us);
+                started_us = started_us.min(step.start_offset_us);
+                ended_us = ended_us.max(step.start_offset_us + step.duration_us);
                 failures.extend(step.failures.iter().cloned());
             }
             let objects_of_step = step.browser_step.iter().flat_map(|browser_step| &browser_step.objects);
@@ -45,13 +45,16 @@ impl ContentView {
                 is_step_in_view
                     || self.url_patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
             }) {
-                let started = step.started_us + object.started_us;
+                let started = step.start_offset_us + object.start_offset_us;
                 started_us = started_us.min(started);
-                ended_us = ended_us.max(started + object.total_us);
+                ended_us = ended_us.max(started + object.duration_us);
                 objects += 1;
                 bytes += object.body_bytes;
                 failures.extend(
-                    object.failure.iter().map(|failure| failure.clone().into_page_object(&object.url)),
+                    object
+                        .failure
+                        .iter()
+                        .map(|failure| failure.clone().into_page_object_failure(&object.url)),
                 );
             }
         }
@@ -66,9 +69,9 @@ impl ContentView {
             name: self.name.clone(),
             status: failures.first().map_or(Status::OK, Failure::status),
             notify_on_error: self.fails_check,
-            total_us: ended_us.saturating_sub(started_us.min(ended_us)),
-            objects,
-            bytes,
+            duration_us: ended_us.saturating_sub(started_us.min(ended_us)),
+            object_count: objects,
+            decoded_bytes: bytes,
             failures,
         }
     }
@@ -91,7 +94,7 @@ pub(super) fn evaluate_views(
         let mut reported = first.clone();
         reported.detail = format!("content view `{}`: {}", view.name, reported.detail);
         if !view.fails_check {
-            warnings.push(Warning::from_page_failure(&reported));
+            warnings.push(Warning::from_page_object_failure(&reported));
         } else if failure.is_none() {
             failure = Some(reported);
         }

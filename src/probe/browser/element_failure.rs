@@ -13,14 +13,14 @@ pub(super) const DEFAULT_ELEMENT_WAIT: Duration = Duration::from_secs(10);
 /// Returns the failure of an element that was not found.
 pub(super) fn element_lookup_failure(lookup: &ElementLookup, target: &ElementTarget) -> Failure {
     let failure = |kind, reason: String| {
-        Failure::new(Phase::Play, kind, format!("{}: {reason}", describe::describe_target(target)))
+        Failure::new(Phase::RunScript, kind, format!("{}: {reason}", describe::describe_target(target)))
     };
     match lookup {
         ElementLookup::Ambiguous(count) => {
             failure(FailureKind::ElementAmbiguous, format!("the best of them matches {count} elements"))
         }
         ElementLookup::WrongState | ElementLookup::Match(_) => {
-            failure(FailureKind::BrowserEventTimedOut, "it exists, but is not visible or enabled".to_owned())
+            failure(FailureKind::StepTimedOut, "it exists, but is not visible or enabled".to_owned())
         }
         ElementLookup::NotFound => {
             failure(FailureKind::ElementMissing, "nothing on the page matches".to_owned())

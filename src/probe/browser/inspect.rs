@@ -89,7 +89,7 @@ impl PageReport {
             phases,
             first_contentful_paint_us: measured(self.paint.first_contentful_paint),
             largest_contentful_paint_us: measured(self.largest_contentful_paint),
-            layout_shift: self.layout_shift.filter(|_| with_user_experience),
+            cumulative_layout_shift: self.layout_shift.filter(|_| with_user_experience),
         }
     }
 }
@@ -143,15 +143,15 @@ pub(super) async fn reject_download_or_empty(
         _ => return Ok(()),
     };
     let detail = format!("`{}`: {reason}", display_url(&document.url));
-    Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
+    Err(Failure::new(Phase::RunScript, FailureKind::ResponseNotAPage, detail))
 }
 
 /// Replaces the failure of an action if the browser shows an error page or the driver stopped responding.
 pub(super) async fn replace_with_page_failure(browser: &mut ScriptBrowser<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
-    let new_failure = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
+    let new_failure = |kind, detail: String| Failure::new(Phase::RunScript, kind, detail);
     if browser.session.is_driver_busy() {
-        let timeout_kinds = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
+        let timeout_kinds = [Kind::StepTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
         if timeout_kinds.contains(&failure.kind) && !browser.session.is_driver_alive().await {
             let detail = format!("{}; the driver stopped responding", failure.detail);
             return new_failure(Kind::BrowserTimedOut, detail);
@@ -162,8 +162,8 @@ pub(super) async fn replace_with_page_failure(browser: &mut ScriptBrowser<'_>, f
         Kind::ElementMissing,
         Kind::ElementAmbiguous,
         Kind::AssertionFailed,
-        Kind::VariableMissing,
-        Kind::BrowserEventMissing,
+        Kind::VariableNotExtracted,
+        Kind::ExpectedEventMissing,
         Kind::LocationChangeMissing,
         Kind::PageUpdateMissing,
     ];
@@ -241,7 +241,7 @@ pub(super) async fn check_page_status(
 ) -> Result<(), Failure> {
     match error_page_prefix(&report.url) {
         Some(CRASHED_TAB_URL) => {
-            return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
+            return Err(Failure::new(Phase::RunScript, FailureKind::BrowserFailed, "the tab crashed"));
         }
         Some(prefix) => {
             let cause = error_page_cause(browser).await;
@@ -255,7 +255,7 @@ pub(super) async fn check_page_status(
             return Err(failure);
         }
         let detail = format!("`{}` responded with {}", display_url(&report.url), report.http_status);
-        return Err(Failure::new(Phase::Play, FailureKind::HttpStatus, detail));
+        return Err(Failure::new(Phase::RunScript, FailureKind::HttpErrorStatus, detail));
     }
     Ok(())
 }

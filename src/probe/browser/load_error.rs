@@ -13,17 +13,17 @@ pub(super) fn load_error_to_failure_kind(error_name: &str) -> FailureKind {
         "ERR_EMPTY_RESPONSE" | "ERR_SOCKET_NOT_CONNECTED" => FailureKind::NoResponse,
         "ERR_CONNECTION_RESET" | "ERR_CONNECTION_CLOSED" | "netReset" => FailureKind::ResponseReset,
         "ERR_CERT_DATE_INVALID" => FailureKind::CertificateExpired,
-        "ERR_CERT_COMMON_NAME_INVALID" => FailureKind::CertificateName,
-        "ERR_CERT_AUTHORITY_INVALID" => FailureKind::CertificateIssuer,
+        "ERR_CERT_COMMON_NAME_INVALID" => FailureKind::CertificateNameMismatch,
+        "ERR_CERT_AUTHORITY_INVALID" => FailureKind::CertificateIssuerUnknown,
         "ERR_TOO_MANY_REDIRECTS" | "redirectLoop" => FailureKind::RedirectLoop,
         "ERR_INVALID_HTTP_RESPONSE" | "ERR_INVALID_RESPONSE" => FailureKind::ResponseInvalid,
         error_name if error_name.starts_with("ERR_CERT") || error_name == "nssBadCert" => {
             FailureKind::CertificateInvalid
         }
         error_name if error_name.starts_with("ERR_SSL") || error_name == "nssFailure2" => {
-            FailureKind::TlsHandshake
+            FailureKind::TlsHandshakeFailed
         }
-        _ => FailureKind::PageUnloadable,
+        _ => FailureKind::NavigationFailed,
     }
 }
 

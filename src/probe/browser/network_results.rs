@@ -18,7 +18,7 @@ use crate::protocol::http::client::captures;
 use crate::redaction::redactor::Redactor;
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::MASK;
-use crate::webpage::same_site;
+use crate::webpage::is_same_site;
 
 /// Maximum number of objects kept per step.
 const MAX_OBJECTS_PER_STEP: usize = 500;
@@ -101,7 +101,7 @@ fn frame_failure(requests: &[ClassifiedRequest<'_>], count_third_party: bool) ->
     };
     requests.iter().filter(counts).find_map(|ClassifiedRequest { request: exchange, .. }| {
         let failure = request_failure(exchange)?;
-        Some(failure.into_page_object(&display_url(&exchange.url)))
+        Some(failure.into_page_object_failure(&display_url(&exchange.url)))
     })
 }
 
@@ -144,7 +144,7 @@ fn to_blocked(object: PageObject) -> PageObject {
         failure: None,
         http_status,
         http_version,
-        mimetype,
+        media_type: mimetype,
         body_wire_bytes,
         body_bytes,
         ..object
@@ -163,12 +163,12 @@ fn to_page_object(
         kind: request.object_kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
-        started_us: time(request.started_at - first_request_at),
-        total_us: time(request.ended_at - request.started_at),
+        start_offset_us: time(request.started_at - first_request_at),
+        duration_us: time(request.ended_at - request.started_at),
         phases: request.phases,
         http_status: request.http_status,
         http_version: request.http_version.clone(),
-        mimetype: request.mimetype.clone(),
+        media_type: request.mimetype.clone(),
         body_wire_bytes: request.body_wire_bytes,
         body_bytes: request.body_bytes,
         failure: request_failure(request),
@@ -186,7 +186,7 @@ fn to_http_exchange(request: &LoggedRequest, first_request_at: f64, redactor: &R
     };
     let started = Duration::try_from_secs_f64(request.started_at - first_request_at).unwrap_or_default();
     HttpExchange {
-        started_us: duration_micros(started),
+        start_offset_us: duration_micros(started),
         method: request.method.clone(),
         url: redactor.redact(&display_url(&request.url)).into_owned(),
         phases: request.phases,
@@ -202,16 +202,16 @@ fn to_http_exchange(request: &LoggedRequest, first_request_at: f64, redactor: &R
 }
 
 fn cancelled_failure() -> Failure {
-    Failure::new(Phase::Play, FailureKind::Cancelled, "cancelled by the page")
+    Failure::new(Phase::RunScript, FailureKind::Cancelled, "cancelled by the page")
 }
 
 fn blocked_failure() -> Failure {
-    Failure::new(Phase::Play, FailureKind::Cancelled, "its host is blocked by the settings")
+    Failure::new(Phase::RunScript, FailureKind::Cancelled, "its host is blocked by the settings")
 }
 
 fn is_third_party(page: Option<&Url>, url: &str) -> bool {
     let url = Url::parse(url).ok();
-    page.zip(url.as_ref()).is_some_and(|(page, url)| !same_site(page, url))
+    page.zip(url.as_ref()).is_some_and(|(page, url)| !is_same_site(page, url))
 }
 
 /// Whether `url` is that of the icon that browsers request by themselves.
@@ -229,10 +229,11 @@ fn request_failure(request: &LoggedRequest) -> Option<Failure> {
     }
     if let Some(error) = &request.error_name {
         let name = error.strip_prefix("net::").unwrap_or(error);
-        return Some(Failure::new(Phase::Play, load_error_to_failure_kind(name), name.to_owned()));
+        return Some(Failure::new(Phase::RunScript, load_error_to_failure_kind(name), name.to_owned()));
     }
-    (request.http_status >= 400)
-        .then(|| Failure::new(Phase::FirstByte, FailureKind::HttpStatus, request.http_status.to_string()))
+    (request.http_status >= 400).then(|| {
+        Failure::new(Phase::FirstByte, FailureKind::HttpErrorStatus, request.http_status.to_string())
+    })
 }
 
 /// Returns the header fields of an exchange as text, with credentials redacted.

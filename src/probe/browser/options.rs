@@ -24,7 +24,7 @@ use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction}
 use crate::schema::{InvalidSettings, MonitorDocument};
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::{ActionKind, Script};
-use crate::webpage::site;
+use crate::webpage::site_of_url;
 
 /// Which user experience metrics are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,9 +160,9 @@ impl BrowserScriptOptions {
     /// Returns the site under test once the script opens `url`: that of the script's base, or of the first page.
     pub(super) fn site_under_test(&self, url: &str, variables: &Variables) -> Option<String> {
         match self.base_url(variables) {
-            Ok(Some(base)) => site(&base),
+            Ok(Some(base)) => site_of_url(&base),
             // An invalid base is reported by the first address that is relative to it.
-            _ => site(&Url::parse(url).ok()?),
+            _ => site_of_url(&Url::parse(url).ok()?),
         }
     }
 
@@ -179,7 +179,10 @@ impl BrowserScriptOptions {
             Ok(url) => format!("addresses with scheme `{}` are not allowed", url.scheme()),
             Err(error) => error.to_string(),
         };
-        Err(invalid_script_failure(Phase::Play, format!("`{}`: {reason}", truncate(url, MAX_QUOTED_CHARS))))
+        Err(invalid_script_failure(
+            Phase::RunScript,
+            format!("`{}`: {reason}", truncate(url, MAX_QUOTED_CHARS)),
+        ))
     }
 
     /// Returns the base of relative addresses, with the current values of `variables`.
@@ -192,7 +195,7 @@ impl BrowserScriptOptions {
             Err(error) => error.to_string(),
         };
         Err(invalid_script_failure(
-            Phase::Play,
+            Phase::RunScript,
             format!("`base` is `{}`: {reason}", truncate(&text, MAX_QUOTED_CHARS)),
         ))
     }
@@ -209,7 +212,7 @@ pub(super) fn initial_variables(
     for variable in &script.variables {
         variables.set(&variable.name, variable.value.clone());
         if variable.protected {
-            variables.protect(&variable.name);
+            variables.mark_secret(&variable.name);
         }
     }
     for (name, value) in overrides {

@@ -35,10 +35,12 @@ impl<'p> PageAccess<'p> {
     pub(super) fn dom_error_to_action_error(&self, error: DomError, wait_limit: WaitLimit) -> ActionError {
         match error {
             DomError::Driver(error) => self.action_error(error, wait_limit.response_limit_kind),
-            DomError::InvalidLocator(error) => {
-                Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {error}"))
-                    .into()
-            }
+            DomError::InvalidLocator(error) => Failure::new(
+                Phase::RunScript,
+                FailureKind::ScriptInvalid,
+                format!("the browser refuses {error}"),
+            )
+            .into(),
         }
     }
 

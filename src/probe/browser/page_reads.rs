@@ -13,7 +13,7 @@ use super::element_failure::element_lookup_failure;
 use super::page_access::PageAccess;
 use super::time_budget::WaitLimit;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
-use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
+use crate::evaluate::keyword::{KeywordRule, KeywordSyntax};
 use crate::evaluate::template::EscapeContext;
 use crate::probe::keyword_search::search_keyword;
 use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, RegexPattern};
@@ -37,7 +37,7 @@ pub(super) async fn assert_text(
         None => "it does not exist".to_owned(),
     };
     let detail = format!("{} must {}, but {actual}", describe_property(property), matcher.requirement());
-    Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
+    Err(Failure::new(Phase::RunScript, FailureKind::AssertionFailed, detail).into())
 }
 
 pub(super) async fn assert_element(
@@ -56,7 +56,7 @@ pub(super) async fn assert_element(
         }
         _ => {
             let detail = format!("{} must be {}", describe::describe_target(target), state.name());
-            Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
+            Err(Failure::new(Phase::RunScript, FailureKind::AssertionFailed, detail).into())
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) async fn extract_value(
     };
     let Some(value) = value else {
         let detail = format!("`{variable_name}` cannot be taken from {}", describe_property(property));
-        return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
+        return Err(Failure::new(Phase::RunScript, FailureKind::VariableNotExtracted, detail).into());
     };
     Ok(value)
 }
@@ -96,7 +96,7 @@ pub(super) async fn assert_keyword(
     let escape = if is_regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
         pattern: page.render(text, escape)?,
-        matching: if is_regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
+        match_type: if is_regex { KeywordSyntax::RegularExpression } else { KeywordSyntax::PlainText },
         invert,
         match_case: true,
         whole_word: false,
@@ -105,7 +105,7 @@ pub(super) async fn assert_keyword(
     };
     if let Err(error) = rule.clone().compile() {
         let detail = format!("the keyword is not a valid pattern: {error}");
-        return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
+        return Err(Failure::new(Phase::RunScript, FailureKind::ScriptInvalid, detail).into());
     }
     let wait_limit = page.budget.action_wait_limit(action.timeout, None);
     wait_for_keyword(page, &rule, if wait { wait_limit } else { wait_limit.without_wait() }).await

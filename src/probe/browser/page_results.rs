@@ -9,7 +9,7 @@ use super::network_results::is_favicon;
 use super::time_budget::WaitLimit;
 use crate::browser::BrowserSession;
 use crate::domain::{
-    Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, PageObjectKind, Phase, StepResult,
+    Failure, FailureKind, HttpFacts, Observation, PageLoad, PageObject, PageObjectKind, Phase, StepResult,
     Warning,
 };
 use crate::probe::full_page::FullPageRule;
@@ -43,19 +43,21 @@ pub(super) fn evaluate_full_page(
     observation: &mut Observation,
 ) {
     let mut seen_urls = HashSet::new();
-    let mut page = FullPage::default();
+    let mut page = PageLoad::default();
     for step in steps {
         let Some(browser_step) = &step.browser_step else { continue };
         page.unlisted_objects += browser_step.unlisted_objects;
-        page.total_us = page.total_us.max(step.started_us + step.total_us);
+        page.duration_us = page.duration_us.max(step.start_offset_us + step.duration_us);
         for object in &browser_step.objects {
-            page.bytes += object.body_bytes;
+            page.decoded_bytes += object.body_bytes;
             let is_counted = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
             if seen_urls.insert(object.url.clone()) && is_counted {
-                let mut object =
-                    PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
+                let mut object = PageObject {
+                    start_offset_us: step.start_offset_us + object.start_offset_us,
+                    ..object.clone()
+                };
                 let is_too_slow =
-                    !object.blocked && Duration::from_micros(object.total_us) > rule.object_timeout;
+                    !object.blocked && Duration::from_micros(object.duration_us) > rule.object_timeout;
                 if object.failure.is_none() && is_too_slow {
                     let detail = format!("it took longer than {} s", rule.object_timeout.as_secs());
                     object.failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, detail));
@@ -65,10 +67,10 @@ pub(super) fn evaluate_full_page(
         }
     }
     let failure = rule.evaluate(&page, false, timeout);
-    observation.details.page = Some(Box::new(page));
+    observation.details.page_load = Some(Box::new(page));
     match failure {
         Some(failure) if rule.object_failures_fail_check => observation.record_failure(failure),
-        Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
+        Some(failure) => observation.warnings.push(Warning::from_page_object_failure(&failure)),
         None => {}
     }
 }

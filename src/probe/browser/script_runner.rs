@@ -64,7 +64,7 @@ impl<'a> ScriptRunner<'a> {
         for (index, step) in script.steps.iter().enumerate() {
             if let Err(failure) = self.run_step(index, step).await {
                 let continues = self.options.continue_on_timeout
-                    && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
+                    && matches!(failure.kind, FailureKind::StepTimedOut | FailureKind::PageTooSlow);
                 if !continues {
                     return Err(first_timeout.unwrap_or(failure));
                 }
@@ -346,7 +346,7 @@ impl<'a> ScriptRunner<'a> {
             "more than {} acts were skipped; the last one: {}",
             self.script.max_skipped_actions, failure.detail
         );
-        Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
+        Err(Failure::new(Phase::RunScript, FailureKind::TooManyActionsSkipped, detail))
     }
 
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
@@ -386,11 +386,11 @@ fn is_skippable(failure: &Failure) -> bool {
         failure.kind,
         FailureKind::ElementMissing
             | FailureKind::ElementAmbiguous
-            | FailureKind::BrowserEventMissing
+            | FailureKind::ExpectedEventMissing
             | FailureKind::LocationChangeMissing
             | FailureKind::PageUpdateMissing
             | FailureKind::NetworkNotIdle
-            | FailureKind::BrowserEventTimedOut
+            | FailureKind::StepTimedOut
     )
 }
 

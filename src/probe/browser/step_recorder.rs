@@ -59,12 +59,12 @@ impl<'a> StepRecorder<'a> {
             number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
             status: Status::OK,
-            started_us: duration_micros(started - self.attempt_started),
-            total_us: 0,
+            start_offset_us: duration_micros(started - self.attempt_started),
+            duration_us: 0,
             phases: Phases::default(),
             failures: Vec::new(),
             exchanges: Vec::new(),
-            variables: Vec::new(),
+            variable_names: Vec::new(),
             browser_step: Some(Box::default()),
         });
     }
@@ -74,7 +74,7 @@ impl<'a> StepRecorder<'a> {
         let Some(started) = self.step_started.take() else { return };
         let total_us = duration_micros(started.elapsed().saturating_sub(self.capture_time));
         let step = self.current_step();
-        step.total_us = total_us;
+        step.duration_us = total_us;
         if let Some(failure) = failure {
             step.status = failure.status();
             step.failures.insert(0, failure.clone());
@@ -99,14 +99,14 @@ impl<'a> StepRecorder<'a> {
             number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
             status: failure.map_or(Status::OK, Failure::status),
-            total_us: duration_micros(started.elapsed()),
+            duration_us: duration_micros(started.elapsed()),
             skipped,
         });
     }
 
     /// Records that the step set the variable `name`.
     pub(super) fn record_variable(&mut self, name: &str) {
-        self.current_step().variables.push(name.to_owned());
+        self.current_step().variable_names.push(name.to_owned());
     }
 
     /// Replaces the failure `old_failure` of the last step by `new_failure`.
@@ -127,9 +127,9 @@ impl<'a> StepRecorder<'a> {
     /// Records `exchanges` in the step; their times are relative to its start.
     pub(super) fn record_exchanges(&mut self, exchanges: Vec<HttpExchange>) {
         let step = self.current_step();
-        let step_started_us = step.started_us;
+        let step_started_us = step.start_offset_us;
         let with_offset = |exchange: HttpExchange| HttpExchange {
-            started_us: step_started_us + exchange.started_us,
+            start_offset_us: step_started_us + exchange.start_offset_us,
             ..exchange
         };
         step.exchanges.extend(exchanges.into_iter().map(with_offset));

@@ -229,13 +229,13 @@ impl TimeBudget {
             LimitKind::PageLoad => (FailureKind::PageTooSlow, self.limits.page_load),
             LimitKind::OwnPageLoad(own) => (FailureKind::PageTooSlow, own),
             LimitKind::Script => (FailureKind::TransactionTimedOut, self.script_limit),
-            LimitKind::Action | LimitKind::Step => (FailureKind::BrowserEventTimedOut, self.step_limit),
+            LimitKind::Action | LimitKind::Step => (FailureKind::StepTimedOut, self.step_limit),
         };
         let detail = match limit_kind {
             LimitKind::Action => format!("{action_name} was not done in its own time"),
             _ => format!("{action_name} was not done within {} s", limit.as_secs_f64()),
         };
-        Failure::new(Phase::Play, kind, detail)
+        Failure::new(Phase::RunScript, kind, detail)
     }
 }
 

@@ -216,7 +216,7 @@ async fn wait_for_event(
     }
     Err(unmet_wait_failure(
         page,
-        FailureKind::BrowserEventMissing,
+        FailureKind::ExpectedEventMissing,
         &format!("no event `{name}`"),
         wait_limit.retry_limit_kind,
         action,
@@ -235,5 +235,5 @@ fn unmet_wait_failure(
     if action.timeout.is_some() && limit_kind != LimitKind::Action {
         return page.budget.timeout_failure(limit_kind, reason).into();
     }
-    Failure::new(Phase::Play, kind, reason).into()
+    Failure::new(Phase::RunScript, kind, reason).into()
 }

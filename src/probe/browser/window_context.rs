@@ -138,8 +138,8 @@ impl<'a> ScriptBrowser<'a> {
         }
         let dialog_text: String = reread_text.as_deref().unwrap_or(dialog_text).chars().take(200).collect();
         Failure::new(
-            Phase::Play,
-            FailureKind::DialogUnexpected,
+            Phase::RunScript,
+            FailureKind::UnexpectedDialog,
             format!("{action_name}: it says `{dialog_text}`"),
         )
     }
@@ -166,7 +166,7 @@ impl<'a> ScriptBrowser<'a> {
     pub(super) fn proxy_failure(&self, url: &str) -> Option<Failure> {
         let url = Url::parse(url).ok()?;
         let failure = self.forward_proxy.last_failure(url.host_str()?, url.port_or_known_default()?)?;
-        Some(Failure { phase: Phase::Play, ..failure })
+        Some(Failure { phase: Phase::RunScript, ..failure })
     }
 
     /// Returns the failure of an error page of the browser: the error that Vigie's own proxy recorded, otherwise the
@@ -176,7 +176,7 @@ impl<'a> ScriptBrowser<'a> {
             return failure;
         }
         Failure::new(
-            Phase::Play,
+            Phase::RunScript,
             load_error_to_failure_kind(error_name),
             format!("`{}`: {error_name}", display_url(&self.last_navigated_url)),
         )

@@ -44,17 +44,17 @@ pub(super) fn evaluate_response(
             AliasError::Loop(chain) => format!("the aliases form a loop: {chain}"),
             AliasError::TooLong(chain) => format!("there are more than {MAX_ALIASES} of them: {chain}"),
         };
-        return fail(FailureKind::DnsLoop, chain);
+        return fail(FailureKind::DnsAliasLoop, chain);
     }
     if response.rcode != ResponseCode::NoError {
-        return fail(FailureKind::DnsRcode, rcode_detail(response));
+        return fail(FailureKind::DnsErrorRcode, rcode_detail(response));
     }
     if response.is_lame() {
         let referral = response.referral_zone.as_ref();
         let referral_detail =
             referral.map(|zone| format!("it refers to the name servers of `{zone}` instead"));
         return fail(
-            FailureKind::DnsLame,
+            FailureKind::DnsLameServer,
             referral_detail.unwrap_or_else(|| "its answer is empty".to_owned()),
         );
     }
@@ -65,7 +65,7 @@ pub(super) fn evaluate_response(
         );
     }
     if require_dnssec && !response.authenticated {
-        return fail(FailureKind::DnsUnproven, unauthenticated_detail(response).to_owned());
+        return fail(FailureKind::DnsNotAuthenticated, unauthenticated_detail(response).to_owned());
     }
     if expected_values.is_empty() {
         return Ok(());
@@ -84,7 +84,7 @@ pub(super) fn evaluate_response(
         join_values(missing),
         join_values(response.record_values(record_type))
     );
-    fail(FailureKind::DnsAnswerWrong, detail)
+    fail(FailureKind::DnsRecordsDiffer, detail)
 }
 
 fn rcode_detail(response: &DnsResponse) -> String {

@@ -85,7 +85,7 @@ fn check_response_head(head: &ResponseHead) -> Result<(), Failure> {
         let reason =
             head.reason_phrase.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
         let detail = format!("`{DNS_QUERY_PATH}` answered {}{reason}", head.status.as_u16());
-        return Err(Failure::new(Phase::FirstByte, FailureKind::HttpStatus, detail));
+        return Err(Failure::new(Phase::FirstByte, FailureKind::HttpErrorStatus, detail));
     }
     let actual = media_type(head).unwrap_or_default();
     if actual.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MEDIA_TYPE)) {

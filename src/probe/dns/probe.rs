@@ -75,12 +75,12 @@ impl DnsProbe {
             Err(failure) => Err(failure.clone()),
         };
         let mut observation = build_observation(started, state.connect_trace, outcome);
-        if !state.dns_facts.question.is_empty() {
+        if !state.dns_facts.query_name.is_empty() {
             observation.facts.dns = Some(Box::new(state.dns_facts));
         }
         observation.facts.http = state.http_facts;
         for note in state.warnings {
-            observation.record_warning(WarningKind::Note, note);
+            observation.record_warning(WarningKind::Informational, note);
         }
         observation
     }
@@ -149,7 +149,7 @@ impl DnsProbe {
         state: &mut DnsAttemptState,
     ) -> Result<DnsResponse, Failure> {
         let dns_query = plan.build_query(record_type);
-        state.dns_facts.question = plan.queried_name.to_string();
+        state.dns_facts.query_name = plan.queried_name.to_string();
         state.dns_facts.record_type = record_type.to_string();
         state.dns_facts.truncated = false;
         plan.transport.label().clone_into(&mut state.dns_facts.transport);

@@ -85,14 +85,17 @@ impl QueryPlan {
         let mut name = match Name::from_utf8(query_name) {
             Ok(name) => name,
             Err(error) => {
-                return fail(FailureKind::Unsupported, format!("`{query_name}` is not a DNS name: {error}"));
+                return fail(
+                    FailureKind::ProbeUnsupported,
+                    format!("`{query_name}` is not a DNS name: {error}"),
+                );
             }
         };
         name.set_fqdn(true);
         let record_type = name_server_settings.record_type;
         let Ok(kind) = RecordType::from_str(&record_type.to_ascii_uppercase()) else {
             let detail = format!("`record_type` `{record_type}` is unknown to this build");
-            return fail(FailureKind::Unsupported, detail);
+            return fail(FailureKind::ProbeUnsupported, detail);
         };
         let transport = Transport::from_settings(name_server_settings.transport);
         let verification_options = TlsOptions {

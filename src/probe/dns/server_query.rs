@@ -29,8 +29,8 @@ pub(super) fn record_response_facts(facts: &mut DnsFacts, response: &DnsResponse
     facts.recursion_available = response.recursion_available;
     facts.truncated |= response.truncated;
     facts.response_bytes = u64::try_from(response.message_bytes).ok();
-    facts.ttl = response.min_ttl();
-    facts.answers = response.record_texts(MAX_RECORDS);
+    facts.min_ttl_seconds = response.min_ttl();
+    facts.answer_records = response.record_texts(MAX_RECORDS);
 }
 
 /// A query to one address.

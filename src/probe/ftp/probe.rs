@@ -124,7 +124,8 @@ impl FtpProbe {
         let is_encrypted = session.is_tls();
         let recorder = SessionRecorder::from_session(session, &self.password);
         let outcome = self.run_session(cx, session, &recorder, facts, warnings).await;
-        facts.ftp_password_in_clear = self.user.is_some() && !is_encrypted && recorder.was_password_sent();
+        facts.ftp_sent_password_in_cleartext =
+            self.user.is_some() && !is_encrypted && recorder.was_password_sent();
         recorder.restore_to(session);
         outcome
     }
@@ -149,15 +150,15 @@ impl FtpProbe {
     ) -> Result<(), Failure> {
         let mut client = FtpClient::from_session(cx.net, cx.deadline, session, recorder.clone()).await?;
         let outcome = self.run_commands(cx, &mut client, facts).await;
-        facts.ftp_passive = client.passive_command().map(Into::into);
+        facts.ftp_passive_command = client.passive_command().map(Into::into);
         facts.ftp_data_address = client.data_address();
-        facts.ftp_listed = client.entry_count;
-        facts.ftp_session_reused = client.tls_resumed();
+        facts.ftp_listed_entries = client.entry_count;
+        facts.ftp_tls_session_resumed = client.tls_resumed();
         outcome?;
         client.set_deadline(earlier_deadline(cx.deadline, QUIT_TIMEOUT));
         if let Err(failure) = client.quit().await {
             let detail = format!("QUIT failed: {failure}");
-            warnings.push(Warning::new(WarningKind::Note, detail));
+            warnings.push(Warning::new(WarningKind::Informational, detail));
         }
         Ok(())
     }

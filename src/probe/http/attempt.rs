@@ -68,7 +68,7 @@ impl<'a> HttpAttempt<'a> {
                 self.evaluate_certificate_expiry();
             }
             if let Some(message) = self.chain.take_version_fallback_note() {
-                self.observation.record_warning(WarningKind::FellBack, message);
+                self.observation.record_warning(WarningKind::Fallback, message);
             }
             let (head, body) = match response {
                 Ok(response) => response,
@@ -116,7 +116,7 @@ impl<'a> HttpAttempt<'a> {
     fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
         (self.options.fails_on_302 && head.status == StatusCode::FOUND).then(|| {
             let detail = format!("`{}` responded with 302", display_url(self.chain.url()));
-            Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail)
+            Failure::new(Phase::Validate, FailureKind::Http302Forbidden, detail)
         })
     }
 
@@ -126,7 +126,7 @@ impl<'a> HttpAttempt<'a> {
         let chain_trace = request_chain.finish();
         observation.phases = chain_trace.phases;
         observation.address = chain_trace.last_exchange.peer_address;
-        observation.facts.resolved = chain_trace.last_exchange.resolved_addresses;
+        observation.facts.resolved_addresses = chain_trace.last_exchange.resolved_addresses;
         observation.facts.tls = chain_trace.last_exchange.tls_facts;
         if let Some(facts) = &mut observation.facts.http {
             facts.redirects = chain_trace.redirects;
@@ -242,10 +242,10 @@ impl<'a> HttpAttempt<'a> {
                 Ok(())
             }
             401 if self.chain.sent_credentials() => {
-                status_failure(FailureKind::LoginRefused, " after user name and password were sent")
+                status_failure(FailureKind::LoginRejected, " after user name and password were sent")
             }
             401 if !self.options.fails_on_401 => Ok(()),
-            400.. => status_failure(FailureKind::HttpStatus, ""),
+            400.. => status_failure(FailureKind::HttpErrorStatus, ""),
             _ => Ok(()),
         }
     }

@@ -50,24 +50,24 @@ pub(super) async fn analyse_page(
     }
     let Some((rule, queue)) = rule.zip(queue) else { return };
     let load_options = LoadOptions {
-        net: cx.net,
+        location_net: cx.net,
         connect_options: &options.connect_options,
-        page: &page.url,
-        version: object_http_version(observation, options.http_version),
-        headers,
+        page_url: &page.url,
+        page_http_version: object_http_version(observation, options.http_version),
+        monitor_headers: headers,
         max_body_bytes: options.max_body_bytes,
         object_timeout: rule.object_timeout,
-        deadline: cx.deadline,
-        started,
+        attempt_deadline: cx.deadline,
+        page_requested_at: started,
     };
     let LoadedPage { page: mut full_page, timed_out } =
         webpage::load(&load_options, cookie_jar, page.auth_state.as_mut(), queue).await;
-    full_page.bytes += page.body.len() as u64;
+    full_page.decoded_bytes += page.body.len() as u64;
     let failure = rule.evaluate(&full_page, timed_out, cx.deadline.timeout);
-    observation.details.page = Some(Box::new(full_page));
+    observation.details.page_load = Some(Box::new(full_page));
     match failure {
         Some(failure) if rule.object_failures_fail_check => observation.record_failure(failure),
-        Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
+        Some(failure) => observation.warnings.push(Warning::from_page_object_failure(&failure)),
         None => {}
     }
 }
@@ -97,7 +97,7 @@ async fn scan_page(
     let (bytes, content_type, url) = (Arc::clone(&page.body), page.content_type.clone(), page.url.clone());
     let is_html = page.is_html();
     let scan = move || {
-        let text = charset::decode(&bytes, content_type.as_deref());
+        let text = charset::decode_body(&bytes, content_type.as_deref());
         let fingerprint = with_fingerprint.then(|| webpage::text_fingerprint(&text));
         let queue = queue.map(|mut queue| {
             if is_html {

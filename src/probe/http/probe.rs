@@ -44,7 +44,7 @@ impl WebsiteProbe {
             observation.record_failure(failure);
         }
         // The total is that of the page alone, so that runs with and without objects are comparable.
-        observation.total = started.elapsed();
+        observation.duration = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
             let analysis = full_page::analyse_page(
                 &self.options,

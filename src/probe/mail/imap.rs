@@ -80,8 +80,8 @@ impl ImapProbe {
             None
         } else {
             let login_method = LoginMethod::choose(&session_setup, target.auth_mechanism, is_encrypted)?;
-            facts.mail_auth = Some(login_method.mechanism().label().to_owned());
-            facts.password_in_clear = !is_encrypted && login_method.mechanism().exposes_password();
+            facts.mail_auth_method = Some(login_method.mechanism().label().to_owned());
+            facts.sent_password_in_cleartext = !is_encrypted && login_method.mechanism().exposes_password();
             Some(login_method)
         };
         let mut mailbox = ImapMailbox::new(credentials, login_method, cx.deadline);

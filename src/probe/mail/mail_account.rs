@@ -96,7 +96,7 @@ impl MailServerTarget {
                     "; a server with implicit TLS sends no greeting: write its host as `{tls_scheme}://…`"
                 )
             }
-            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_sent_non_tls_data => {
+            (Phase::Tls, FailureKind::TlsHandshakeFailed, true) if trace.peer_sent_non_tls_data => {
                 format!(
                     "; a server without implicit TLS responds like this: write its host as `{plain_scheme}://…`"
                 )

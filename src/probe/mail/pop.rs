@@ -87,9 +87,9 @@ pub(super) async fn open_mailbox(
 
 /// Sends QUIT after `failure` if the server still responds. The result of QUIT is ignored.
 pub(super) async fn try_quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
-    use FailureKind::{LoginRefused, MailboxLocked, ResponseInvalid, TcpReplyUnexpected, TlsNotOffered};
+    use FailureKind::{LoginRejected, MailboxLocked, ResponseInvalid, TlsNotOffered, UnexpectedReply};
     let kinds_with_open_session =
-        [TcpReplyUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
+        [UnexpectedReply, LoginRejected, MailboxLocked, ResponseInvalid, TlsNotOffered];
     if kinds_with_open_session.contains(&failure.kind) {
         let phases = session.connect_trace.phases;
         let _ = timeout(QUIT_TIMEOUT, Pop3Mailbox::new(session).quit()).await;

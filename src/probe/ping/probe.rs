@@ -151,7 +151,7 @@ impl PingProbe {
         for error in statistics.describe_icmp_errors() {
             detail = format!("{detail}; {error}");
         }
-        Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
+        Err(Failure::new(Phase::Connect, FailureKind::PingLossTooHigh, detail))
     }
 
     /// Sends the requests at their interval and waits for the replies, until all arrived or the time is over.
@@ -234,7 +234,7 @@ mod tests {
             let verdict = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
             assert_eq!(verdict.is_ok(), passes, "{threshold}");
             if let Err(failure) = verdict {
-                assert_eq!(failure.kind, FailureKind::PingLost);
+                assert_eq!(failure.kind, FailureKind::PingLossTooHigh);
                 assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
                 assert!(failure.detail.contains("192.0.2.9 reported: host unreachable"), "{failure}");
             }

@@ -80,14 +80,14 @@ impl PingStatistics {
         let mean = (count > 0.0).then(|| seconds().sum::<f64>() / count);
         let deviation = mean.map(|mean| (seconds().map(|s| (s - mean).powi(2)).sum::<f64>() / count).sqrt());
         PingFacts {
-            sent: self.sent_count,
-            received: self.received_count(),
+            requests_sent: self.sent_count,
+            replies_received: self.received_count(),
             loss_percent: self.loss_percent(),
             rtt_min_us: self.round_trip_times.iter().min().copied().map(micros),
             rtt_avg_us: mean.map(seconds_to_micros),
             rtt_max_us: self.max_rtt().map(micros),
             rtt_stddev_us: deviation.map(seconds_to_micros),
-            socket: socket_kind.to_owned(),
+            socket_type: socket_kind.to_owned(),
             icmp_errors: self.describe_icmp_errors(),
         }
     }
@@ -108,7 +108,7 @@ mod tests {
             statistics.record_reply(Duration::from_millis(millis));
         }
         let facts = statistics.to_facts("raw");
-        assert_eq!((facts.sent, facts.received), (5, 4));
+        assert_eq!((facts.requests_sent, facts.replies_received), (5, 4));
         assert!((facts.loss_percent - 20.0).abs() < 1e-9);
         assert_eq!(
             (facts.rtt_min_us, facts.rtt_avg_us, facts.rtt_max_us),
@@ -140,7 +140,7 @@ mod tests {
         let mut statistics = PingStatistics::default();
         statistics.record_sent();
         let facts = statistics.to_facts("dgram");
-        assert_eq!((facts.received, facts.rtt_min_us, facts.rtt_stddev_us), (0, None, None));
+        assert_eq!((facts.replies_received, facts.rtt_min_us, facts.rtt_stddev_us), (0, None, None));
         assert!((facts.loss_percent - 100.0).abs() < 1e-9);
     }
 }

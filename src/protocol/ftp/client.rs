@@ -229,7 +229,7 @@ impl<'a> FtpClient<'a> {
         let reply_result = self.driver.drive(data.finish()).await;
         match (transfer_result, reply_result) {
             (Ok(()), reply_result) => reply_result,
-            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::TcpReplyUnexpected => {
+            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::UnexpectedReply => {
                 Err(reply_failure)
             }
             (earlier, _) => earlier,

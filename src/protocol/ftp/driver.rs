@@ -86,7 +86,7 @@ impl FtpDriver<'_> {
         let Some(tls) = self.tls_client.clone() else {
             return Some(FtpStream::from_data_connection(MaybeTlsStream::Plain(stream)));
         };
-        let previous = self.recorder.set_phase(Phase::Passive);
+        let previous = self.recorder.set_phase(Phase::OpenDataConnection);
         let mut trace = ConnectionTrace::default();
         let result = tls.handshake(stream, self.deadline, &mut trace).await;
         self.recorder.set_phase(previous);
@@ -95,7 +95,7 @@ impl FtpDriver<'_> {
         self.tls_resumed = Some(self.tls_resumed.unwrap_or(true) && resumed);
         self.recorder.add_note(if resumed { "TLS on it, session resumed" } else { "TLS on it, new session" });
         // Otherwise the last handshake message would wait for the first byte of an upload.
-        let _ = self.deadline.enforce(Phase::Passive, stream.flush()).await;
+        let _ = self.deadline.enforce(Phase::OpenDataConnection, stream.flush()).await;
         Some(FtpStream::from_data_connection(MaybeTlsStream::Tls(Box::new(stream))))
     }
 
@@ -103,7 +103,7 @@ impl FtpDriver<'_> {
         outcome
             .map_err(|failure| {
                 let detail = format!("on the data connection: {}", failure.detail);
-                self.recorder.record_failure(Failure { phase: Phase::Passive, detail, ..failure });
+                self.recorder.record_failure(Failure { phase: Phase::OpenDataConnection, detail, ..failure });
             })
             .ok()
     }
@@ -124,11 +124,8 @@ impl FtpDriver<'_> {
         match (error, self.recorder.last_reply()) {
             (FtpError::UnexpectedResponse(_), Some(reply)) => {
                 let is_login_refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
-                let kind = if is_login_refused {
-                    FailureKind::LoginRefused
-                } else {
-                    FailureKind::TcpReplyUnexpected
-                };
+                let kind =
+                    if is_login_refused { FailureKind::LoginRejected } else { FailureKind::UnexpectedReply };
                 let command = self.recorder.last_command();
                 let hint = if self.may_require_resumption(reply.code) { TLS_SESSION_HINT } else { "" };
                 Failure::new(

@@ -44,7 +44,7 @@ impl SessionSetup {
             }
             _ => {
                 let detail = format!("it greets with `{}`", reply.to_quoted());
-                Err(Failure::new(self.phase(), Kind::TcpReplyUnexpected, detail))
+                Err(Failure::new(self.phase(), Kind::UnexpectedReply, detail))
             }
         }
     }
@@ -62,7 +62,7 @@ impl LineProtocol for SessionSetup {
             _ if !self.is_auth_tls_sent => self.on_greeting(&reply),
             234 => Ok(ProtocolAction::StartTls),
             _ => {
-                let kind = if reply.code < 500 { Kind::TcpReplyUnexpected } else { Kind::TlsNotOffered };
+                let kind = if reply.code < 500 { Kind::UnexpectedReply } else { Kind::TlsNotOffered };
                 let detail = format!("it replies to `AUTH TLS` with `{}`", reply.to_quoted());
                 Err(Failure::new(self.phase(), kind, detail))
             }

@@ -157,7 +157,7 @@ fn phase_for_command(command: &str) -> Option<Phase> {
     Some(match command {
         "PBSZ" | "PROT" => Phase::Starttls,
         "USER" | "PASS" => Phase::Auth,
-        "EPSV" | "PASV" => Phase::Passive,
+        "EPSV" | "PASV" => Phase::OpenDataConnection,
         "LIST" => Phase::List,
         "TYPE" | "STOR" => Phase::Upload,
         "RETR" => Phase::Download,

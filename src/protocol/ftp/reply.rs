@@ -64,7 +64,7 @@ impl FtpReplyError {
                 let start: String = line.chars().take(80).collect();
                 let start = crate::domain::replace_control_chars(&start);
                 let detail = format!("expected a reply that starts with three digits, got `{start}`");
-                Failure::new(phase, FailureKind::TcpReplyUnexpected, detail)
+                Failure::new(phase, FailureKind::UnexpectedReply, detail)
             }
             Self::TooLong => {
                 let detail = format!("one reply has more than {MAX_REPLY_BYTES} bytes");

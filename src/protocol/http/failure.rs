@@ -27,7 +27,9 @@ pub(super) fn from_hyper_error(timings: &ExchangeTimings, error: &hyper::Error) 
 fn from_stream_end(timings: &ExchangeTimings, end: &StreamEnd) -> Failure {
     let (phase, bytes_read) = (timings.phase(), timings.bytes_read());
     let (kind, detail) = match end {
-        StreamEnd::Failed { message: text, tls_alert: true, .. } => (FailureKind::TlsHandshake, text.clone()),
+        StreamEnd::Failed { message: text, tls_alert: true, .. } => {
+            (FailureKind::TlsHandshakeFailed, text.clone())
+        }
         StreamEnd::Closed | StreamEnd::Failed { kind: Io::UnexpectedEof, .. } if bytes_read == 0 => {
             (FailureKind::NoResponse, "closed before the first byte".to_owned())
         }

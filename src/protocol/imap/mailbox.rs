@@ -163,7 +163,7 @@ impl<'a> ImapMailbox<'a> {
         // The text after the tag.
         let reply = last_line.split_once(' ').map_or(last_line.as_str(), |(_, reply)| reply);
         if reply.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
-            return fail(FailureKind::TcpReplyUnexpected, format!("it closes the session: `{reply}`"));
+            return fail(FailureKind::UnexpectedReply, format!("it closes the session: `{reply}`"));
         }
         let method = self.login_method.map_or("", LoginMethod::command_name);
         let command = match phase {
@@ -181,14 +181,14 @@ impl<'a> ImapMailbox<'a> {
             // A temporary refusal says nothing about the password (RFC 9051 7.1).
             Error::No(_) if phase == Phase::Auth && !is_temporary_refusal(reply) => {
                 let user = &self.credentials.user;
-                fail(FailureKind::LoginRefused, format!("`{user}` by {method}: `{reply}`"))
+                fail(FailureKind::LoginRejected, format!("`{user}` by {method}: `{reply}`"))
             }
             Error::No(_) | Error::Bad(_) => {
-                fail(FailureKind::TcpReplyUnexpected, format!("it replies to {command} with `{reply}`"))
+                fail(FailureKind::UnexpectedReply, format!("it replies to {command} with `{reply}`"))
             }
             Error::ConnectionLost => connection_closed_failure(phase, 0),
             Error::Validate(_) => fail(
-                FailureKind::Unsupported,
+                FailureKind::ProbeUnsupported,
                 "a name or password has a line break, which this protocol cannot carry".to_owned(),
             ),
             _ => fail(FailureKind::ResponseInvalid, format!("`{last_line}` is not a reply to {command}")),

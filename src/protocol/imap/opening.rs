@@ -183,7 +183,7 @@ impl SessionSetup {
     }
 
     fn unexpected_response_failure(&self, detail: String) -> Failure {
-        Failure::new(self.phase(), FailureKind::TcpReplyUnexpected, detail)
+        Failure::new(self.phase(), FailureKind::UnexpectedReply, detail)
     }
 }
 

@@ -52,7 +52,7 @@ impl LoginOptions {
         // A line break in a name or password would inject commands.
         if [user, password].iter().any(|text| text.contains(['\r', '\n', '\0'])) {
             let detail = "a POP3 user name or password cannot hold a line break";
-            return Err(Failure::new(Phase::Auth, FailureKind::Unsupported, detail));
+            return Err(Failure::new(Phase::Auth, FailureKind::ProbeUnsupported, detail));
         }
         if let Some(apop_timestamp) = apop_timestamp.filter(|_| !is_encrypted) {
             let line = format!("APOP {user} {}", apop_digest(apop_timestamp, password));

@@ -157,8 +157,8 @@ impl SessionSetup {
             self.apop_timestamp.as_deref(),
             self.capability_arguments("SASL"),
         )?;
-        self.facts.mail_auth = Some(step.method_label().to_owned());
-        self.facts.password_in_clear = !self.is_encrypted && step.exposes_password();
+        self.facts.mail_auth_method = Some(step.method_label().to_owned());
+        self.facts.sent_password_in_cleartext = !self.is_encrypted && step.exposes_password();
         self.login_step = Some(step);
         self.state = SetupState::Login;
         Ok(action)

@@ -49,7 +49,7 @@ fn a_mailbox_is_opened_with_implicit_tls() {
     );
     assert_eq!(facts.mail_banner, "+OK POP3 ready <1896.697170952@dbc.mtview.ca.us>");
     assert_eq!(facts.mail_capabilities, ["TOP", "UIDL", "SASL PLAIN LOGIN"]);
-    assert_eq!((facts.mail_auth.as_deref(), facts.password_in_clear), (Some("user"), false));
+    assert_eq!((facts.mail_auth_method.as_deref(), facts.sent_password_in_cleartext), (Some("user"), false));
     assert_eq!((facts.mailbox_messages, facts.mailbox_bytes), (Some(2), Some(320)));
 }
 
@@ -78,7 +78,7 @@ fn stls_is_used_when_offered_and_earlier_capabilities_are_dropped() {
          < +OK 0 0",
     );
     assert_eq!(facts.mail_capabilities, ["USER"]);
-    assert!(!facts.password_in_clear);
+    assert!(!facts.sent_password_in_cleartext);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn without_tls_apop_is_used_where_the_greeting_allows_it() {
          > STAT
          < +OK 1 369 and more that nobody asked for",
     );
-    assert_eq!((apop.mail_auth.as_deref(), apop.password_in_clear), (Some("apop"), false));
+    assert_eq!((apop.mail_auth_method.as_deref(), apop.sent_password_in_cleartext), (Some("apop"), false));
     for greeting in
         ["+OK ready", "+OK ready <no address>", "+OK <a@b", "+OK a@b>", "+OK >a@b<", "+OK <a b@c>"]
     {
@@ -116,7 +116,11 @@ fn without_tls_apop_is_used_where_the_greeting_allows_it() {
              < +OK 1 369"
         );
         let user = done(&mut opening(false, login(None)), &script);
-        assert_eq!((user.mail_auth.as_deref(), user.password_in_clear), (Some("user"), true), "{greeting}");
+        assert_eq!(
+            (user.mail_auth_method.as_deref(), user.sent_password_in_cleartext),
+            (Some("user"), true),
+            "{greeting}"
+        );
     }
 }
 
@@ -134,7 +138,7 @@ fn an_explicit_mechanism_uses_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((plain.mail_auth.as_deref(), plain.password_in_clear), (Some("plain"), true));
+    assert_eq!((plain.mail_auth_method.as_deref(), plain.sent_password_in_cleartext), (Some("plain"), true));
     // A server that announces no mechanisms gets no initial response with the command (RFC 5034 4).
     let unannounced = done(
         &mut opening(true, login(Some(SaslMechanism::Plain))),
@@ -148,7 +152,7 @@ fn an_explicit_mechanism_uses_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert!(!unannounced.password_in_clear);
+    assert!(!unannounced.sent_password_in_cleartext);
     let in_turns = done(
         &mut opening(false, login(Some(SaslMechanism::Login))),
         "< +OK
@@ -163,7 +167,10 @@ fn an_explicit_mechanism_uses_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((in_turns.mail_auth.as_deref(), in_turns.password_in_clear), (Some("login"), true));
+    assert_eq!(
+        (in_turns.mail_auth_method.as_deref(), in_turns.sent_password_in_cleartext),
+        (Some("login"), true)
+    );
     // The digest of RFC 2195 2, for another password.
     let cram_md5 = done(
         &mut opening(
@@ -185,13 +192,16 @@ fn an_explicit_mechanism_uses_auth() {
          > STAT
          < +OK 1 1",
     );
-    assert_eq!((cram_md5.mail_auth.as_deref(), cram_md5.password_in_clear), (Some("cram-md5"), false));
+    assert_eq!(
+        (cram_md5.mail_auth_method.as_deref(), cram_md5.sent_password_in_cleartext),
+        (Some("cram-md5"), false)
+    );
 }
 
 #[test]
 fn without_a_login_the_mailbox_stays_closed() {
     let facts = done(&mut opening(true, None), "< +OK hi\n> CAPA\n< -ERR");
-    assert_eq!((facts.mail_auth, facts.mailbox_messages), (None, None));
+    assert_eq!((facts.mail_auth_method, facts.mailbox_messages), (None, None));
 }
 
 #[test]
@@ -243,7 +253,7 @@ fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
         assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{reply}");
         assert_eq!(core.should_retry_later(), waits, "{reply}");
         let facts = core.facts();
-        assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
+        assert_eq!((facts.mail_auth_method.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
     let user = "< +OK\n> CAPA\n< -ERR\n> USER tim\n< -ERR [AUTH] no plain text here";
     let text = "it replied to USER with `-ERR [AUTH] no plain text here`".to_owned();

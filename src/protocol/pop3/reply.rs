@@ -44,9 +44,9 @@ pub(super) fn login_failure(command: &str, text: &str) -> Failure {
     let code = response_code(text).map(str::to_ascii_uppercase);
     let kind = match code.as_deref() {
         Some("IN-USE") => FailureKind::MailboxLocked,
-        Some("LOGIN-DELAY" | "SYS" | "SYS/TEMP" | "SYS/PERM") => FailureKind::TcpReplyUnexpected,
+        Some("LOGIN-DELAY" | "SYS" | "SYS/TEMP" | "SYS/PERM") => FailureKind::UnexpectedReply,
         None if describes_lock(text) => FailureKind::MailboxLocked,
-        _ => FailureKind::LoginRefused,
+        _ => FailureKind::LoginRejected,
     };
     Failure::new(Phase::Auth, kind, reply)
 }
@@ -79,7 +79,7 @@ pub(super) fn quote_reply(command: &str, line: &str) -> String {
 
 /// Returns the failure of a server that refused `command`, or sent no valid reply to it.
 pub(super) fn unexpected_reply_failure(phase: Phase, command: &str, line: &str) -> Failure {
-    Failure::new(phase, FailureKind::TcpReplyUnexpected, quote_reply(command, line))
+    Failure::new(phase, FailureKind::UnexpectedReply, quote_reply(command, line))
 }
 
 #[cfg(test)]
@@ -109,23 +109,23 @@ mod tests {
 
     #[test]
     fn refusals_are_classified() {
-        use FailureKind::{LoginRefused, MailboxLocked, TcpReplyUnexpected};
+        use FailureKind::{LoginRejected, MailboxLocked, UnexpectedReply};
         for (text, kind) in [
-            ("[AUTH] invalid", LoginRefused),
-            ("invalid password", LoginRefused),
-            ("", LoginRefused),
+            ("[AUTH] invalid", LoginRejected),
+            ("invalid password", LoginRejected),
+            ("", LoginRejected),
             ("[IN-USE] busy", MailboxLocked),
             ("[in-use] busy", MailboxLocked),
             ("maildrop already locked", MailboxLocked),
             ("unable to lock maildrop", MailboxLocked),
             ("Your mailbox is in use by another POP session", MailboxLocked),
-            ("account locked", LoginRefused),
-            ("[AUTH] mailbox locked by the administrator", LoginRefused),
-            ("[SYS/TEMP] try later", TcpReplyUnexpected),
-            ("[SYS/PERM] no such home", TcpReplyUnexpected),
-            ("[LOGIN-DELAY] wait a minute", TcpReplyUnexpected),
-            ("[X-OTHER] no", LoginRefused),
-            ("[never closed", LoginRefused),
+            ("account locked", LoginRejected),
+            ("[AUTH] mailbox locked by the administrator", LoginRejected),
+            ("[SYS/TEMP] try later", UnexpectedReply),
+            ("[SYS/PERM] no such home", UnexpectedReply),
+            ("[LOGIN-DELAY] wait a minute", UnexpectedReply),
+            ("[X-OTHER] no", LoginRejected),
+            ("[never closed", LoginRejected),
         ] {
             assert_eq!(login_failure("PASS", text).kind, kind, "{text}");
         }

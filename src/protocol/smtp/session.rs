@@ -69,7 +69,7 @@ impl LineProtocol for SmtpSession {
             SmtpState::Ehlo | SmtpState::Helo => Phase::Ehlo,
             SmtpState::Starttls => Phase::Starttls,
             SmtpState::Auth => Phase::Auth,
-            SmtpState::Mail | SmtpState::Rcpt | SmtpState::Data | SmtpState::MessageSent => Phase::Deliver,
+            SmtpState::Mail | SmtpState::Rcpt | SmtpState::Data | SmtpState::MessageSent => Phase::Submit,
             SmtpState::Quit => Phase::Quit,
         }
     }
@@ -185,8 +185,8 @@ impl SmtpSession {
         MailFacts {
             mail_banner: self.banner,
             mail_capabilities: self.capabilities,
-            mail_auth: self.mechanism.map(|mechanism| mechanism.label().to_owned()),
-            password_in_clear: self.password_in_clear,
+            mail_auth_method: self.mechanism.map(|mechanism| mechanism.label().to_owned()),
+            sent_password_in_cleartext: self.password_in_clear,
             ..MailFacts::default()
         }
     }
@@ -251,7 +251,7 @@ impl SmtpSession {
                 let user = self.options.credentials.as_ref().map_or("", |credentials| &credentials.user);
                 let method = self.mechanism.map_or("", SaslMechanism::sasl_name);
                 let detail = format!("`{user}` by {method}: `{reply}`");
-                let failure = self.failure(FailureKind::LoginRefused, detail);
+                let failure = self.failure(FailureKind::LoginRejected, detail);
                 if self.login_is_optional {
                     self.login_refusal = Some(failure);
                     return self.deliver();
@@ -315,7 +315,7 @@ impl SmtpSession {
     }
 
     fn unexpected_reply_failure(&self, detail: String) -> Failure {
-        self.failure(FailureKind::TcpReplyUnexpected, detail)
+        self.failure(FailureKind::UnexpectedReply, detail)
     }
 
     fn failure(&self, kind: FailureKind, detail: impl Into<String>) -> Failure {

@@ -182,7 +182,7 @@ fn a_message_is_delivered() {
     let mut core = core;
     let Ok(ProtocolAction::SendLine(data)) = core.on_line("354 go") else { panic!("no data") };
     assert_eq!(data.text(), "Subject: x\r\n\r\n..hi\r\n.");
-    assert_eq!(core.phase(), Phase::Deliver);
+    assert_eq!(core.phase(), Phase::Submit);
     assert_eq!(run_transcript(&mut core, "< 250 queued\n> QUIT\n< garbage\n* done"), None);
     assert!(core.was_message_accepted);
 }

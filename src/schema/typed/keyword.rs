@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
+use crate::evaluate::keyword::{KeywordRule, KeywordSyntax};
 
 /// The keyword that must be in the page, and how it is matched.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -40,9 +40,9 @@ impl KeywordSettings<'_> {
     pub fn rule(&self) -> Option<KeywordRule> {
         (!self.keyword_string.is_empty()).then(|| KeywordRule {
             pattern: self.keyword_string.to_owned(),
-            matching: match self.keyword_match_type {
-                KeywordMatchType::PlainText => KeywordMatching::PlainText,
-                KeywordMatchType::RegularExpression => KeywordMatching::RegularExpression,
+            match_type: match self.keyword_match_type {
+                KeywordMatchType::PlainText => KeywordSyntax::PlainText,
+                KeywordMatchType::RegularExpression => KeywordSyntax::RegularExpression,
             },
             invert: self.keyword_match_invert,
             match_case: self.keyword_match_case,

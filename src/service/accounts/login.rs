@@ -86,7 +86,7 @@ impl AccountService {
         normalized_login: String,
         password: &str,
     ) -> Result<(Option<Record>, bool), ServiceError> {
-        let user = self.config_store.record_by_unique(RecordKind::User, normalized_login).await?;
+        let user = self.config_store.record_by_unique_key(RecordKind::User, normalized_login).await?;
         let is_correct =
             password_matches(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, is_correct))

@@ -13,7 +13,7 @@ use super::issued_token::TokenHash;
 use super::users::{caller_from_user, can_log_in, normalize_login};
 use crate::catalog::record_settings::settings_from_record;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
-use crate::pipeline::TokenPurge;
+use crate::pipeline::ExpiredTokenPurger;
 use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
@@ -31,8 +31,8 @@ const MAX_TOKEN_BYTES: usize = 128;
 /// Separates the host token from the id of the account to act for.
 const ACCOUNT_SEPARATOR: char = '~';
 
-impl TokenPurge for AccountService {
-    fn purge_tokens(&self) -> StoreFuture<'_, u64> {
+impl ExpiredTokenPurger for AccountService {
+    fn purge_expired_tokens(&self) -> StoreFuture<'_, u64> {
         Box::pin(self.remove_expired_tokens())
     }
 }

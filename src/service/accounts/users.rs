@@ -242,7 +242,7 @@ impl AccountService {
 
     /// Returns the user with this login, of the caller's account; the host may access all accounts.
     async fn find_user(&self, caller: &Caller, login: &str) -> Result<Record, ServiceError> {
-        let user = self.config_store.record_by_unique(RecordKind::User, normalize_login(login)).await?;
+        let user = self.config_store.record_by_unique_key(RecordKind::User, normalize_login(login)).await?;
         user.filter(|user| caller.user_id == UserId(0) || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }

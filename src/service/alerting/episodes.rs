@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::alert_service::AlertService;
-use crate::alerting::{EpisodeChange, LocationResult};
+use crate::alerting::{EpisodeSnapshot, LocationResult};
 use crate::catalog::json_object::into_object;
-use crate::catalog::timestamp_format::format_utc;
+use crate::catalog::timestamp_format::format_audit_time;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
@@ -89,39 +89,39 @@ impl AlertService {
 
 /// Converts an episode to the version 3 object.
 fn episode_to_json(episode: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
-    let last_change: EpisodeChange =
-        serde_json::from_value(Value::Object(episode.body.clone())).map_err(|error| {
-            let (row, reason) = (format!("id {}", episode.id), error.to_string());
-            StoreError::Undecodable { table: "episodes", row, column: "body", reason }
-        })?;
+    let last_change: EpisodeSnapshot = serde_json::from_value(Value::Object(episode.change_fields.clone()))
+        .map_err(|error| {
+        let (row, reason) = (format!("id {}", episode.id), error.to_string());
+        StoreError::Undecodable { table: "episodes", row, column: "body", reason }
+    })?;
     Ok(into_object(json!({
         "id": episode.id.0,
         "monitor_id": episode.monitor_id.0,
         "monitor_name": episode.monitor_name,
-        "started_at": format_utc(episode.since),
-        "ended_at": episode.ended_at.map(format_utc),
-        "recovered": last_change.end.map(|end| end.recovered),
+        "started_at": format_audit_time(episode.started_at),
+        "ended_at": episode.ended_at.map(format_audit_time),
+        "recovered": last_change.end.map(|end| end.is_recovery),
         "status": last_change.last_status.0,
         "status_text": last_change.last_status.text(),
         "runs": last_change.failed_runs,
-        "last_run": format_utc(last_change.last_run),
+        "last_run": format_audit_time(last_change.last_failed_at),
         "cause": cause_to_json(&last_change.cause),
-        "locations": last_change.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "locations": last_change.failed_locations.iter().map(|id| id.0).collect::<Vec<_>>(),
         "verification": last_change.verification.as_ref().map(verification_to_json),
-        "flapping": last_change.flapping,
+        "flapping": last_change.is_flapping,
         "acknowledged_by": Some(&episode.acknowledged_by).filter(|login| !login.is_empty()),
-        "acknowledged_at": episode.acknowledged_at.map(format_utc),
+        "acknowledged_at": episode.acknowledged_at.map(format_audit_time),
     })))
 }
 
 fn cause_to_json(cause: &LocationResult) -> Value {
     json!({
         "check_id": cause.check_id,
-        "planned_at": format_utc(cause.planned_at),
-        "location_id": cause.location.0,
+        "planned_at": format_audit_time(cause.planned_at),
+        "location_id": cause.location_id.0,
         "status": cause.status.0,
         "status_text": cause.status.text(),
-        "step": cause.step,
+        "step": cause.failing_step,
     })
 }
 
@@ -130,7 +130,7 @@ fn verification_to_json(verification: &Verification) -> Value {
         "status": verification.status.0,
         "status_text": verification.status.text(),
         "location_id": verification.location_id.map(|id| id.0),
-        "found": verification.found.map(|status| status.0),
-        "at": format_utc(verification.at),
+        "found": verification.recheck_status.map(|status| status.0),
+        "at": format_audit_time(verification.completed_at),
     })
 }

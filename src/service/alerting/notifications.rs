@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::alert_service::AlertService;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::catalog::json_object::into_object;
-use crate::catalog::timestamp_format::format_utc;
+use crate::catalog::timestamp_format::format_audit_time;
 use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{NotificationFilter, Paginated, Pagination};
@@ -21,7 +21,7 @@ impl AlertService {
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_permission(Permission::View)?;
-        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.account(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.outbox.notifications(filter, page).await?;
         let recipients = recipients_by_id(&facts);
@@ -48,7 +48,7 @@ impl AlertService {
         // Checks that it belongs to the account before its state is revealed.
         self.notification(caller, id).await?;
         let now = self.dependencies.clock.now();
-        if !self.dependencies.outbox.retry(caller.customer, id, now).await? {
+        if !self.dependencies.outbox.retry_dead(caller.customer, id, now).await? {
             let message = "Only a notification that was given up (state `dead`) can be sent again";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
@@ -58,7 +58,7 @@ impl AlertService {
     }
 }
 
-fn recipients_by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
+fn recipients_by_id(facts: &AccountSnapshot) -> HashMap<RecipientId, &Recipient> {
     facts.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
 }
 
@@ -68,28 +68,28 @@ fn notification_to_json(
     recipients: &HashMap<RecipientId, &Recipient>,
 ) -> Map<String, Value> {
     let (new, content) = (&notification.message, &notification.message.content);
-    let recipient = recipients.get(&new.recipient);
+    let recipient = recipients.get(&new.recipient_id);
     let is_pending = notification.state == NotificationState::Pending;
     let non_empty = |non_empty: &str| Some(non_empty.to_owned()).filter(|non_empty| !non_empty.is_empty());
     into_object(json!({
         "id": notification.id,
         "kind": content.kind.name(),
         "state": notification.state.name(),
-        "recipient_id": new.recipient.0,
+        "recipient_id": new.recipient_id.0,
         "recipient_name": recipient.map(|recipient| &recipient.name),
         "method_id": recipient.map(|recipient| recipient.method.id()),
-        "group_id": new.group,
+        "group_id": new.group_id,
         "monitor_id": content.monitor_id.map(|id| id.0),
         "monitor_name": non_empty(&content.monitor_name),
-        "episode_id": content.episode.map(|id| id.0),
+        "episode_id": content.episode_id.map(|id| id.0),
         "check_id": content.check_id,
         "status": content.status.0,
         "status_text": content.status_text,
-        "errcount": content.errcount,
-        "created_at": format_utc(new.created_at),
+        "errcount": content.consecutive_failures,
+        "created_at": format_audit_time(new.created_at),
         "attempts": notification.attempts,
-        "next_at": is_pending.then(|| format_utc(notification.next_attempt_at)),
-        "sent_at": notification.sent_at.map(format_utc),
+        "next_at": is_pending.then(|| format_audit_time(notification.next_attempt_at)),
+        "sent_at": notification.sent_at.map(format_audit_time),
         "error": non_empty(&notification.error),
         "digest_id": notification.digest_id,
     }))

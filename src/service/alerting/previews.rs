@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::alert_service::AlertService;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::catalog::example_notification::example_notification;
 use crate::catalog::json_object::into_object;
 use crate::domain::{
@@ -30,7 +30,7 @@ impl AlertService {
     ) -> Result<SavedObject, ServiceError> {
         caller.require_permission(Permission::Edit)?;
         let fields = body_of(&TEST_NOTIFICATION, body)?;
-        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.account(caller.customer).await?;
         let mut errors = Vec::new();
         let request: TestAlertRequest = parse_request(&TEST_NOTIFICATION, &fields)?;
         let id = request.recipient_id;
@@ -66,7 +66,7 @@ impl AlertService {
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
-        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.account(caller.customer).await?;
         let template = crate::pipeline::template_from_fields(&fields)?;
         let kind = template.kind.unwrap_or(NotificationKind::SiteError);
         let method = template.method.unwrap_or(NotificationMethod::MailHtml);
@@ -77,7 +77,7 @@ impl AlertService {
             ServiceError::Invalid(vec![template::template_error(body, error.part, &error.reason)])
         })?;
         Ok(into_object(json!({
-            "subject": message.subject, "text": message.text, "html": message.html, "body": message.body,
+            "subject": message.subject, "text": message.text, "html": message.html, "body": message.json_body,
         })))
     }
 
@@ -112,7 +112,7 @@ fn empty_template(template: &MessageTemplate) -> MessageTemplate {
 }
 
 fn test_notification(
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     recipient: RecipientId,
     monitor: Option<&Monitor>,
     now: Timestamp,
@@ -123,12 +123,12 @@ fn test_notification(
         content.monitor_type = None;
         content.target = String::new();
     }
-    content.locations.clear();
+    content.location_reports.clear();
     content.phases.clear();
     NewNotification {
-        key: format!("{}-0-{}-{recipient}", NotificationKind::Test.name(), now.as_micros()),
-        recipient,
-        group: None,
+        idempotency_key: format!("{}-0-{}-{recipient}", NotificationKind::Test.name(), now.as_micros()),
+        recipient_id: recipient,
+        group_id: None,
         content,
         created_at: now,
         not_before: now,

@@ -69,12 +69,13 @@ fn attempt_view<'a>(
     http: Option<&'a HttpFacts>,
 ) -> AttemptView<'a> {
     let single_hop = || vec![HopView { heading: None, offset_us: 0, phases: attempt.phases }];
-    let own_warnings = attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObject);
+    let own_warnings =
+        attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObjectProblem);
     AttemptView {
         number: attempt.number,
         has_other_attempts: is_one_of_several,
         failed_phase: attempt.failure.as_ref().map(|failure| phase_label(failure.phase)),
-        total_us: attempt.total_us,
+        total_us: attempt.duration_us,
         hops: http.map_or_else(single_hop, |http| hop_views(http, &attempt.phases)),
         warnings: own_warnings.map(|warning| warning.detail.as_str()).collect(),
     }

@@ -98,11 +98,11 @@ impl<'a> BrowserView<'a> {
         Self {
             name: &facts.name,
             version: &facts.version,
-            driver: &facts.driver,
+            driver: &facts.driver_version,
             width,
             height,
-            device: Some(facts.device.as_str()).filter(|device| !device.is_empty()),
-            memory_mib: facts.memory_bytes.map(|bytes| bytes >> 20),
+            device: Some(facts.emulated_device.as_str()).filter(|device| !device.is_empty()),
+            memory_mib: facts.peak_memory_bytes.map(|bytes| bytes >> 20),
             trace_id: facts.trace_id.as_deref(),
         }
     }
@@ -131,7 +131,7 @@ impl<'a> BrowserStepView<'a> {
 
 impl<'a> ActionView<'a> {
     fn new(result: &'a ActionResult) -> Self {
-        let ActionResult { action, skipped, total_us, .. } = result;
+        let ActionResult { action, skipped, duration_us: total_us, .. } = result;
         Self { name: action, passed: result.status == Status::OK, was_skipped: *skipped, total_us: *total_us }
     }
 }
@@ -168,7 +168,8 @@ fn page_metrics(timing: &PageTiming) -> Vec<PageMetric> {
     ];
     let timings =
         timings.into_iter().filter_map(|(label, time)| Some((label, PageMetricValue::Micros(time?))));
-    let layout_shift =
-        timing.layout_shift.map(|layout_shift| ("layout shift", PageMetricValue::Ratio(layout_shift)));
+    let layout_shift = timing
+        .cumulative_layout_shift
+        .map(|layout_shift| ("layout shift", PageMetricValue::Ratio(layout_shift)));
     timings.chain(layout_shift).map(|(label, value)| PageMetric { label, value }).collect()
 }

@@ -27,9 +27,9 @@ impl<'a> ContentViewView<'a> {
             name: &view.name,
             passed: view.status == Status::OK,
             status: view.status,
-            total_us: view.total_us,
-            object_count: view.objects,
-            decoded_bytes: view.bytes,
+            total_us: view.duration_us,
+            object_count: view.object_count,
+            decoded_bytes: view.decoded_bytes,
             reason: view.failures.first().map(ToString::to_string),
         }
     }

@@ -25,9 +25,9 @@ impl<'a> DetailsView<'a> {
     pub fn new(details: &'a CheckDetails) -> Self {
         Self {
             steps: details.steps.iter().map(StepView::new).collect(),
-            content_views: details.views.iter().map(ContentViewView::new).collect(),
+            content_views: details.content_views.iter().map(ContentViewView::new).collect(),
             browser: details.browser.as_deref().map(BrowserView::new),
-            page: details.page.as_deref().map(PageView::new),
+            page: details.page_load.as_deref().map(PageView::new),
         }
     }
 }

@@ -55,7 +55,7 @@ impl FactLineBuilder {
 
     fn push_address(&mut self, result: &CheckResult) {
         let used_address = result.address.map(format_peer);
-        let other_addresses: Vec<String> = (result.facts.resolved.iter())
+        let other_addresses: Vec<String> = (result.facts.resolved_addresses.iter())
             .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
             .map(ToString::to_string)
             .collect();
@@ -108,15 +108,15 @@ impl FactLineBuilder {
         self.push(label, format!("{}, {validity}", certificate.subject));
         if label == "certificate" {
             self.push("", format!("issued by {}", certificate.issuer));
-            if !certificate.names.is_empty() {
-                self.push("", format!("for {}", certificate.names.join(", ")));
+            if !certificate.subject_alt_names.is_empty() {
+                self.push("", format!("for {}", certificate.subject_alt_names.join(", ")));
             }
         }
     }
 
     fn push_dns(&mut self, dns: &DnsFacts) {
         let rcode = if dns.rcode.is_empty() { "no reply" } else { &dns.rcode };
-        let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
+        let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.query_name, dns.transport);
         for (is_set, note) in [
             (dns.authoritative, "authoritative"),
             (dns.recursion_available, "recursive"),
@@ -130,12 +130,12 @@ impl FactLineBuilder {
         }
         self.push("question", value);
         let size = dns.response_bytes.map(|bytes| format!("{} bytes", format_grouped(bytes)));
-        let ttl = dns.ttl.map(|seconds| format!("TTL {} s", format_grouped(u64::from(seconds))));
+        let ttl = dns.min_ttl_seconds.map(|seconds| format!("TTL {} s", format_grouped(u64::from(seconds))));
         let parts: Vec<String> = size.into_iter().chain(ttl).collect();
         if !parts.is_empty() {
             self.push("message", parts.join(", "));
         }
-        for (index, answer) in dns.answers.iter().enumerate() {
+        for (index, answer) in dns.answer_records.iter().enumerate() {
             self.push(if index == 0 { "answers" } else { "" }, answer);
         }
     }
@@ -147,9 +147,9 @@ impl FactLineBuilder {
         if !mail.mail_capabilities.is_empty() {
             self.push("offers", mail.mail_capabilities.join(", "));
         }
-        if let Some(auth_method) = &mail.mail_auth {
+        if let Some(auth_method) = &mail.mail_auth_method {
             let clear_text_note =
-                if mail.password_in_clear { "; the password was sent without TLS" } else { "" };
+                if mail.sent_password_in_cleartext { "; the password was sent without TLS" } else { "" };
             self.push("login", format!("by {auth_method}{clear_text_note}"));
         }
         if let Some(messages) = mail.mailbox_messages {
@@ -162,9 +162,9 @@ impl FactLineBuilder {
     fn push_round_trip_mail(&mut self, trip: &RoundTripFacts) {
         self.push("message", &trip.message_id);
         let durations = [
-            ("sent in", trip.trip_send_us),
-            ("in transit", trip.trip_transit_us),
-            ("fetched in", trip.trip_fetch_us),
+            ("sent in", trip.round_trip_send_us),
+            ("in transit", trip.round_trip_transit_us),
+            ("fetched in", trip.round_trip_fetch_us),
         ];
         let durations: Vec<String> = (durations.into_iter())
             .filter_map(|(label, micros)| micros.map(|micros| format!("{label} {}", format_duration(micros))))
@@ -173,11 +173,15 @@ impl FactLineBuilder {
             self.push("trip", durations.join(", "));
         }
         let mut polls = format!("polled {}", format_times(trip.mailbox_polls));
-        if trip.mailbox_locked > 0 {
-            let _ = write!(polls, ", found locked {}", format_times(trip.mailbox_locked));
+        if trip.mailbox_locked_count > 0 {
+            let _ = write!(polls, ", found locked {}", format_times(trip.mailbox_locked_count));
         }
-        if trip.deleted_stale > 0 {
-            let _ = write!(polls, ", {} leftover messages of earlier checks deleted", trip.deleted_stale);
+        if trip.deleted_stale_messages > 0 {
+            let _ = write!(
+                polls,
+                ", {} leftover messages of earlier checks deleted",
+                trip.deleted_stale_messages
+            );
         }
         self.push("polls", polls);
     }
@@ -185,7 +189,7 @@ impl FactLineBuilder {
     fn push_ping(&mut self, ping: &PingFacts) {
         let value = format!(
             "{} of {} received, {} % lost ({} socket)",
-            ping.received, ping.sent, ping.loss_percent, ping.socket
+            ping.replies_received, ping.requests_sent, ping.loss_percent, ping.socket_type
         );
         self.push("echoes", value);
         let round_trips: Vec<String> = [
@@ -209,15 +213,15 @@ impl FactLineBuilder {
         if !ftp.ftp_banner.is_empty() {
             self.push("greeting", &ftp.ftp_banner);
         }
-        if let (Some(command), Some(address)) = (&ftp.ftp_passive, ftp.ftp_data_address) {
-            let session = match ftp.ftp_session_reused {
+        if let (Some(command), Some(address)) = (&ftp.ftp_passive_command, ftp.ftp_data_address) {
+            let session = match ftp.ftp_tls_session_resumed {
                 Some(true) => ", TLS session resumed",
                 Some(false) => ", new TLS session",
                 None => "",
             };
             self.push("data", format!("by {command}, last to {address}{session}"));
         }
-        let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", format_grouped(count)));
+        let listed = ftp.ftp_listed_entries.map(|count| format!("{} entries listed", format_grouped(count)));
         let file = ftp
             .ftp_uploaded_bytes
             .map(|bytes| format!("{} bytes uploaded and downloaded", format_grouped(bytes)));
@@ -225,7 +229,7 @@ impl FactLineBuilder {
         if !transfers.is_empty() {
             self.push("files", transfers.join(", "));
         }
-        if ftp.ftp_password_in_clear {
+        if ftp.ftp_sent_password_in_cleartext {
             self.push("login", "the password was sent without TLS");
         }
     }

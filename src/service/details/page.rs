@@ -1,7 +1,7 @@
 //! A page: its totals, its objects, and how they differ from the last passing run.
 
 use super::objects::ObjectView;
-use crate::domain::{FullPage, PageObjectChange, Status};
+use crate::domain::{PageLoad, PageObjectChange, Status};
 
 /// A page.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,11 +47,11 @@ pub struct ObjectChangeView<'a> {
 }
 
 impl<'a> PageView<'a> {
-    pub(super) fn new(page: &'a FullPage) -> Self {
+    pub(super) fn new(page: &'a PageLoad) -> Self {
         let objects: Vec<_> = page.objects.iter().map(ObjectView::new).collect();
         Self {
-            total_us: page.total_us,
-            decoded_bytes: page.bytes,
+            total_us: page.duration_us,
+            decoded_bytes: page.decoded_bytes,
             failed_count: objects.iter().filter(|object| object.failure_reason.is_some()).count(),
             third_party_count: objects.iter().filter(|object| object.is_third_party).count(),
             unlisted_objects: page.unlisted_objects as usize,
@@ -68,7 +68,8 @@ impl<'a> ObjectChangeView<'a> {
             Status::OBJECT_MISSING => ObjectChangeKind::Missing,
             _ => ObjectChangeKind::Resized,
         };
-        let (before, now) = (change.before.unwrap_or_default(), change.now.unwrap_or_default());
+        let (before, now) =
+            (change.previous_bytes.unwrap_or_default(), change.current_bytes.unwrap_or_default());
         Self { kind, url: &change.url, bytes_before: before, bytes_now: now }
     }
 

@@ -51,7 +51,7 @@ pub(crate) fn sample_result() -> CheckResult {
 }
 
 fn failure(detail: &str) -> Failure {
-    Failure::new(Phase::Validate, FailureKind::HttpStatus, detail)
+    Failure::new(Phase::Validate, FailureKind::HttpErrorStatus, detail)
 }
 
 fn attempts() -> Value {

@@ -51,11 +51,11 @@ impl<'a> StepView<'a> {
             name: &step.name,
             passed: step.failures.is_empty(),
             status: step.status,
-            total_us: step.total_us,
+            total_us: step.duration_us,
             phases: step.phases,
             last_request: request,
             reasons: step.failures.iter().map(ToString::to_string).collect(),
-            set_variables: &step.variables,
+            set_variables: &step.variable_names,
             browser,
         }
     }

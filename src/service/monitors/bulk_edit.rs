@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
 use super::monitor_context::MonitorContext;
 use super::validation_context::AccountValidationContext;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_BULK_EDIT;
 use crate::schema::typed::request::{UpdateLocationsAction, UpdateLocationsRequest, parse_request_fields};
@@ -71,12 +71,12 @@ pub async fn bulk_edit(
 /// Returns the locations that `monitor` uses now, followed by the others of `added`.
 fn current_and_added_locations(
     monitor: &Monitor,
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     added: &[LocationReference],
 ) -> Value {
     let mut seen = HashSet::new();
     let added = added.iter().map(|location| location.id.0);
-    let location_ids = facts.location_pool(monitor).into_iter().chain(added);
+    let location_ids = facts.location_pool_ids(monitor).into_iter().chain(added);
     location_ids.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
 }
 

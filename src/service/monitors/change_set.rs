@@ -151,7 +151,11 @@ impl ChangeSet {
             (std::mem::take(&mut self.store_changes), std::mem::take(&mut self.audit_entries));
         if !store_changes.is_empty() {
             // Checks that the planner still runs before anything is stored.
-            dependencies.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped_error)?;
+            dependencies
+                .planner
+                .apply_monitor_changes(Vec::new(), Vec::new())
+                .await
+                .map_err(planner_stopped_error)?;
             let ids = dependencies.config_store.write_changes(store_changes, audit_entries).await?;
             self.assign_ids(ids);
         }
@@ -166,7 +170,8 @@ impl ChangeSet {
             }
         }
         if !upserts.is_empty() || !removed.is_empty() {
-            let plan_result = dependencies.planner.apply(upserts.clone(), removed.clone()).await;
+            let plan_result =
+                dependencies.planner.apply_monitor_changes(upserts.clone(), removed.clone()).await;
             // Removed monitors need no rollback: a planner that has stopped does not run them.
             if let Err(error) = plan_result
                 && !upserts.is_empty()

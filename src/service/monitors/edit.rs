@@ -7,7 +7,7 @@ use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::{save_changes, saved_object};
 use super::validation_context::AccountValidationContext;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
 use crate::schema::reader::InputFormat;
 use crate::schema::{Monitor, MonitorDocument, SecretMode, validate};
@@ -77,13 +77,13 @@ fn without_echoed_locations(
     old: &Monitor,
     document: MonitorDocument,
     body: &Node,
-    account: &AccountFacts,
+    account: &AccountSnapshot,
 ) -> Result<MonitorDocument, ServiceError> {
     if body.get("monitor_uses_own_locations").is_none() {
         return Ok(document);
     }
-    let home_location = account.location_pool(old).first().copied().map(LocationId);
-    let defaults = account.default_locations.iter().copied().map(LocationId);
+    let home_location = account.location_pool_ids(old).first().copied().map(LocationId);
+    let defaults = account.default_location_ids.iter().copied().map(LocationId);
     let echoes_home_location = !old.document.differs_from_default("home_location")
         && document.settings().schedule.home_location == home_location;
     let echoes_locations =

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::monitor_context::MonitorContext;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::timestamp_format::{format_utc, to_local};
+use crate::catalog::timestamp_format::{format_audit_time, to_local_time};
 use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::time_window::parse_local_time;
@@ -30,7 +30,7 @@ pub async fn monitors_to_json(
     if monitors.is_empty() {
         return Ok(Vec::new());
     }
-    let account = context.dependencies.account_cache.facts(caller.customer).await?;
+    let account = context.dependencies.account_cache.account(caller.customer).await?;
     let now = context.dependencies.clock.now();
     let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
     let blackouts = unended_blackouts(&blackouts, &account, now);
@@ -125,10 +125,10 @@ fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<Monito
 /// Returns the ids of blackouts that have not ended, by monitor.
 fn unended_blackouts(
     records: &[Record],
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     now: Timestamp,
 ) -> HashMap<MonitorId, Vec<i64>> {
-    let now = to_local(now, &facts.time_zone);
+    let now = to_local_time(now, &facts.time_zone);
     let mut ids_by_monitor: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         // The parent of a notifier blackout is a recipient, whose id may equal that of a monitor.
@@ -157,7 +157,7 @@ fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
 /// A monitor with the data of its JSON object.
 struct MonitorJson<'a> {
     monitor: &'a Monitor,
-    account: &'a AccountFacts,
+    account: &'a AccountSnapshot,
     caller: &'a Caller,
     last_script_run: Option<MonitorState>,
     /// `None` for types without a script, and for a script that cannot be parsed.
@@ -196,8 +196,10 @@ impl MonitorJson<'_> {
         Some(match field {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
-            "paused_until" => json!(format_utc(monitor.paused_until(self.now)?)),
-            "home_location" if stored_value.is_none() => json!(self.account.location_pool(monitor).first()?),
+            "paused_until" => json!(format_audit_time(monitor.paused_until(self.now)?)),
+            "home_location" if stored_value.is_none() => {
+                json!(self.account.location_pool_ids(monitor).first()?)
+            }
             "locations" => self.locations(stored_value),
             "custom_properties" => self.custom_properties(stored_value),
             "ssl_cert_name" => json!(self.client_certificate()?.name),
@@ -211,10 +213,10 @@ impl MonitorJson<'_> {
             "is_content_view" => json!(false),
             "has_mobile_locations" => json!(self.account.mobile_location_count(monitor) > 0),
             "mobile_location_count" => json!(self.account.mobile_location_count(monitor)),
-            "mobile_type" => json!(self.account.mobile_profile(monitor)),
-            "last_modified" => json!(format_utc(monitor.modified_at)),
-            "script_created" => json!(format_utc(metadata.script_created?)),
-            "script_modified" => json!(format_utc(metadata.script_modified?)),
+            "mobile_type" => json!(self.account.mobile_profile_name(monitor)),
+            "last_modified" => json!(format_audit_time(monitor.modified_at)),
+            "script_created" => json!(format_audit_time(metadata.script_created?)),
+            "script_modified" => json!(format_audit_time(metadata.script_modified?)),
             "script_modified_by_user" => json!(metadata.script_modified_by),
             "transaction_steps" => json!(self.script_summary.as_ref()?.step_count),
             "transaction_events" => {
@@ -244,11 +246,11 @@ impl MonitorJson<'_> {
             return stored_value.cloned().unwrap_or_else(|| json!([]));
         }
         let to_object = |id: i64| match self.account.locations.get(&id) {
-            Some(location) => json!({"id": id, "name": location.name, "region": location.region}),
+            Some(location) => json!({"id": id, "name": location.name, "region": location.region_code}),
             // The location was removed since.
             None => json!({"id": id, "name": "", "region": 0}),
         };
-        self.account.location_pool(self.monitor).into_iter().map(to_object).collect()
+        self.account.location_pool_ids(self.monitor).into_iter().map(to_object).collect()
     }
 
     fn custom_properties(&self, stored_value: Option<&Value>) -> Value {

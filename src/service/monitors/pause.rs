@@ -90,7 +90,7 @@ pub async fn resume_due_monitors(context: &MonitorContext, now: Timestamp) {
     };
     let resumed: Vec<Monitor> = due_pauses.into_iter().filter_map(still_paused_until).collect();
     if !resumed.is_empty()
-        && let Err(error) = context.dependencies.planner.apply(resumed, Vec::new()).await
+        && let Err(error) = context.dependencies.planner.apply_monitor_changes(resumed, Vec::new()).await
     {
         tracing::debug!(error = %error, "failed to plan monitors whose pause ended; the next start plans them");
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::monitor_change::MonitorChange;
-use crate::catalog::{AccountFacts, MonitorCache};
+use crate::catalog::{AccountSnapshot, MonitorCache};
 use crate::domain::CustomerId;
 use crate::schema::MonitorDocument;
 use crate::schema::validation_context::BillingPlan;
@@ -25,9 +25,9 @@ impl PendingPlanCounts {
         &self,
         monitor_cache: &MonitorCache,
         customer: CustomerId,
-        account: &AccountFacts,
+        account: &AccountSnapshot,
     ) -> Option<Vec<BillingPlan>> {
-        let plans = account.common.plans.as_ref()?;
+        let plans = account.shared.billing_plans.as_ref()?;
         let pending = self.0.lock();
         let with_usage = |plan: &BillingPlan| {
             let pending_count = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
@@ -42,12 +42,12 @@ impl PendingPlanCounts {
         &self,
         monitor_cache: &MonitorCache,
         customer: CustomerId,
-        account: &AccountFacts,
+        account: &AccountSnapshot,
         changes: &[MonitorChange],
     ) -> Result<QuotaReservation, ServiceError> {
         let mut reservation =
             QuotaReservation { pending: self.clone(), customer, count_by_plan: BTreeMap::default() };
-        let Some(plans) = &account.common.plans else { return Ok(reservation) };
+        let Some(plans) = &account.shared.billing_plans else { return Ok(reservation) };
         let mut pending = self.0.lock();
         for (code, count) in demand_by_plan(changes) {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };

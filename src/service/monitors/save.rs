@@ -19,7 +19,7 @@ pub(super) async fn save_changes(
     monitor_changes: Vec<MonitorChange>,
 ) -> Result<Vec<Monitor>, ServiceError> {
     let dependencies = &context.dependencies;
-    let facts = dependencies.account_cache.facts(caller.customer).await?;
+    let facts = dependencies.account_cache.account(caller.customer).await?;
     let reservation =
         context.plan_quota.reserve(&dependencies.monitor_cache, caller.customer, &facts, &monitor_changes)?;
     let now = dependencies.clock.now();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::monitor_context::MonitorContext;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::{Permission, Role};
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::service::caller::{Caller, ServiceError};
 
 /// The context that monitors are validated against: the account of the caller, as it is now.
 pub(super) struct AccountValidationContext {
-    account: Arc<AccountFacts>,
+    account: Arc<AccountSnapshot>,
     plans: Option<Vec<BillingPlan>>,
     role: Role,
 }
@@ -20,14 +20,14 @@ impl AccountValidationContext {
     /// so that the usage of plans does not change.
     pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_permission(Permission::Edit)?;
-        let facts = context.dependencies.account_cache.facts(caller.customer).await?;
+        let facts = context.dependencies.account_cache.account(caller.customer).await?;
         let plans =
             context.plan_quota.plans_with_usage(&context.dependencies.monitor_cache, caller.customer, &facts);
         Ok(Self { account: facts, plans, role: caller.role })
     }
 
     /// Returns the account data.
-    pub(super) fn account(&self) -> &AccountFacts {
+    pub(super) fn account(&self) -> &AccountSnapshot {
         &self.account
     }
 

@@ -28,7 +28,7 @@ impl RecordService {
 
     /// Returns the time zone of window times of the caller's account.
     pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, ServiceError> {
-        Ok(self.dependencies.account_cache.facts(caller.customer).await?.time_zone.clone())
+        Ok(self.dependencies.account_cache.account(caller.customer).await?.time_zone.clone())
     }
 
     /// Returns the locations that the caller's account may use, by id.
@@ -36,6 +36,6 @@ impl RecordService {
         &self,
         caller: &Caller,
     ) -> Result<BTreeMap<i64, Location>, ServiceError> {
-        Ok(self.dependencies.account_cache.facts(caller.customer).await?.locations.clone())
+        Ok(self.dependencies.account_cache.account(caller.customer).await?.locations.clone())
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::resource_service::RecordService;
 use crate::catalog::json_object::into_object;
-use crate::catalog::timestamp_format::format_utc;
+use crate::catalog::timestamp_format::format_audit_time;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
@@ -19,7 +19,7 @@ impl RecordService {
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_permission(Permission::View)?;
         let filter = AuditFilter { customer: Some(caller.customer), ..filter };
-        let found = self.dependencies.config_store.audit(filter, page).await?;
+        let found = self.dependencies.config_store.audit_entries(filter, page).await?;
         Ok(Paginated {
             total: found.total,
             items: found.items.into_iter().map(audit_entry_to_json).collect(),
@@ -30,12 +30,12 @@ impl RecordService {
 fn audit_entry_to_json(entry: AuditEntry) -> Map<String, Value> {
     into_object(json!({
         "id": entry.id,
-        "at": format_utc(entry.at),
+        "at": format_audit_time(entry.occurred_at),
         "login": entry.login,
         "address": entry.address,
         "via": entry.entry_point,
         "action": entry.action,
-        "object": entry.object,
+        "object": entry.object_kind,
         "object_id": entry.object_id,
         "object_name": entry.object_name,
         "before": entry.before,

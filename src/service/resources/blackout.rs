@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, field_conflict_error, invalid_request};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
-use crate::catalog::timestamp_format::to_local;
+use crate::catalog::timestamp_format::to_local_time;
 use crate::domain::{MonitorId, Record};
 use crate::schema::blackout;
 use crate::schema::typed::record::BlackoutSettings;
@@ -13,7 +13,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let parse_result = blackout::validate_new(body, to_local(cx.now, &cx.account.time_zone));
+    let parse_result = blackout::validate_new(body, to_local_time(cx.now, &cx.account.time_zone));
     let (mut fields, mut errors) = match parse_result {
         Ok(fields) => (fields, Vec::new()),
         Err(errors) => (Map::new(), errors),
@@ -75,6 +75,6 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
 
 /// Whether it occurs once and is over.
 pub(super) fn is_past(cx: &RecordContext<'_>, blackout: &Record) -> bool {
-    let now = to_local(cx.now, &cx.account.time_zone);
+    let now = to_local_time(cx.now, &cx.account.time_zone);
     settings_or_skip(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::resource_kind::record_definition;
 use super::resource_service::RecordService;
 use crate::catalog::contacts;
-use crate::catalog::timestamp_format::{format_utc, format_window_time};
+use crate::catalog::timestamp_format::{format_audit_time, format_window_time};
 use crate::domain::{RecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
@@ -23,14 +23,14 @@ impl RecordService {
         let cx = self.context(caller, definition).await?;
         let record = self.find_visible(&cx, id).await?;
         let Some(blackout) = contacts::blackout_from_record(&record) else { return Ok(Vec::new()) };
-        let occurrences = cx.account.calendar.occurrences(&blackout, after.unwrap_or(cx.now), limit);
+        let occurrences = cx.account.blackout_calendar.occurrences(&blackout, after.unwrap_or(cx.now), limit);
         let zone = &cx.account.time_zone;
         let to_object = |(from, until): (Timestamp, Timestamp)| {
             [
                 ("from_date", format_window_time(from, zone)),
                 ("thru_date", format_window_time(until, zone)),
-                ("from", format_utc(from)),
-                ("thru", format_utc(until)),
+                ("from", format_audit_time(from)),
+                ("thru", format_audit_time(until)),
             ]
             .into_iter()
             .map(|(name, text)| (name.to_owned(), json!(text)))

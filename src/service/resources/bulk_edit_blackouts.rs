@@ -11,7 +11,7 @@ use super::record_draft::{field_conflict_error, invalid_request};
 use super::resource_kind::record_definition;
 use super::resource_service::RecordService;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::timestamp_format::to_local;
+use crate::catalog::timestamp_format::to_local_time;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::blackout;
 use crate::schema::table::requests::BLACKOUT;
@@ -35,7 +35,7 @@ impl RecordService {
         // The monitors must not be removed before their blackouts are stored.
         let _monitors = self.dependencies.monitor_cache.lock_shared().await;
         let cx = self.context(caller, definition).await?;
-        let request = blackout::validate_bulk_edit(body, to_local(cx.now, &cx.account.time_zone))?;
+        let request = blackout::validate_bulk_edit(body, to_local_time(cx.now, &cx.account.time_zone))?;
         let monitor_ids = requested_monitor_ids(&cx, &request)?;
         let new_blackouts = [
             ("update_one_time", "one_time_blackouts", false),

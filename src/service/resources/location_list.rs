@@ -20,7 +20,7 @@ pub(super) async fn list_locations(
     let location_records =
         cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Location), all).await?;
     let agents = cx.dependencies.planner.agent_statuses();
-    let configured = cx.account.common.locations.iter().map(|location| configured_to_json(location, &agents));
+    let configured = cx.account.shared.locations.iter().map(|location| configured_to_json(location, &agents));
     let records = location_records.items.iter().filter(|record| cx.can_see(record));
     let objects: Vec<_> =
         configured.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
@@ -36,7 +36,7 @@ pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map
         return None;
     }
     cx.account
-        .common
+        .shared
         .locations
         .iter()
         .find(|location| location.id.0 == id)
@@ -56,7 +56,7 @@ fn configured_to_json(location: &Location, agents: &[AgentStatus]) -> Map<String
     into_object(json!({
         "id": location.id.0,
         "name": location.name,
-        "region": location.region,
+        "region": location.region_code,
         "private": false,
         "health": health_to_json(1, usize::from(has_working_agent(location, agents))),
         "managed": true,

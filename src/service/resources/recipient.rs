@@ -177,7 +177,7 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
     let mut changes = Vec::new();
     let filter = RecordFilter {
         parent_ids: vec![old.id],
-        fields: vec![("type", json!("Notifier"))],
+        field_values: vec![("type", json!("Notifier"))],
         ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
     };
     for blackout in all_records(cx, filter).await? {
@@ -219,7 +219,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &st
         "blackout_ids" => future_blackout_ids(cx, record),
         "notifier_groups" => {
             let has_recipient = |group: &&crate::domain::NotifierGroup| {
-                group.recipients.iter().any(|recipient| recipient.0 == record.id)
+                group.recipient_ids.iter().any(|recipient| recipient.0 == record.id)
             };
             cx.account.contacts.groups.iter().filter(has_recipient).map(|group| group.id).collect()
         }
@@ -229,10 +229,10 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &st
 
 /// Returns the ids of blackouts that are not past.
 fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
-    let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.account.time_zone);
+    let now = crate::catalog::timestamp_format::to_local_time(cx.now, &cx.account.time_zone);
     let target = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
     let current_or_future =
-        cx.account.calendar.windows_for(target).iter().filter(|window| match window.time_window {
+        cx.account.blackout_calendar.windows_for(target).iter().filter(|window| match window.time_window {
             TimeWindow::Once { end: until, .. } => until > now,
             TimeWindow::Weekly { .. } => true,
         });

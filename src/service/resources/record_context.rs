@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::dependencies::RecordServiceDependencies;
 use super::resource_kind::RecordDefinition;
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
 use crate::schema::typed::record::LocationSettings;
@@ -21,7 +21,7 @@ pub(super) struct RecordContext<'a> {
     pub(super) definition: &'static RecordDefinition,
     pub(super) now: Timestamp,
     /// Account data.
-    pub(super) account: Arc<AccountFacts>,
+    pub(super) account: Arc<AccountSnapshot>,
     /// Id of the parent in the request path; set for creates only.
     pub(super) parent_id: Option<i64>,
 }
@@ -32,7 +32,7 @@ impl<'a> RecordContext<'a> {
         caller: &'a Caller,
         definition: &'static RecordDefinition,
     ) -> Result<Self, ServiceError> {
-        let account = dependencies.account_cache.facts(caller.customer).await?;
+        let account = dependencies.account_cache.account(caller.customer).await?;
         Ok(Self { dependencies, caller, definition, now: dependencies.clock.now(), account, parent_id: None })
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::record_context::RecordContext;
 use super::{event, location, notifier_group, performance_alert, recipient, sla, template};
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::timestamp_format::{format_utc, format_window_time};
+use crate::catalog::timestamp_format::{format_audit_time, format_window_time};
 use crate::domain::{Record, RecordKind};
 use crate::schema::typed::record::EventSettings;
 
@@ -33,7 +33,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option
         (_, "id") => json!(record.id),
         (RecordKind::User, "customer_id") => json!(record.customer.0),
         (RecordKind::User, "created_at") | (RecordKind::Blackout, "date_added") => {
-            json!(format_utc(record.created_at))
+            json!(format_audit_time(record.created_at))
         }
         (RecordKind::User, "created_by") | (RecordKind::Blackout | RecordKind::Event, "login") => {
             json!(record.created_by)

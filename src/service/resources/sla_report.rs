@@ -22,7 +22,7 @@ impl RecordService {
         let record = self.dependencies.config_store.record(RecordKind::Sla, id).await?;
         let agreement_record =
             record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
-        let facts = self.dependencies.account_cache.facts(caller.customer).await?;
+        let facts = self.dependencies.account_cache.account(caller.customer).await?;
         compute_report(&agreement_record, &facts, status_queries, query, self.dependencies.clock.now())
             .await
             .map_err(|error| match error {

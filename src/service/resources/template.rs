@@ -36,7 +36,7 @@ fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraf
 /// Renders the template with an example of each notification that it applies to.
 fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
     let template = template_from_fields(fields)?;
-    let errors = MessageRenderer::default().validate(&template);
+    let errors = MessageRenderer::default().template_errors(&template);
     if errors.is_empty() {
         return Ok(());
     }
@@ -56,7 +56,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
     let groups = &cx.account.contacts.groups;
     let group_names: Vec<String> = groups
         .iter()
-        .filter(|group| group.templates.contains(&old.id))
+        .filter(|group| group.template_ids.contains(&old.id))
         .take(10)
         .map(|group| format!("`{}`", group.name))
         .collect();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
 
-use crate::catalog::record_settings::{log_and_skip, settings_or_skip};
+use crate::catalog::record_settings::{ok_or_log_skipped, settings_or_skip};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};
@@ -33,11 +33,11 @@ impl Agreement {
     pub(super) fn from_record(record: &Record) -> Option<Self> {
         let settings: SlaSettings<'_> = settings_or_skip(record)?;
         let parse_period = |parse_period: &OperatingPeriodSettings<'_>| {
-            Some((parse_period.exclude, log_and_skip(record, parse_period.time_window())?))
+            Some((parse_period.exclude, ok_or_log_skipped(record, parse_period.time_window())?))
         };
         let parse_exclusion = |parse_exclusion: &SlaExclusionSettings<'_>| {
             Some((
-                log_and_skip(record, parse_exclusion.time_window())?,
+                ok_or_log_skipped(record, parse_exclusion.time_window())?,
                 parse_exclusion.location_id.map(LocationId),
             ))
         };
@@ -58,7 +58,7 @@ impl Agreement {
     pub(super) fn with_counted_duration(&self, sample: Sample) -> Sample {
         let full_page_us = sample.full_page_us.filter(|_| self.uses_full_page_time).unwrap_or_default();
         // The full page time covers only the last attempt, `total_us` both: the longer one counts.
-        Sample { total_us: sample.total_us.max(full_page_us), ..sample }
+        Sample { duration_us: sample.duration_us.max(full_page_us), ..sample }
     }
 
     /// Returns the counted times of `from..thru`: operating periods, without exclusions and blackouts of the monitor.
@@ -97,7 +97,9 @@ impl Agreement {
             excluded_ranges.extend(calendar.ranges_between(target, from, until));
         }
         SlaScope {
-            included: operating_ranges.clip(from, until).subtract(&TimeRanges::from_ranges(excluded_ranges)),
+            included_ranges: operating_ranges
+                .clip(from, until)
+                .subtract(&TimeRanges::from_ranges(excluded_ranges)),
             excluded_by_location: excluded_by_location
                 .into_iter()
                 .map(|(at, ranges)| (at, TimeRanges::from_ranges(ranges)))

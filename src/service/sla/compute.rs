@@ -6,7 +6,7 @@ use super::agreement::Agreement;
 use super::granularity::Granularity;
 use super::query::{ReportError, SlaQuery};
 use super::report::{BlackoutRow, GoalReport, LocationRow, PeriodRow, SlaReport, SlaStatsRow};
-use crate::catalog::AccountFacts;
+use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, Record, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
 use crate::schedule::BlackoutTarget;
@@ -24,7 +24,7 @@ const BURN_RATE_WINDOWS: [Duration; 4] =
 /// Computes the report of the agreement in `record`, with the account data `account`.
 pub(in crate::service) async fn compute_report(
     record: &Record,
-    account: &AccountFacts,
+    account: &AccountSnapshot,
     status_queries: &StatusQueries,
     query: SlaQuery,
     now: Timestamp,
@@ -42,8 +42,8 @@ pub(in crate::service) async fn compute_report(
     if period_starts.len() > super::granularity::MAX_PERIODS {
         return Err(ReportError::TooManyPeriods);
     }
-    let scope = agreement.counted_times(&account.calendar, from, until);
-    let counted_s = scope.included.total_micros() / 1_000_000;
+    let scope = agreement.counted_times(&account.blackout_calendar, from, until);
+    let counted_s = scope.included_ranges.total_micros() / 1_000_000;
     let burn_rate_starts = BURN_RATE_WINDOWS.map(|length| until - length);
     let mut aggregator = SlaAggregator::new(scope, period_starts.clone(), until, &burn_rate_starts);
     aggregate_samples(status_queries, &agreement, from, until, &mut aggregator).await?;
@@ -69,9 +69,13 @@ pub(in crate::service) async fn compute_report(
         is_complete,
         counted_s,
         goals: goal_reports(&agreement, &aggregate, from, &burn_rate_starts),
-        total: SlaStatsRow::from_stats(&aggregate.total),
-        locations: aggregate.locations.iter().map(|(id, stats)| location_row(*id, stats, account)).collect(),
-        periods: period_rows(query.granularity, account, &period_starts, until, &aggregate.buckets),
+        total: SlaStatsRow::from_stats(&aggregate.total_stats),
+        locations: aggregate
+            .stats_by_location
+            .iter()
+            .map(|(id, stats)| location_row(*id, stats, account))
+            .collect(),
+        periods: period_rows(query.granularity, account, &period_starts, until, &aggregate.bucket_stats),
         blackouts: blackout_rows(&agreement, account, from, until),
     })
 }
@@ -113,30 +117,36 @@ fn goal_reports(
     from: Timestamp,
     burn_rate_stats: &[Timestamp; 4],
 ) -> Vec<GoalReport> {
-    let mut starts_and_stats = burn_rate_stats.iter().zip(&aggregate.trailing);
+    let mut starts_and_stats = burn_rate_stats.iter().zip(&aggregate.trailing_stats);
     let burn_rate_stats = [(); 4].map(|()| {
         let (start, stats) = starts_and_stats.next()?;
         (*start >= from).then(|| stats.clone())
     });
-    let total = &aggregate.total;
+    let total = &aggregate.total_stats;
     let availability = agreement.availability.map(|objective| {
-        GoalReport::from_ratio("availability", objective, SlaStats::availability, total, &burn_rate_stats)
+        GoalReport::from_ratio(
+            "availability",
+            objective,
+            SlaStats::availability_counts,
+            total,
+            &burn_rate_stats,
+        )
     });
     let uptime = agreement.uptime.map(|objective| {
-        GoalReport::from_ratio("uptime", objective, SlaStats::uptime, total, &burn_rate_stats)
+        GoalReport::from_ratio("uptime", objective, SlaStats::uptime_counts, total, &burn_rate_stats)
     });
     let response = agreement.response_time.map(|goal| GoalReport::from_response_time(goal, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
 
-fn location_row(id: LocationId, stats: &SlaStats, facts: &AccountFacts) -> LocationRow {
+fn location_row(id: LocationId, stats: &SlaStats, facts: &AccountSnapshot) -> LocationRow {
     let name = facts.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
     LocationRow { location_id: id, name, stats: SlaStatsRow::from_stats(stats) }
 }
 
 fn period_rows(
     granularity: Granularity,
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     starts: &[Timestamp],
     until: Timestamp,
     period_stats: &[SlaStats],
@@ -153,7 +163,7 @@ fn period_rows(
 
 fn blackout_rows(
     agreement: &Agreement,
-    facts: &AccountFacts,
+    facts: &AccountSnapshot,
     from: Timestamp,
     until: Timestamp,
 ) -> Vec<BlackoutRow> {
@@ -161,7 +171,7 @@ fn blackout_rows(
     let targets = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
     let mut rows: Vec<BlackoutRow> = Vec::new();
     for (kind, target) in targets {
-        let ranges = facts.calendar.ranges_between(target, from, until).into_iter();
+        let ranges = facts.blackout_calendar.ranges_between(target, from, until).into_iter();
         rows.extend(ranges.map(|(from, until)| BlackoutRow { kind, from, until }));
     }
     rows.sort_by_key(|row| (row.from, row.until));

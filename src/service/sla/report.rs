@@ -166,8 +166,8 @@ pub struct BlackoutRow {
 impl SlaStatsRow {
     pub(super) fn from_stats(stats: &SlaStats) -> Self {
         Self {
-            uptime_percent: ratio_percent(stats.uptime()),
-            availability_percent: ratio_percent(stats.availability()),
+            uptime_percent: ratio_percent(stats.uptime_counts()),
+            availability_percent: ratio_percent(stats.availability_counts()),
             response_time: stats.mean_response_us().map(micros_to_seconds),
             runs_up: stats.runs_up,
             runs_down: stats.runs_down,
@@ -177,7 +177,7 @@ impl SlaStatsRow {
             unknown: stats.checks_with(Outcome::Unknown),
             missed: stats.checks_with(Outcome::Missed),
             blackout: stats.checks_with(Outcome::Blackout),
-            excluded: stats.excluded,
+            excluded: stats.excluded_checks,
         }
     }
 }
@@ -203,10 +203,10 @@ impl GoalReport {
             name,
             target: objective.as_percent(),
             achieved: status.achieved_percent,
-            is_met: status.met,
+            is_met: status.is_met,
             budget: Some(ErrorBudgetReport {
-                allowed_failures: round_to_thousandths(budget.allowed),
-                failures: budget.used,
+                allowed_failures: round_to_thousandths(budget.allowed_failures),
+                failures: budget.failures,
                 remaining_percent: budget.remaining_percent.map(round_to_thousandths),
                 burn_rate: objective.burn_rate(passed_and_total(total)).map(round_to_thousandths),
                 burn_rate_1h,

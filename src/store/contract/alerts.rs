@@ -19,9 +19,9 @@ pub struct AlertChanges {
     pub notifications: Vec<NewNotification>,
     /// Verifications, to be stored with their results. Status 70 turns the result into a warning whose warning status
     /// is the status that it had.
-    pub verifications: Vec<VerifiedCheck>,
+    pub verified_checks: Vec<VerifiedCheck>,
     /// Files added after their result.
-    pub evidence: Vec<Evidence>,
+    pub added_captures: Vec<AddedCapture>,
 }
 
 impl AlertChanges {
@@ -31,8 +31,8 @@ impl AlertChanges {
         self.alert_states.is_empty()
             && self.episodes.is_empty()
             && self.notifications.is_empty()
-            && self.verifications.is_empty()
-            && self.evidence.is_empty()
+            && self.verified_checks.is_empty()
+            && self.added_captures.is_empty()
     }
 }
 
@@ -53,18 +53,18 @@ pub struct ResultKey {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerifiedCheck {
     /// The failed result.
-    pub result: ResultKey,
+    pub result_key: ResultKey,
     /// The verification.
     pub verification: Verification,
 }
 
 /// A file added after its result.
 #[derive(Clone, Debug)]
-pub struct Evidence {
+pub struct AddedCapture {
     /// The result.
-    pub result: ResultKey,
+    pub result_key: ResultKey,
     /// The file.
-    pub file: Capture,
+    pub capture: Capture,
 }
 
 /// A stored episode.
@@ -79,7 +79,7 @@ pub struct StoredEpisode {
     /// Name of the monitor at that time.
     pub monitor_name: String,
     /// Planned time of its first failing run.
-    pub since: Timestamp,
+    pub started_at: Timestamp,
     /// When it ended; `None` while it is open.
     pub ended_at: Option<Timestamp>,
     /// Login of the user who acknowledged it; empty while it is not acknowledged. A commit does not change it.
@@ -87,7 +87,7 @@ pub struct StoredEpisode {
     /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
     /// The other fields of `EpisodeChange`, as JSON.
-    pub body: Map<String, Value>,
+    pub change_fields: Map<String, Value>,
 }
 
 /// Outcome of a delivery attempt.
@@ -96,11 +96,11 @@ pub enum DeliveryOutcome {
     /// The receiver accepted it.
     Sent,
     /// The attempt failed and is retried.
-    Failed {
+    RetryScheduled {
         /// The error.
         error: String,
         /// When it is retried.
-        next_at: Timestamp,
+        next_attempt_at: Timestamp,
     },
     /// All attempts failed; there is no further one.
     Dead {
@@ -144,13 +144,13 @@ pub trait AlertStore: Send + Sync + 'static {
 pub trait Outbox: Send + Sync + 'static {
     /// Returns pending notifications due at `now`, oldest first, at most `max` and at most `each` of one recipient, so
     /// that a slow receiver does not delay the others.
-    fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
+    fn due_notifications(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Returns when the next pending notification is due.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns the held notifications of a recipient, oldest first.
-    fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>>;
+    fn held_notifications(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Returns the recipients with held notifications.
     fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>>;
@@ -173,5 +173,5 @@ pub trait Outbox: Send + Sync + 'static {
 
     /// Makes a dead notification pending and due again; attempts and age (from `not_before`) start anew. `false` when
     /// it is not a dead notification of the account.
-    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool>;
+    fn retry_dead(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool>;
 }

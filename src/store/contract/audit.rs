@@ -22,7 +22,7 @@ pub struct NewAuditEntry {
     /// The account.
     pub customer: CustomerId,
     /// When it happened.
-    pub at: Timestamp,
+    pub occurred_at: Timestamp,
     /// Login of the caller.
     pub login: String,
     /// Network address of the caller; empty for the host itself.
@@ -32,7 +32,7 @@ pub struct NewAuditEntry {
     /// The action: `create`, `change`, `delete`, `login`, …
     pub action: &'static str,
     /// Kind of object: `monitor` or the name of a [`RecordKind`](crate::domain::RecordKind).
-    pub object: &'static str,
+    pub object_kind: &'static str,
     /// The object.
     pub object_id: AuditObject,
     /// Name of the object, for people.

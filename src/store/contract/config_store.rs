@@ -69,24 +69,24 @@ pub trait ConfigStore: Send + Sync + 'static {
     fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>>;
 
     /// Returns the record of `kind` with this unique key.
-    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>>;
+    fn record_by_unique_key(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>>;
 
     /// Returns records, ordered by id.
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>>;
 
     /// Returns the audit trail, newest first.
-    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>>;
+    fn audit_entries(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>>;
 
     /// Returns the account of a monitor, even of a removed one.
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;
 
     /// Re-encrypts secrets of monitors and private data of certificates and recipients with the callback `reseal`.
     /// Calls it with the context of [`seal_context`]. Returns how many changed.
-    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64>;
+    fn reseal(&self, reseal: ResealFn) -> StoreFuture<'_, u64>;
 }
 
 /// Returns the new form of sealed bytes; `None` leaves them unchanged.
-pub type Reseal = std::sync::Arc<dyn Fn(&str, &[u8]) -> Option<Vec<u8>> + Send + Sync>;
+pub type ResealFn = std::sync::Arc<dyn Fn(&str, &[u8]) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Returns the context that sealed bytes are bound to, so that other accounts and kinds cannot open them.
 #[must_use]

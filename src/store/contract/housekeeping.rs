@@ -16,11 +16,11 @@ pub struct Retention {
     /// Details of all other results.
     pub details_failed: Duration,
     /// Hourly rollups.
-    pub hourly: Duration,
+    pub hourly_rollups: Duration,
     /// Daily rollups.
-    pub daily: Duration,
+    pub daily_rollups: Duration,
     /// The audit trail.
-    pub audit: Duration,
+    pub audit_entries: Duration,
 }
 
 /// Periodic maintenance.
@@ -31,5 +31,5 @@ pub trait Housekeeping: Send + Sync + 'static {
 
     /// Removes data older than `retention`, in chunks so that writers are not blocked; returns how many rows were
     /// removed.
-    fn retain(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64>;
+    fn apply_retention(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64>;
 }

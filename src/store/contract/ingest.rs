@@ -7,18 +7,18 @@ use super::future::StoreFuture;
 
 /// The contents of one transaction.
 #[derive(Debug, Default, Clone)]
-pub struct Commit {
+pub struct IngestBatch {
     /// Results, with ids from [`CheckId::new`](crate::domain::CheckId::new). A real result replaces a missed one of the
     /// same check id; any other repeat is dropped.
     pub results: Vec<CheckResult>,
     /// States of monitors after these results.
-    pub states: Vec<MonitorState>,
+    pub monitor_states: Vec<MonitorState>,
     /// Changes by alerting that follow from them.
-    pub alerts: AlertChanges,
+    pub alert_changes: AlertChanges,
 }
 
 /// Stores results and what follows from them.
 pub trait Ingest: Send + Sync + 'static {
     /// Stores all of `commit` or nothing; once it returns, a killed process loses none of it.
-    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()>;
+    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()>;
 }

@@ -19,13 +19,13 @@ pub use crate::domain::{
     Pagination, RecordFilter, ResultFilter, StoreError,
 };
 pub use alerts::{
-    AlertChanges, AlertStore, DeliveryOutcome, Evidence, Outbox, ResultKey, StoredEpisode, VerifiedCheck,
+    AddedCapture, AlertChanges, AlertStore, DeliveryOutcome, Outbox, ResultKey, StoredEpisode, VerifiedCheck,
 };
 pub use audit::{AuditEntries, AuditObject, NewAuditEntry};
-pub use config_store::{ConfigChange, ConfigStore, Reseal, seal_context};
+pub use config_store::{ConfigChange, ConfigStore, ResealFn, seal_context};
 pub use future::StoreFuture;
 pub use housekeeping::{Housekeeping, Retention};
-pub use ingest::{Commit, Ingest};
+pub use ingest::{Ingest, IngestBatch};
 pub use monitors::{MonitorStore, NewMonitor, StoredMonitor};
 pub use performance_alerts::{PerformanceAlertStore, StoredPerformanceAlert};
 pub use records::NewRecord;

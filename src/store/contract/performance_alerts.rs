@@ -7,17 +7,17 @@ use crate::domain::{LocationId, NewNotification};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPerformanceAlert {
     /// Id of the alert.
-    pub alert: i64,
+    pub alert_id: i64,
     /// The location.
-    pub location: LocationId,
+    pub location_id: LocationId,
     /// The state of the alert, as JSON.
-    pub body: String,
+    pub state_json: String,
 }
 
 /// Stores active performance alerts.
 pub trait PerformanceAlertStore: Send + Sync + 'static {
     /// Returns all active alerts.
-    fn active(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>>;
+    fn active_alerts(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>>;
 
     /// Stores raised alerts, deletes cleared ones and adds notifications; all or nothing. A notification whose key
     /// exists is dropped.

@@ -21,13 +21,13 @@ pub trait ResultStore: SampleStore {
     fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>>;
 
     /// Returns the states of these monitors, by monitor and location; none for removed monitors.
-    fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;
 
     /// Returns the result of each of `states`, with its details; unlike [`ResultStore::result`], without a search.
     fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
     /// Returns the states of all monitors.
-    fn states(&self) -> StoreFuture<'_, Vec<MonitorState>>;
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>>;
 
     /// Returns the rollups of a monitor that start in `from..thru`, oldest first.
     fn rollups(

@@ -21,9 +21,9 @@ pub struct Rollup {
     /// Start of the hour or day.
     pub start: Timestamp,
     /// Runs by outcome, in the order of [`Outcome::ALL`](crate::domain::Outcome::ALL).
-    pub runs: [u64; 6],
+    pub runs_by_outcome: [u64; 6],
     /// Mean duration of ok and warning runs in microseconds; `None` when there are none.
-    pub mean_us: Option<u64>,
+    pub mean_duration_us: Option<u64>,
     /// Percentiles 50, 75, 90, 95, 99 of the same, in microseconds.
-    pub percentiles_us: Option<[u64; 5]>,
+    pub duration_percentiles_us: Option<[u64; 5]>,
 }

@@ -18,7 +18,7 @@ pub trait SampleStore: Send + Sync + 'static {
     fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns the mean duration at each location of the passed checks planned in `from..thru`.
-    fn means(
+    fn mean_durations(
         &self,
         monitor: MonitorId,
         from: Timestamp,

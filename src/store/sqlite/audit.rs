@@ -13,7 +13,7 @@ use super::decode::json_object_column;
 use super::paged_query::PagedQuery;
 
 /// Most entries that one transaction removes.
-const CHUNK_ROWS: i64 = 1000;
+const DELETE_CHUNK_ROWS: i64 = 1000;
 
 const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
 
@@ -27,12 +27,12 @@ pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64
     )?
     .execute(params![
         entry.customer.0,
-        entry.at.as_micros(),
+        entry.occurred_at.as_micros(),
         entry.login,
         entry.address,
         entry.entry_point,
         entry.action,
-        entry.object,
+        entry.object_kind,
         about,
         entry.object_name,
         json(&entry.before),
@@ -53,12 +53,12 @@ pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite:
     Ok(())
 }
 
-/// Of the `CHUNK_ROWS` oldest entries after the id `after`, removes those from before `cut`; returns the last id that
+/// Of the `DELETE_CHUNK_ROWS` oldest entries after the id `after`, removes those from before `cut`; returns the last id that
 /// was read, and how many were removed.
 pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::Result<(i64, u64)> {
     let last: Option<i64> = conn
         .prepare_cached("SELECT max(id) FROM (SELECT id FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)")?
-        .query_row([after, CHUNK_ROWS], |row| row.get(0))?;
+        .query_row([after, DELETE_CHUNK_ROWS], |row| row.get(0))?;
     let Some(last) = last else { return Ok((after, 0)) };
     let mut removal = conn.prepare_cached("DELETE FROM audit WHERE id > ?1 AND id <= ?2 AND at < ?3")?;
     Ok((last, removal.execute([after, last, cut])? as u64))
@@ -74,7 +74,7 @@ pub(super) fn read_page(
     let filters = [
         ("customer = ?", filter.customer.map(|id| Sql::from(id.0))),
         ("login = ?", filter.login.clone().map(Sql::from)),
-        ("object = ?", filter.object.clone().map(Sql::from)),
+        ("object = ?", filter.object_kind.clone().map(Sql::from)),
         ("object_id = ?", filter.object_id.map(Sql::from)),
         ("at >= ?", filter.from.map(|from| Sql::from(from.as_micros()))),
         ("at < ?", filter.until.map(|thru| Sql::from(thru.as_micros()))),
@@ -86,7 +86,7 @@ pub(super) fn read_page(
         }
     }
     let conditions = conditions.join(" AND ");
-    PagedQuery { table: "audit", columns: COLUMNS, order: "id DESC", conditions, values }.fetch(
+    PagedQuery { table: "audit", columns: COLUMNS, order_by: "id DESC", conditions, values }.fetch(
         conn,
         page,
         entry_from_row,
@@ -98,12 +98,12 @@ fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
     let row_ref = RowRef { table: "audit", key: &[("id", id)] };
     Ok(AuditEntry {
         id,
-        at: Timestamp::from_micros(row.get(1)?),
+        occurred_at: Timestamp::from_micros(row.get(1)?),
         login: row.get(2)?,
         address: row.get(3)?,
         entry_point: row.get(4)?,
         action: row.get(5)?,
-        object: row.get(6)?,
+        object_kind: row.get(6)?,
         object_id: row.get(7)?,
         object_name: row.get(8)?,
         before: json_object_column(row, row_ref, 9, "before")?,

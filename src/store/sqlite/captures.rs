@@ -18,8 +18,8 @@ const ZSTD_LEVEL: i32 = 3;
 /// A chunk of a compressed file.
 pub(super) struct CaptureChunk {
     name: String,
-    number: usize,
-    body: Vec<u8>,
+    index: usize,
+    bytes: Vec<u8>,
 }
 
 /// Takes the contents out of `captures` and compresses them; removes captures without content and too large ones.
@@ -32,7 +32,7 @@ pub(super) fn compress_all(captures: &mut Vec<Capture>) -> Vec<CaptureChunk> {
             return false;
         };
         for (number, body) in compressed.chunks(CHUNK_BYTES).enumerate() {
-            chunks.push(CaptureChunk { name: capture.name.clone(), number, body: body.to_vec() });
+            chunks.push(CaptureChunk { name: capture.name.clone(), index: number, bytes: body.to_vec() });
         }
         true
     });
@@ -57,8 +57,8 @@ pub(super) fn insert(
             monitor,
             location,
             chunk.name,
-            chunk.number,
-            chunk.body
+            chunk.index,
+            chunk.bytes
         ])?;
     }
     Ok(())
@@ -95,7 +95,7 @@ pub(super) fn read(
         ("location_id", result.location_id.0),
     ];
     let row_ref = RowRef { table: "captures", key: &key };
-    let bytes = usize::try_from(capture.bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
+    let bytes = usize::try_from(capture.content_bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
     let content = zstd::bulk::decompress(&compressed, bytes)
         .map_err(|error| row_ref.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
     if content.len() != bytes {

@@ -19,7 +19,7 @@ impl From<rusqlite::Error> for ChangeError {
 }
 
 /// Converts `error`; returns [`StoreError::AlreadyExists`] when it says that the key `text` is in use.
-pub(super) fn conflict_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
+pub(super) fn to_change_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
     match text {
         Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             ChangeError::Rejected(StoreError::AlreadyExists(text.to_owned()))

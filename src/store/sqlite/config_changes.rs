@@ -12,9 +12,9 @@ use super::records::{self, NewRecordRow, UpdatedRecordRow};
 use super::{audit, tokens};
 
 /// Changes of one call, ready to be written. The caller serializes JSON, so that the writing thread does not.
-pub(super) struct ConfigChanges {
-    steps: Vec<PreparedChange>,
-    audit: Vec<NewAuditEntry>,
+pub(super) struct PreparedConfigChanges {
+    changes: Vec<PreparedChange>,
+    audit_entries: Vec<NewAuditEntry>,
 }
 
 enum PreparedChange {
@@ -22,12 +22,12 @@ enum PreparedChange {
     UpdateMonitor(MonitorRow, Revision),
     RemoveMonitor(MonitorId, Revision),
     CreateRecord(NewRecordRow),
-    PutRecord(UpdatedRecordRow, Revision),
+    UpdateRecord(UpdatedRecordRow, Revision),
     RemoveRecord(RecordKind, i64, Revision),
-    EndTokens(i64),
+    RevokeTokens(i64),
 }
 
-impl ConfigChanges {
+impl PreparedConfigChanges {
     pub(super) fn prepare(writes: Vec<ConfigChange>, audit: Vec<NewAuditEntry>) -> Self {
         let steps = writes
             .into_iter()
@@ -41,15 +41,15 @@ impl ConfigChanges {
                     PreparedChange::CreateRecord(NewRecordRow::from_record(new))
                 }
                 ConfigChange::UpdateRecord { record, expected } => {
-                    PreparedChange::PutRecord(UpdatedRecordRow::from_record(*record), expected)
+                    PreparedChange::UpdateRecord(UpdatedRecordRow::from_record(*record), expected)
                 }
                 ConfigChange::RemoveRecord { kind, id, expected } => {
                     PreparedChange::RemoveRecord(kind, id, expected)
                 }
-                ConfigChange::RevokeTokens(user) => PreparedChange::EndTokens(user.0),
+                ConfigChange::RevokeTokens(user) => PreparedChange::RevokeTokens(user.0),
             })
             .collect();
-        Self { steps, audit }
+        Self { changes: steps, audit_entries: audit }
     }
 
     /// Applies all changes or none; returns the ids of created objects.
@@ -69,15 +69,15 @@ impl ConfigChanges {
     }
 
     fn apply_all(&self, conn: &Connection) -> Result<Vec<i64>, ChangeError> {
-        let mut created = Vec::with_capacity(self.steps.len());
-        for step in &self.steps {
+        let mut created = Vec::with_capacity(self.changes.len());
+        for step in &self.changes {
             created.extend(step.apply(conn)?);
         }
-        for entry in &self.audit {
+        for entry in &self.audit_entries {
             let about = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
                 AuditObject::CreatedByWrite(number) => {
-                    Some(*created.get(number).ok_or_else(missing_created_id)?)
+                    Some(*created.get(number).ok_or_else(missing_object_error)?)
                 }
                 AuditObject::None => None,
             };
@@ -88,7 +88,7 @@ impl ConfigChanges {
 }
 
 /// Rejects an audit entry about an object that no write of its call creates, rather than storing it without an object.
-fn missing_created_id() -> ChangeError {
+fn missing_object_error() -> ChangeError {
     ChangeError::Rejected(StoreError::Unusable(
         "an audit entry refers to an object that was not created".to_owned(),
     ))
@@ -101,10 +101,10 @@ impl PreparedChange {
             Self::CreateMonitor(row) => return row.insert(conn).map(Some),
             Self::CreateRecord(row) => return row.insert(conn).map(Some),
             Self::UpdateMonitor(row, expected) => return row.update(conn, *expected).map(|()| None),
-            Self::PutRecord(row, expected) => return row.update(conn, *expected).map(|()| None),
+            Self::UpdateRecord(row, expected) => return row.update(conn, *expected).map(|()| None),
             Self::RemoveMonitor(id, expected) => monitors::mark_removed(conn, *id, Some(*expected))?,
             Self::RemoveRecord(kind, id, expected) => records::delete(conn, *kind, *id, *expected)?,
-            Self::EndTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,
+            Self::RevokeTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,
         };
         if found { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
     }

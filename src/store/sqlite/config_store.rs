@@ -5,19 +5,19 @@ use rusqlite::{Connection, params};
 use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
 use crate::store::contract::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
-    Reseal, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
+    ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
 };
 
-use super::config_changes::ConfigChanges;
+use super::config_changes::PreparedConfigChanges;
 use super::store::SqliteStore;
 use super::{audit, monitors, records, shared_texts, tokens};
 
 /// Rows that one transaction reseals.
-const CHUNK: i64 = 500;
+const RESEAL_CHUNK_ROWS: i64 = 500;
 
 impl ConfigStore for SqliteStore {
     fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
-        Box::pin(self.readers.call(monitors::select_all_stored))
+        Box::pin(self.readers.call(monitors::select_all_with_secrets))
     }
 
     fn write_changes(
@@ -26,7 +26,7 @@ impl ConfigStore for SqliteStore {
         audit: Vec<NewAuditEntry>,
     ) -> StoreFuture<'_, Vec<i64>> {
         Box::pin(async move {
-            let changes = ConfigChanges::prepare(changes, audit);
+            let changes = PreparedConfigChanges::prepare(changes, audit);
             self.writer.call(move |writing| changes.apply(writing.conn)).await?
         })
     }
@@ -35,7 +35,7 @@ impl ConfigStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| records::by_id(conn, kind, id)))
     }
 
-    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
+    fn record_by_unique_key(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
         Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique)))
     }
 
@@ -43,7 +43,7 @@ impl ConfigStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| records::read_page(conn, &filter, page)))
     }
 
-    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
+    fn audit_entries(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
         Box::pin(self.readers.call(move |conn| audit::read_page(conn, &filter, page)))
     }
 
@@ -51,23 +51,23 @@ impl ConfigStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| shared_texts::customer_for_monitor(conn, monitor)))
     }
 
-    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64> {
+    fn reseal(&self, reseal: ResealFn) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             let monitors = SealedColumn {
                 kind: "monitor",
-                read: "SELECT id, customer, sealed FROM monitors
+                select_sql: "SELECT id, customer, sealed FROM monitors
                        WHERE id > ?1 AND sealed IS NOT NULL ORDER BY id LIMIT ?2",
-                write: "UPDATE monitors SET sealed = ?2 WHERE id = ?1",
+                update_sql: "UPDATE monitors SET sealed = ?2 WHERE id = ?1",
             };
             let certificates = SealedColumn {
                 kind: "certificate",
-                read: "SELECT id, customer, private FROM records
+                select_sql: "SELECT id, customer, private FROM records
                        WHERE id > ?1 AND kind = 'certificate' AND private IS NOT NULL ORDER BY id LIMIT ?2",
-                write: "UPDATE records SET private = ?2 WHERE id = ?1",
+                update_sql: "UPDATE records SET private = ?2 WHERE id = ?1",
             };
             let recipients = SealedColumn {
                 kind: "recipient",
-                read: "SELECT id, customer, private FROM records
+                select_sql: "SELECT id, customer, private FROM records
                        WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
                 ..certificates
             };
@@ -84,14 +84,14 @@ impl ConfigStore for SqliteStore {
 #[derive(Clone, Copy)]
 struct SealedColumn {
     kind: &'static str,
-    read: &'static str,
-    write: &'static str,
+    select_sql: &'static str,
+    update_sql: &'static str,
 }
 
 impl SealedColumn {
     /// Reseals all rows in chunks, so that other writers are not blocked; returns how many changed. When interrupted,
     /// some rows have the new form and others the old one; repeating it completes the rest.
-    async fn reseal_all(self, store: &SqliteStore, reseal: &Reseal) -> Result<u64, StoreError> {
+    async fn reseal_all(self, store: &SqliteStore, reseal: &ResealFn) -> Result<u64, StoreError> {
         let (mut after, mut changed) = (i64::MIN, 0);
         loop {
             let reseal = std::sync::Arc::clone(reseal);
@@ -112,13 +112,13 @@ impl SealedColumn {
         self,
         conn: &Connection,
         after: i64,
-        reseal: &Reseal,
+        reseal: &ResealFn,
     ) -> rusqlite::Result<(Option<i64>, u64)> {
         let rows: Vec<(i64, Option<i64>, Vec<u8>)> = conn
-            .prepare_cached(self.read)?
-            .query_map([after, CHUNK], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .prepare_cached(self.select_sql)?
+            .query_map([after, RESEAL_CHUNK_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
-        let mut write = conn.prepare_cached(self.write)?;
+        let mut write = conn.prepare_cached(self.update_sql)?;
         let mut changed = 0;
         for (id, customer, sealed) in &rows {
             let context = seal_context(self.kind, CustomerId(customer.unwrap_or(*id)));

@@ -48,7 +48,7 @@ impl RowRef<'_> {
     }
 
     /// Returns `found`, the decoded value of the code or name `stored`.
-    pub(super) fn require_known<T>(
+    pub(super) fn require_decoded<T>(
         self,
         column: &'static str,
         stored: impl Display,
@@ -94,7 +94,7 @@ impl RowRef<'_> {
 }
 
 /// Converts `error` to a store error if a value cannot be decoded.
-pub(super) fn to_store_error(error: &rusqlite::Error) -> Option<StoreError> {
+pub(super) fn undecodable_value_error(error: &rusqlite::Error) -> Option<StoreError> {
     let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
     let DecodeError { table, row, column, reason } = inner.downcast_ref()?;
     Some(StoreError::Undecodable { table, row: row.clone(), column, reason: reason.clone() })
@@ -104,7 +104,7 @@ pub(super) fn to_store_error(error: &rusqlite::Error) -> Option<StoreError> {
 pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
-        Err(error) => match to_store_error(&error) {
+        Err(error) => match undecodable_value_error(&error) {
             Some(error) => {
                 tracing::error!(error_kind = error.kind(), "row skipped: {error}");
                 Ok(None)

@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 
 use crate::store::contract::StoreError;
 
-use super::decode::to_store_error;
+use super::decode::undecodable_value_error;
 
 /// Converts errors of one database file.
 #[derive(Clone, Debug)]
@@ -15,13 +15,13 @@ pub(super) struct ErrorMapper {
 }
 
 impl ErrorMapper {
-    pub(super) fn for_path(path: &Path) -> Self {
+    pub(super) fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
     /// Converts `error` to a store error.
     pub(super) fn to_store_error(&self, error: &rusqlite::Error) -> StoreError {
-        if let Some(undecodable) = to_store_error(error) {
+        if let Some(undecodable) = undecodable_value_error(error) {
             return undecodable;
         }
         match error.sqlite_error_code() {
@@ -31,21 +31,19 @@ impl ErrorMapper {
                 self.describe(error)
             )),
             Some(ErrorCode::OperationInterrupted) => StoreError::QueryTimeout,
-            Some(ErrorCode::DatabaseCorrupt) => self.unusable(&format!(
+            Some(ErrorCode::DatabaseCorrupt) => self.unusable_error(&format!(
                 "it is damaged ({error}); restore a copy, or move it away to start with an empty one"
             )),
-            Some(ErrorCode::NotADatabase) => {
-                self.unusable("it is not an SQLite database, or damaged; use another file or move it away")
-            }
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-                self.unusable(&format!(
+            Some(ErrorCode::NotADatabase) => self
+                .unusable_error("it is not an SQLite database, or damaged; use another file or move it away"),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => self
+                .unusable_error(&format!(
                     "{error}; grant the user that runs vigie write access to the file and its directory"
-                ))
-            }
+                )),
             Some(ErrorCode::SystemIoFailure) => {
-                self.unusable(&format!("{error}; check the disk and the system log"))
+                self.unusable_error(&format!("{error}; check the disk and the system log"))
             }
-            _ => self.unusable(&error.to_string()),
+            _ => self.unusable_error(&error.to_string()),
         }
     }
 
@@ -55,15 +53,16 @@ impl ErrorMapper {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 StoreError::DiskFull(format!("`{}`: {error}", self.path.display()))
             }
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => self.unusable(
-                &format!("{doing}: {error}; grant the user that runs vigie write access to the directory"),
-            ),
-            _ => self.unusable(&format!("{doing}: {error}")),
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => self
+                .unusable_error(&format!(
+                    "{doing}: {error}; grant the user that runs vigie write access to the directory"
+                )),
+            _ => self.unusable_error(&format!("{doing}: {error}")),
         }
     }
 
     /// Returns the error that the database cannot be used for the given `reason`.
-    pub(super) fn unusable(&self, reason: &str) -> StoreError {
+    pub(super) fn unusable_error(&self, reason: &str) -> StoreError {
         StoreError::Unusable(format!("`{}`: {reason}", self.path.display()))
     }
 

@@ -12,7 +12,7 @@ impl Housekeeping for SqliteStore {
         Box::pin(roll_up(self, now))
     }
 
-    fn retain(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64> {
+    fn apply_retention(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(apply_retention(self, retention, now))
     }
 }

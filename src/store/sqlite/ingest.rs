@@ -13,9 +13,9 @@ use super::rollup::pending_rollups;
 use super::shared_texts::WriteCache;
 use super::store::SqliteStore;
 use super::writer::WriteContext;
-use crate::store::contract::{Commit, Ingest, StoreError, StoreFuture};
+use crate::store::contract::{Ingest, IngestBatch, StoreError, StoreFuture};
 
-const INSERT: &str = "
+const INSERT_RESULT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
         total_us, prepare_us, resolve_us, connect_us, tls_us, send_us, first_byte_us, transfer_us, validate_us,
         body_wire_bytes, body_bytes, address, revision, attempts, label, facts, chain,
@@ -28,33 +28,33 @@ const INSERT: &str = "
 const MISSED_CODE: i64 = 4;
 
 /// A commit, ready to be written.
-pub(super) struct PreparedCommit {
+pub(super) struct PreparedBatch {
     /// In the order of the clustered key, so that adjacent rows are written together.
     rows: Vec<ResultRow>,
-    states: Vec<MonitorState>,
+    monitor_states: Vec<MonitorState>,
     alert_changes: PreparedAlerts,
 }
 
-impl PreparedCommit {
-    pub(super) fn prepare(commit: crate::store::contract::Commit) -> Self {
+impl PreparedBatch {
+    pub(super) fn prepare(commit: crate::store::contract::IngestBatch) -> Self {
         let mut rows: Vec<ResultRow> = commit.results.into_iter().map(ResultRow::from_result).collect();
         // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
-        let mut states = commit.states;
+        let mut states = commit.monitor_states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, states, alert_changes: PreparedAlerts::prepare(commit.alerts) }
+        Self { rows, monitor_states: states, alert_changes: PreparedAlerts::prepare(commit.alert_changes) }
     }
 
     pub(super) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let rolled = pending_rollups::RolledUntil::read(writing.conn)?;
+        let rolled = pending_rollups::RollupFrontier::read(writing.conn)?;
         let mut changes = CountChanges::default();
         for row in &self.rows {
             if upsert_result(writing, row, &mut changes)? {
-                rolled.mark_pending(writing.conn, row)?;
+                rolled.mark_result_row(writing.conn, row)?;
             }
         }
         changes.flush(writing.conn)?;
-        for state in &self.states {
+        for state in &self.monitor_states {
             upsert_state(writing.conn, state)?;
         }
         self.alert_changes.write(writing)
@@ -68,7 +68,7 @@ fn upsert_result(
     changes: &mut CountChanges,
 ) -> rusqlite::Result<bool> {
     let outcome = i64::from(row.outcome.code());
-    let owner = writing.shared.cached_customer(writing.conn, row.monitor_id)?;
+    let owner = writing.cache.cached_customer(writing.conn, row.monitor_id)?;
     if insert_result(writing, row)? {
         changes.add(row.planned_at, owner, row.location_id, outcome, 1);
         return Ok(true);
@@ -89,22 +89,22 @@ fn upsert_result(
 }
 
 fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::Result<bool> {
-    let WriteContext { conn, shared } = writing;
+    let WriteContext { conn, cache: shared } = writing;
     let store_text = |shared: &mut WriteCache, text| shared.text_id(conn, text, row.planned_at);
-    let label = store_text(shared, &row.label)?;
-    let facts = row.facts.as_ref().map(|text| store_text(shared, text)).transpose()?;
-    let chain = row.chain.as_ref().map(|text| store_text(shared, text)).transpose()?;
-    shared.ensure_pair(conn, row.monitor_id, row.location_id)?;
+    let label = store_text(shared, &row.type_and_name)?;
+    let facts = row.shared_facts.as_ref().map(|text| store_text(shared, text)).transpose()?;
+    let chain = row.certificate_chain.as_ref().map(|text| store_text(shared, text)).transpose()?;
+    shared.ensure_monitor_location(conn, row.monitor_id, row.location_id)?;
     let [prepare, resolve, connect, tls, send, first_byte, transfer, validate] = row.phase_columns();
-    let inserted = conn.prepare_cached(INSERT)?.execute(params![
+    let inserted = conn.prepare_cached(INSERT_RESULT)?.execute(params![
         row.planned_at,
         row.monitor_id,
         row.location_id,
         row.outcome.code(),
         row.status,
         row.warning_status,
-        row.started_after,
-        row.total_us,
+        row.start_delay_us,
+        row.duration_us,
         prepare,
         resolve,
         connect,
@@ -121,14 +121,14 @@ fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         label,
         facts,
         chain,
-        row.missed.map(|missed| missed.reason),
+        row.missed.map(|missed| missed.reason_code),
         row.missed.map(|missed| missed.slots),
         row.missed.map(|missed| missed.last_planned_at),
-        row.session_phases_json(),
-        row.page_us,
+        row.uncommon_phases_json(),
+        row.full_page_us,
     ])?;
     if inserted == 1
-        && let Some(details) = &row.details
+        && let Some(details) = &row.details_json
     {
         conn.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
             row.is_failed(),
@@ -138,25 +138,25 @@ fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
             details
         ])?;
     }
-    if inserted == 1 && !row.captures.is_empty() {
+    if inserted == 1 && !row.capture_chunks.is_empty() {
         let key = (row.planned_at, row.monitor_id, row.location_id);
-        captures::insert(conn, row.is_failed(), key, &row.captures)?;
+        captures::insert(conn, row.is_failed(), key, &row.capture_chunks)?;
     }
     Ok(inserted == 1)
 }
 
 /// A series of missed runs whose first one a real result replaces.
-struct MissedSeriesRow {
+struct MissedSeries {
     missed: MissedColumns,
     revision: i64,
-    label: i64,
-    details: Option<String>,
-    found_after: i64,
+    label_id: i64,
+    details_json: Option<String>,
+    detected_after_us: i64,
     status: u16,
 }
 
 /// Removes the missed runs with the key of `row`; `None` when the stored result is not a missed one.
-fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<MissedSeriesRow>> {
+fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<MissedSeries>> {
     let key = params![row.planned_at, row.monitor_id, row.location_id];
     let series = conn
         .prepare_cached(
@@ -165,22 +165,22 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
              RETURNING missed_reason, missed_slots, last_planned_at, revision, label, started_after, status",
         )?
         .query_row(key, |row| {
-            Ok(MissedSeriesRow {
+            Ok(MissedSeries {
                 missed: MissedColumns {
-                    reason: row.get::<_, Option<usize>>(0)?.unwrap_or_default(),
+                    reason_code: row.get::<_, Option<usize>>(0)?.unwrap_or_default(),
                     slots: row.get::<_, Option<u32>>(1)?.unwrap_or(1),
                     last_planned_at: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
                 },
                 revision: row.get(3)?,
-                label: row.get(4)?,
-                found_after: row.get(5)?,
+                label_id: row.get(4)?,
+                detected_after_us: row.get(5)?,
                 status: row.get(6)?,
-                details: None,
+                details_json: None,
             })
         })
         .optional()?;
     let Some(mut series) = series else { return Ok(None) };
-    series.details = conn
+    series.details_json = conn
         .prepare_cached(
             "DELETE FROM details
              WHERE failed = 1 AND planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3 RETURNING body",
@@ -190,13 +190,13 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
     Ok(Some(series))
 }
 
-impl MissedSeriesRow {
+impl MissedSeries {
     /// Returns the series without its first run, if there are others. Runs are evenly spaced from first to last.
     fn without_first(mut self, first: i64) -> Option<(i64, Self)> {
         let left = self.missed.slots.checked_sub(1).filter(|&slots| slots > 0)?;
         let step = self.missed.last_planned_at.saturating_sub(first) / i64::from(left);
         self.missed.slots = left;
-        self.found_after -= step;
+        self.detected_after_us -= step;
         (step > 0).then_some((first + step, self))
     }
 }
@@ -205,7 +205,7 @@ impl MissedSeriesRow {
 fn insert_remaining_series(
     conn: &Connection,
     row: &ResultRow,
-    (planned_at, rest): &(i64, MissedSeriesRow),
+    (planned_at, rest): &(i64, MissedSeries),
 ) -> rusqlite::Result<bool> {
     let inserted = conn
         .prepare_cached(
@@ -217,15 +217,15 @@ fn insert_remaining_series(
             planned_at,
             row.monitor_id,
             row.location_id,
-            rest.found_after,
+            rest.detected_after_us,
             rest.revision,
-            rest.label,
-            rest.missed.reason,
+            rest.label_id,
+            rest.missed.reason_code,
             rest.missed.slots,
             rest.missed.last_planned_at,
             rest.status
         ])?;
-    if let (1, Some(details)) = (inserted, &rest.details) {
+    if let (1, Some(details)) = (inserted, &rest.details_json) {
         conn.prepare_cached("INSERT OR REPLACE INTO details VALUES (1, ?1, ?2, ?3, ?4)")?
             .execute(params![planned_at, row.monitor_id, row.location_id, details])?;
     }
@@ -245,16 +245,16 @@ fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()>
         state.planned_at.as_micros(),
         state.outcome.code(),
         state.status.0,
-        to_signed(state.total_us),
-        state.since.as_micros(),
+        to_signed(state.duration_us),
+        state.streak_started_at.as_micros(),
         state.streak,
-        state.full_page_at.map(crate::domain::Timestamp::as_micros)
+        state.last_full_page_at.map(crate::domain::Timestamp::as_micros)
     ])?;
     Ok(())
 }
 
 impl Ingest for SqliteStore {
-    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
+    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let batch = prepare(commit).await?;
             self.writer.call(move |writing| batch.write(writing)).await
@@ -263,11 +263,11 @@ impl Ingest for SqliteStore {
 }
 
 /// Prepares `commit` for writing. Files are compressed on a blocking thread.
-async fn prepare(commit: Commit) -> Result<PreparedCommit, StoreError> {
+async fn prepare(commit: IngestBatch) -> Result<PreparedBatch, StoreError> {
     let files = commit.results.iter().any(|result| !result.captures.is_empty());
-    if !files && commit.alerts.evidence.is_empty() {
-        return Ok(PreparedCommit::prepare(commit));
+    if !files && commit.alert_changes.added_captures.is_empty() {
+        return Ok(PreparedBatch::prepare(commit));
     }
     // Fails only when the runtime shuts down.
-    tokio::task::spawn_blocking(move || PreparedCommit::prepare(commit)).await.map_err(|_| StoreError::Closed)
+    tokio::task::spawn_blocking(move || PreparedBatch::prepare(commit)).await.map_err(|_| StoreError::Closed)
 }

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use crate::store::contract::StoreError;
 
 use super::error::ErrorMapper;
-use super::shared_texts::insert_pair;
+use super::shared_texts::insert_monitor_location;
 
 /// Identifies files of Vigie (`PRAGMA application_id`), "Vgie".
 const APPLICATION_ID: i64 = 0x5667_6965;
@@ -33,7 +33,7 @@ fn migrate_location_pairs(conn: &Connection) -> rusqlite::Result<()> {
     let mut places = conn.prepare("SELECT monitor_id, location_id FROM places")?;
     let mut rows = places.query([])?;
     while let Some(row) = rows.next()? {
-        insert_pair(conn, row.get(0)?, row.get(1)?)?;
+        insert_monitor_location(conn, row.get(0)?, row.get(1)?)?;
     }
     drop(rows);
     drop(places);
@@ -70,7 +70,8 @@ pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(
     match version {
         newer if newer > known => Err(StoreError::TooNew { found: newer, known }),
         older if older < known => {
-            Err(errors.unusable("it is of an older version; run `vigie serve` on it once to migrate it"))
+            Err(errors
+                .unusable_error("it is of an older version; run `vigie serve` on it once to migrate it"))
         }
         _ => Ok(()),
     }
@@ -82,7 +83,7 @@ fn check_application_id(conn: &Connection, errors: &ErrorMapper) -> Result<(), S
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(|e| errors.to_store_error(&e))?;
     if tables > 0 && application != APPLICATION_ID {
-        return Err(errors.unusable("it is the database of another program; use another file"));
+        return Err(errors.unusable_error("it is the database of another program; use another file"));
     }
     Ok(())
 }

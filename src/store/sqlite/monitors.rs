@@ -10,7 +10,7 @@ use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
 
-use super::change_error::{ChangeError, conflict_error};
+use super::change_error::{ChangeError, to_change_error};
 use super::decode::RowRef;
 use crate::store::contract::AuditEntries;
 use crate::store::contract::MonitorStore;
@@ -24,13 +24,13 @@ pub(super) struct MonitorRow {
     id: i64,
     customer: i64,
     origin: i64,
-    key: Option<Arc<str>>,
-    kind: &'static str,
+    origin_key: Option<Arc<str>>,
+    monitor_type: &'static str,
     revision: i64,
     modified_at: i64,
-    document: String,
-    sealed: Option<Vec<u8>>,
-    metadata: Option<String>,
+    document_json: String,
+    sealed_secrets: Option<Vec<u8>>,
+    metadata_json: Option<String>,
 }
 
 impl MonitorRow {
@@ -40,18 +40,18 @@ impl MonitorRow {
             id: monitor.id.0,
             customer: monitor.customer.0,
             origin,
-            key,
-            kind: monitor.monitor_type().name(),
+            origin_key: key,
+            monitor_type: monitor.monitor_type().name(),
             revision: monitor.revision.0,
             modified_at: monitor.modified_at.as_micros(),
-            document: document_json(&monitor.document),
-            sealed: None,
-            metadata: authorship_json(&monitor.metadata),
+            document_json: document_json(&monitor.document),
+            sealed_secrets: None,
+            metadata_json: metadata_json(&monitor.metadata),
         }
     }
 
     pub(super) fn from_stored(stored: StoredMonitor) -> Self {
-        Self { sealed: stored.sealed_secrets, ..Self::from_monitor(&stored.monitor) }
+        Self { sealed_secrets: stored.sealed_secrets, ..Self::from_monitor(&stored.monitor) }
     }
 
     /// Converts a new monitor, which has no id yet.
@@ -61,13 +61,13 @@ impl MonitorRow {
             id: 0,
             customer: new.customer.0,
             origin,
-            key,
-            kind: new.document.monitor_type().name(),
+            origin_key: key,
+            monitor_type: new.document.monitor_type().name(),
             revision: 1,
             modified_at: new.modified_at.as_micros(),
-            document: document_json(&new.document),
-            sealed: new.sealed_secrets,
-            metadata: authorship_json(&new.metadata),
+            document_json: document_json(&new.document),
+            sealed_secrets: new.sealed_secrets,
+            metadata_json: metadata_json(&new.metadata),
         }
     }
 
@@ -81,15 +81,15 @@ impl MonitorRow {
             .insert(params![
                 self.customer,
                 self.origin,
-                self.key,
-                self.kind,
+                self.origin_key,
+                self.monitor_type,
                 self.revision,
                 self.modified_at,
-                self.document,
-                self.sealed,
-                self.metadata
+                self.document_json,
+                self.sealed_secrets,
+                self.metadata_json
             ]);
-        inserted.map_err(|error| conflict_error(error, self.key.as_deref()))
+        inserted.map_err(|error| to_change_error(error, self.origin_key.as_deref()))
     }
 
     /// Replaces the revision `expected`.
@@ -104,16 +104,16 @@ impl MonitorRow {
                 self.id,
                 self.customer,
                 self.origin,
-                self.key,
-                self.kind,
+                self.origin_key,
+                self.monitor_type,
                 self.revision,
                 self.modified_at,
-                self.document,
-                self.sealed,
-                self.metadata,
+                self.document_json,
+                self.sealed_secrets,
+                self.metadata_json,
                 expected.0
             ]);
-        match changed.map_err(|error| conflict_error(error, self.key.as_deref()))? {
+        match changed.map_err(|error| to_change_error(error, self.origin_key.as_deref()))? {
             0 => Err(ChangeError::Rejected(StoreError::Stale)),
             _ => Ok(()),
         }
@@ -142,7 +142,7 @@ fn document_json(document: &MonitorDocument) -> String {
 }
 
 /// Serializes metadata; `None` when it is empty.
-fn authorship_json(metadata: &MonitorMetadata) -> Option<String> {
+fn metadata_json(metadata: &MonitorMetadata) -> Option<String> {
     // Serialization cannot fail: only texts and numbers.
     if *metadata == MonitorMetadata::default() { None } else { serde_json::to_string(metadata).ok() }
 }
@@ -150,15 +150,15 @@ fn authorship_json(metadata: &MonitorMetadata) -> Option<String> {
 /// Returns all monitors that were not removed, ordered by id. Fails when one cannot be decoded: leaving it out would
 /// count as a removal and end its open episode.
 pub(super) fn select_all(conn: &Connection) -> rusqlite::Result<Vec<Monitor>> {
-    for_each_row(conn, |_, monitor| Ok(monitor))
+    map_rows(conn, |_, monitor| Ok(monitor))
 }
 
 /// Like [`select_all`], with the sealed secrets.
-pub(super) fn select_all_stored(conn: &Connection) -> rusqlite::Result<Vec<StoredMonitor>> {
-    for_each_row(conn, |row, monitor| Ok(StoredMonitor { monitor, sealed_secrets: row.get(9)? }))
+pub(super) fn select_all_with_secrets(conn: &Connection) -> rusqlite::Result<Vec<StoredMonitor>> {
+    map_rows(conn, |row, monitor| Ok(StoredMonitor { monitor, sealed_secrets: row.get(9)? }))
 }
 
-fn for_each_row<T>(
+fn map_rows<T>(
     conn: &Connection,
     mut make: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
@@ -178,7 +178,7 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
     let row_ref = RowRef { table: "monitors", key: &key };
     let kind = row_ref.text_column(row, 3, "type")?.unwrap_or_default();
-    let kind = row_ref.require_known("type", kind, MonitorType::from_name(kind))?;
+    let kind = row_ref.require_decoded("type", kind, MonitorType::from_name(kind))?;
     let values: Map<String, Value> = row_ref.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
     let metadata: Option<MonitorMetadata> = row_ref.json_column(row, 8, "trail")?;
@@ -187,7 +187,7 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
-        origin: row_ref.require_known("origin", origin, origin_from_columns(origin, row.get(2)?))?,
+        origin: row_ref.require_decoded("origin", origin, origin_from_columns(origin, row.get(2)?))?,
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(document),
@@ -243,14 +243,14 @@ pub(super) fn apply_changes(
         upsert.execute(params![
             monitor.id,
             monitor.customer,
-            monitor.key,
-            monitor.kind,
+            monitor.origin_key,
+            monitor.monitor_type,
             monitor.revision,
             monitor.modified_at,
-            monitor.document,
+            monitor.document_json,
             monitor.origin,
-            monitor.sealed,
-            monitor.metadata
+            monitor.sealed_secrets,
+            monitor.metadata_json
         ])?;
     }
     for id in removed {

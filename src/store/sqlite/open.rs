@@ -102,7 +102,7 @@ fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::R
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.pragma_update_and_check(None, "wal_autocheckpoint", 16 * 1024, |_| Ok(()))?;
     conn.pragma_update_and_check(None, "journal_size_limit", 256 * 1024 * 1024, |_| Ok(()))?;
-    if let Some(bytes) = settings.max_bytes {
+    if let Some(bytes) = settings.max_file_bytes {
         let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
         let pages = i64::try_from((bytes / page).max(1)).unwrap_or(i64::MAX);
         conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;

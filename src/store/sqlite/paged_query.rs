@@ -11,7 +11,7 @@ use super::decode::skip_undecodable;
 pub(super) struct PagedQuery {
     pub(super) table: &'static str,
     pub(super) columns: &'static str,
-    pub(super) order: &'static str,
+    pub(super) order_by: &'static str,
     /// The SQL conditions and the values that they bind.
     pub(super) conditions: String,
     pub(super) values: Vec<Sql>,
@@ -25,7 +25,7 @@ impl PagedQuery {
         page: Pagination,
         row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Paginated<T>> {
-        let Self { table, columns, order, conditions, mut values } = self;
+        let Self { table, columns, order_by: order, conditions, mut values } = self;
         // Count and page must see the same state of the database.
         let tx = conn.unchecked_transaction()?;
         let count: u64 = tx

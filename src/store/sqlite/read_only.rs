@@ -24,9 +24,9 @@ impl ReadOnlyStore {
     /// [`StoreError::Unusable`] when the file does not exist, cannot be read, or is of an older Vigie and was not
     /// migrated yet; [`StoreError::TooNew`] for a file of a newer Vigie.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let errors = ErrorMapper::for_path(path);
+        let errors = ErrorMapper::new(path);
         if !path.exists() {
-            return Err(errors.unusable("the file does not exist"));
+            return Err(errors.unusable_error("the file does not exist"));
         }
         migrations::check_version(&open::open_reader(path, settings, &errors)?, &errors)?;
         Ok(Self { readers: ReaderPool::start(path, settings, &errors)? })

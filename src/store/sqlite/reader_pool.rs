@@ -19,11 +19,11 @@ type QueryJob = Box<dyn FnOnce(&Connection, &ErrorMapper, Duration) + Send>;
 type QueryQueue = Arc<Mutex<mpsc::Receiver<QueryJob>>>;
 
 /// Steps of SQLite's virtual machine between two checks of the time.
-const PROGRESS_STEPS: i32 = 20_000;
+const TIMEOUT_CHECK_STEPS: i32 = 20_000;
 
 /// Handle of the reading threads.
 pub(super) struct ReaderPool {
-    queries: Mutex<Option<mpsc::Sender<QueryJob>>>,
+    query_sender: Mutex<Option<mpsc::Sender<QueryJob>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -34,10 +34,10 @@ impl ReaderPool {
         settings: &SqliteSettings,
         errors: &ErrorMapper,
     ) -> Result<Self, StoreError> {
-        let (sender, receiver) = mpsc::channel(settings.queue.max(1));
+        let (sender, receiver) = mpsc::channel(settings.queue_capacity.max(1));
         let queries: QueryQueue = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
-        for at in 0..settings.readers.max(1) {
+        for at in 0..settings.reader_threads.max(1) {
             let conn = open::open_reader(path, settings, errors)?;
             let (queries, errors, limit) = (Arc::clone(&queries), errors.clone(), settings.query_timeout);
             let failed = errors.clone();
@@ -51,7 +51,7 @@ impl ReaderPool {
                 .map_err(|e| failed.io_to_store_error("cannot start a reading thread", &e))?;
             threads.push(thread);
         }
-        Ok(Self { queries: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
+        Ok(Self { query_sender: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
     }
 
     /// Runs `work` on the next free connection.
@@ -63,7 +63,7 @@ impl ReaderPool {
         T: Send + 'static,
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
-        let sender = self.queries.lock().clone().ok_or(StoreError::Closed)?;
+        let sender = self.query_sender.lock().clone().ok_or(StoreError::Closed)?;
         let (reply, response) = oneshot::channel();
         let query: QueryJob =
             Box::new(move |conn, errors, limit| run_query(conn, errors, limit, work, reply));
@@ -74,7 +74,7 @@ impl ReaderPool {
 
     /// Stops accepting queries; returns the threads, which end after the queued queries.
     pub(super) fn close(&self) -> Vec<JoinHandle<()>> {
-        drop(self.queries.lock().take());
+        drop(self.query_sender.lock().take());
         std::mem::take(&mut *self.threads.lock())
     }
 }
@@ -97,7 +97,7 @@ fn run_query<T, F>(
     let reply = Arc::new(reply);
     let caller = Arc::clone(&reply);
     let outcome = conn
-        .progress_handler(PROGRESS_STEPS, Some(move || Instant::now() > until || caller.is_closed()))
+        .progress_handler(TIMEOUT_CHECK_STEPS, Some(move || Instant::now() > until || caller.is_closed()))
         .and_then(|()| work(conn));
     // Drops the handler's reference to `reply`.
     let cleared = conn.progress_handler(0, None::<fn() -> bool>);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
 use crate::store::contract::{NewRecord, Paginated, Pagination, RecordFilter, StoreError};
 
-use super::change_error::{ChangeError, conflict_error};
+use super::change_error::{ChangeError, to_change_error};
 use super::decode::RowRef;
 use super::paged_query::PagedQuery;
 use super::tokens;
@@ -18,19 +18,19 @@ const COLUMNS: &str =
 
 /// A new record, ready to be written.
 pub(super) struct NewRecordRow {
-    new: NewRecord,
-    fields: String,
+    record: NewRecord,
+    fields_json: String,
 }
 
 impl NewRecordRow {
     pub(super) fn from_record(mut new: NewRecord) -> Self {
         let fields = Value::Object(std::mem::take(&mut new.fields)).to_string();
-        Self { new, fields }
+        Self { record: new, fields_json: fields }
     }
 
     /// Inserts it; returns its id.
     pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
-        let new = &self.new;
+        let new = &self.record;
         let id = conn
             .prepare_cached(
                 "INSERT INTO records (kind, customer, assoc, unique_text, revision, created_at, created_by,
@@ -44,10 +44,10 @@ impl NewRecordRow {
                 new.unique_key,
                 new.created_at.as_micros(),
                 new.created_by,
-                self.fields,
+                self.fields_json,
                 new.private_data
             ])
-            .map_err(|error| conflict_error(error, new.unique_key.as_deref()))?;
+            .map_err(|error| to_change_error(error, new.unique_key.as_deref()))?;
         if new.customer.is_none() {
             conn.prepare_cached("UPDATE records SET customer = id WHERE id = ?1")?.execute([id])?;
         }
@@ -58,13 +58,13 @@ impl NewRecordRow {
 /// A new revision of a record, ready to be written.
 pub(super) struct UpdatedRecordRow {
     record: Record,
-    fields: String,
+    fields_json: String,
 }
 
 impl UpdatedRecordRow {
     pub(super) fn from_record(mut record: Record) -> Self {
         let fields = Value::Object(std::mem::take(&mut record.fields)).to_string();
-        Self { record, fields }
+        Self { record, fields_json: fields }
     }
 
     /// Replaces the revision `expected`. Kind, account, creator and creation time stay the same.
@@ -83,11 +83,11 @@ impl UpdatedRecordRow {
                 record.unique_key,
                 record.revision.0,
                 record.modified_at.as_micros(),
-                self.fields,
+                self.fields_json,
                 record.private_data,
                 expected.0
             ])
-            .map_err(|error| conflict_error(error, record.unique_key.as_deref()))?;
+            .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
         if changed == 0 { Err(ChangeError::Rejected(StoreError::Stale)) } else { Ok(()) }
     }
 }
@@ -133,7 +133,7 @@ pub(super) fn read_page(
     page: Pagination,
 ) -> rusqlite::Result<Paginated<Record>> {
     let (conditions, values) = where_clause(filter);
-    PagedQuery { table: "records", columns: COLUMNS, order: "id", conditions, values }.fetch(
+    PagedQuery { table: "records", columns: COLUMNS, order_by: "id", conditions, values }.fetch(
         conn,
         page,
         record_from_row,
@@ -158,7 +158,7 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
         conditions.push("assoc IN (SELECT value FROM json_each(?))");
         values.push(Sql::from(Value::from(filter.parent_ids.clone()).to_string()));
     }
-    for (name, value) in &filter.fields {
+    for (name, value) in &filter.field_values {
         // Field names come from Vigie, not from users.
         conditions.push("json_extract(fields, ?) IS ?");
         values.push(Sql::from(format!("$.\"{name}\"")));
@@ -184,7 +184,7 @@ fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
     let kind = row_ref.text_column(row, 1, "kind")?.unwrap_or_default();
     Ok(Record {
         id,
-        kind: row_ref.require_known("kind", kind, RecordKind::from_name(kind))?,
+        kind: row_ref.require_decoded("kind", kind, RecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
         parent_id: row.get(3)?,
         unique_key: row.get(4)?,

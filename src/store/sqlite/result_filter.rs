@@ -27,9 +27,9 @@ pub(super) fn where_clause(
     }
     if let Some(customer) = filter.customer {
         conditions.push(if has_few_monitors(conn, customer)? {
-            BY_MONITOR_IDS.to_owned()
+            CUSTOMER_BY_MONITOR_IDS.to_owned()
         } else {
-            BY_CUSTOMER_EXISTS.to_owned()
+            CUSTOMER_BY_EXISTS.to_owned()
         });
         values.push(Value::from(customer.0));
     }
@@ -57,15 +57,15 @@ pub(super) fn where_clause(
 }
 
 /// Most monitors of an account whose results are looked up by monitor.
-const FEW_MONITORS: i64 = 100;
-const BY_MONITOR_IDS: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
+const MAX_FEW_MONITORS: i64 = 100;
+const CUSTOMER_BY_MONITOR_IDS: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
 /// Makes SQLite scan in time order, which stops with the page, while a sort would read every row first.
-const BY_CUSTOMER_EXISTS: &str =
+const CUSTOMER_BY_EXISTS: &str =
     "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
 
 fn has_few_monitors(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
     let owned: i64 = conn
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM monitors WHERE customer = ?1 LIMIT ?2)")?
-        .query_row([customer.0, FEW_MONITORS + 1], |row| row.get(0))?;
-    Ok(owned <= FEW_MONITORS)
+        .query_row([customer.0, MAX_FEW_MONITORS + 1], |row| row.get(0))?;
+    Ok(owned <= MAX_FEW_MONITORS)
 }

@@ -58,28 +58,28 @@ pub(super) struct ResultRow {
     pub(super) outcome: Outcome,
     pub(super) status: u16,
     pub(super) warning_status: Option<u16>,
-    pub(super) started_after: i64,
-    pub(super) total_us: i64,
+    pub(super) start_delay_us: i64,
+    pub(super) duration_us: i64,
     /// Duration of the full page; stored here too, since details are removed earlier.
-    pub(super) page_us: Option<i64>,
+    pub(super) full_page_us: Option<i64>,
     pub(super) phases: Phases,
     pub(super) body_wire_bytes: Option<i64>,
     pub(super) body_bytes: Option<i64>,
     pub(super) address: Option<Vec<u8>>,
     pub(super) revision: i64,
     pub(super) attempts: i64,
-    pub(super) label: SharedText,
-    pub(super) facts: Option<SharedText>,
-    pub(super) chain: Option<SharedText>,
+    pub(super) type_and_name: SharedText,
+    pub(super) shared_facts: Option<SharedText>,
+    pub(super) certificate_chain: Option<SharedText>,
     pub(super) missed: Option<MissedColumns>,
-    pub(super) details: Option<String>,
-    pub(super) captures: Vec<CaptureChunk>,
+    pub(super) details_json: Option<String>,
+    pub(super) capture_chunks: Vec<CaptureChunk>,
 }
 
 /// Columns of missed runs.
 #[derive(Clone, Copy)]
 pub(super) struct MissedColumns {
-    pub(super) reason: usize,
+    pub(super) reason_code: usize,
     pub(super) slots: u32,
     pub(super) last_planned_at: i64,
 }
@@ -90,14 +90,14 @@ impl ResultRow {
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
         let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
-        let page_us = result.details.page.as_ref().map(|page| to_signed(page.total_us));
-        let chain = take_chain(&mut result.facts);
+        let page_us = result.details.page_load.as_ref().map(|page| to_signed(page.duration_us));
+        let chain = take_certificate_chain(&mut result.facts);
         let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let own_status_text = result.status_text != result.status.text();
         let mut captures = std::mem::take(&mut result.captures);
         let chunks = captures::compress_all(&mut captures);
         let details = DetailsBody {
-            attempts: (!has_implied_attempt(&result)).then(|| std::mem::take(&mut result.attempts)),
+            attempts: (!are_attempts_implied(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
             facts: own_facts,
             details: std::mem::take(&mut result.details),
@@ -113,25 +113,28 @@ impl ResultRow {
             outcome: result.outcome,
             status: result.status.0,
             warning_status: result.warning_status.map(|status| status.0),
-            started_after,
-            total_us: to_signed(result.total_us),
-            page_us,
+            start_delay_us: started_after,
+            duration_us: to_signed(result.duration_us),
+            full_page_us: page_us,
             phases,
             body_wire_bytes,
             body_bytes,
             address: result.address.map(encode_address),
             revision: result.revision.0,
             attempts,
-            label: SharedText::from_string(format!("{} {}", result.monitor_type, result.monitor_name)),
-            facts,
-            chain,
+            type_and_name: SharedText::from_string(format!(
+                "{} {}",
+                result.monitor_type, result.monitor_name
+            )),
+            shared_facts: facts,
+            certificate_chain: chain,
             missed: result.missed.map(|missed| MissedColumns {
-                reason: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
+                reason_code: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
                 slots: missed.slots,
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
-            details: (details != DetailsBody::default()).then(|| to_json(&details)),
-            captures: chunks,
+            details_json: (details != DetailsBody::default()).then(|| to_json(&details)),
+            capture_chunks: chunks,
         }
     }
 
@@ -146,13 +149,13 @@ impl ResultRow {
     }
 
     /// Serializes the other phases, if there are any.
-    pub(super) fn session_phases_json(&self) -> Option<String> {
+    pub(super) fn uncommon_phases_json(&self) -> Option<String> {
         Some(self.phases.without_common()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
     }
 }
 
 /// Whether the attempts can be derived from the narrow row.
-fn has_implied_attempt(result: &CheckResult) -> bool {
+fn are_attempts_implied(result: &CheckResult) -> bool {
     match result.attempts.as_slice() {
         [] => true,
         [only] => {
@@ -160,7 +163,7 @@ fn has_implied_attempt(result: &CheckResult) -> bool {
                 && only.failure.is_none()
                 && only.warnings.is_empty()
                 && only.started_at == result.started_at
-                && only.total_us == result.total_us
+                && only.duration_us == result.duration_us
         }
         _ => false,
     }
@@ -176,7 +179,7 @@ fn take_body_sizes(facts: &mut Facts) -> (Option<i64>, Option<i64>) {
     }
 }
 
-fn take_chain(facts: &mut Facts) -> Option<SharedText> {
+fn take_certificate_chain(facts: &mut Facts) -> Option<SharedText> {
     let chain = std::mem::take(&mut facts.tls.as_mut()?.certificates);
     (!chain.is_empty()).then(|| SharedText::from_string(to_json(&chain)))
 }

@@ -169,7 +169,7 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
     };
     let label = row_ref.text_column(row, 24, "label")?.unwrap_or_default();
     let parts = label.split_once(' ').and_then(|(kind, name)| Some((MonitorType::from_name(kind)?, name)));
-    let (kind, name) = row_ref.require_known("label", label, parts)?;
+    let (kind, name) = row_ref.require_decoded("label", label, parts)?;
     let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
         check_id: CheckId::new(run_id, location_id),
@@ -181,12 +181,12 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         location_id,
         planned_at,
         started_at,
-        outcome: row_ref.require_known("outcome", outcome, Outcome::from_code(outcome))?,
+        outcome: row_ref.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
         status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
         reasons: details.reasons,
-        total_us,
+        duration_us: total_us,
         address: address_from_row(row, row_ref)?,
         attempts: match details.attempts {
             Some(attempts) => attempts,
@@ -226,7 +226,14 @@ fn attempts_without_details(
             phases.set(phase, Duration::from_micros(u64::from(micros)));
         }
     }
-    Ok(vec![Attempt { number, started_at, total_us, phases, failure: None, warnings: Vec::new() }])
+    Ok(vec![Attempt {
+        number,
+        started_at,
+        duration_us: total_us,
+        phases,
+        failure: None,
+        warnings: Vec::new(),
+    }])
 }
 
 fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
@@ -251,7 +258,7 @@ fn missed_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Optio
     let Some(slots) = row.get(22)? else { return Ok(None) };
     let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
-        reason: row_ref.require_known("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
+        reason: row_ref.require_decoded("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
         slots,
         last_planned_at: Timestamp::from_micros(row.get(23)?),
     }))
@@ -284,7 +291,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
-    let known = RowRef { table: "states", key: &key }.require_known(
+    let known = RowRef { table: "states", key: &key }.require_decoded(
         "outcome",
         outcome,
         Outcome::from_code(outcome),
@@ -296,10 +303,10 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
         planned_at: Timestamp::from_micros(row.get(3)?),
         outcome: known,
         status: Status(row.get(5)?),
-        total_us: row.get(6)?,
-        since: Timestamp::from_micros(row.get(7)?),
+        duration_us: row.get(6)?,
+        streak_started_at: Timestamp::from_micros(row.get(7)?),
         streak: row.get(8)?,
-        full_page_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
+        last_full_page_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
     })
 }
 
@@ -316,7 +323,7 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| capture(conn, id, &name)))
     }
 
-    fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
         Box::pin(self.readers.call(move |conn| states_for(conn, &monitors)))
     }
 
@@ -324,7 +331,7 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| latest_results(conn, &states)))
     }
 
-    fn states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
         Box::pin(self.readers.call(states))
     }
 

@@ -10,19 +10,19 @@ use crate::store::contract::{AlertStore, Retention, RollupSpan, StoreError};
 use super::audit;
 use super::result_counts::CountChanges;
 use super::result_row::to_signed;
-use super::rollup::pending_rollups::{rolled_range, span_start};
+use super::rollup::pending_rollups::{rollup_bounds, span_start};
 use super::rollup::span::{span_code, width_us};
 use super::store::SqliteStore;
 use super::writer::WriteContext;
 
 /// Rows that one transaction removes.
-const CHUNK_ROWS: i64 = 1000;
+const DELETE_CHUNK_ROWS: i64 = 1000;
 /// Captures that one transaction removes: these rows may be large.
-const CHUNK_CAPTURES: i64 = 64;
+const DELETE_CHUNK_CAPTURES: i64 = 64;
 /// Free pages that one transaction returns to the disk.
-const CHUNK_PAGES: i64 = 1000;
+const VACUUM_CHUNK_PAGES: i64 = 1000;
 /// How long unused shared texts are kept: twice the slack of `last_used`.
-const TEXT_GRACE: Duration = Duration::from_hours(48);
+const TEXT_GRACE_PERIOD: Duration = Duration::from_hours(48);
 
 /// Removes data older than `retention`; returns how many rows were removed.
 pub(super) async fn apply_retention(
@@ -32,12 +32,14 @@ pub(super) async fn apply_retention(
 ) -> Result<u64, StoreError> {
     let before = |kept: Duration| (now - kept).as_micros();
     let results = before(retention.results);
-    let hourly = before(retention.hourly);
+    let hourly = before(retention.hourly_rollups);
     // Keeps results that are not rolled up yet, and hours that are not merged into their day.
-    let results = store.writer.call(move |w| retention_cutoff(w.conn, RollupSpan::Hour, results)).await?;
-    let hourly = store.writer.call(move |w| retention_cutoff(w.conn, RollupSpan::Day, hourly)).await?;
+    let results =
+        store.writer.call(move |w| advance_retention_cutoff(w.conn, RollupSpan::Hour, results)).await?;
+    let hourly =
+        store.writer.call(move |w| advance_retention_cutoff(w.conn, RollupSpan::Day, hourly)).await?;
     let longest = retention.results.max(retention.details_ok).max(retention.details_failed);
-    let texts = (now - (longest + TEXT_GRACE)).as_micros();
+    let texts = (now - (longest + TEXT_GRACE_PERIOD)).as_micros();
 
     let mut removed = 0;
     removed += remove_results(store, results).await?;
@@ -48,9 +50,9 @@ pub(super) async fn apply_retention(
     removed += delete_in_chunks(store, DELETE_CAPTURES_FAILED, before(retention.details_failed).max(results))
         .await?;
     removed += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly).await?;
-    removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, before(retention.daily)).await?;
+    removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, before(retention.daily_rollups)).await?;
     removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts).await?;
-    removed += remove_audit(store, before(retention.audit)).await?;
+    removed += remove_audit_entries(store, before(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.
     removed += store.remove_ended_before(now - retention.results).await?;
     shrink_file(store).await?;
@@ -58,8 +60,8 @@ pub(super) async fn apply_retention(
 }
 
 /// Lowers `cut` to the rolled-up time, and records that older hours or days cannot be rolled up again.
-fn retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::Result<i64> {
-    let (rolled_until, _) = rolled_range(conn, span)?;
+fn advance_retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::Result<i64> {
+    let (rolled_until, _) = rollup_bounds(conn, span)?;
     let pending: Option<i64> = conn
         .prepare_cached("SELECT min(start) FROM late WHERE span = ?1")?
         .query_row([span_code(span)], |row| row.get(0))?;
@@ -76,32 +78,32 @@ fn retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::
 }
 
 /// A statement that removes up to `?2` rows older than `?1`, oldest first.
-type DeleteStatement = &'static str;
+type DeleteSql = &'static str;
 
-const DELETE_RESULTS: DeleteStatement = "DELETE FROM results WHERE (planned_at, monitor_id, location_id) IN (
+const DELETE_RESULTS: DeleteSql = "DELETE FROM results WHERE (planned_at, monitor_id, location_id) IN (
     SELECT planned_at, monitor_id, location_id FROM results WHERE planned_at < ?1
     ORDER BY planned_at LIMIT ?2) RETURNING planned_at, location_id, outcome, monitor_id";
-const DELETE_DETAILS_OK: DeleteStatement =
+const DELETE_DETAILS_OK: DeleteSql =
     "DELETE FROM details WHERE (failed, planned_at, monitor_id, location_id) IN (
     SELECT failed, planned_at, monitor_id, location_id FROM details WHERE failed = 0 AND planned_at < ?1
     ORDER BY planned_at LIMIT ?2)";
-const DELETE_DETAILS_FAILED: DeleteStatement =
+const DELETE_DETAILS_FAILED: DeleteSql =
     "DELETE FROM details WHERE (failed, planned_at, monitor_id, location_id) IN (
     SELECT failed, planned_at, monitor_id, location_id FROM details WHERE failed = 1 AND planned_at < ?1
     ORDER BY planned_at LIMIT ?2)";
-const DELETE_CAPTURES_OK: DeleteStatement = "DELETE FROM captures WHERE id IN (
+const DELETE_CAPTURES_OK: DeleteSql = "DELETE FROM captures WHERE id IN (
     SELECT id FROM captures WHERE failed = 0 AND planned_at < ?1 ORDER BY planned_at LIMIT ?2)";
-const DELETE_CAPTURES_FAILED: DeleteStatement = "DELETE FROM captures WHERE id IN (
+const DELETE_CAPTURES_FAILED: DeleteSql = "DELETE FROM captures WHERE id IN (
     SELECT id FROM captures WHERE failed = 1 AND planned_at < ?1 ORDER BY planned_at LIMIT ?2)";
-const DELETE_HOURLY_ROLLUPS: DeleteStatement =
+const DELETE_HOURLY_ROLLUPS: DeleteSql =
     "DELETE FROM rollups WHERE (span, start, monitor_id, location_id) IN (
     SELECT span, start, monitor_id, location_id FROM rollups WHERE span = 0 AND start < ?1
     ORDER BY start LIMIT ?2)";
-const DELETE_DAILY_ROLLUPS: DeleteStatement =
+const DELETE_DAILY_ROLLUPS: DeleteSql =
     "DELETE FROM rollups WHERE (span, start, monitor_id, location_id) IN (
     SELECT span, start, monitor_id, location_id FROM rollups WHERE span = 1 AND start < ?1
     ORDER BY start LIMIT ?2)";
-const DELETE_SHARED_TEXTS: DeleteStatement =
+const DELETE_SHARED_TEXTS: DeleteSql =
     "DELETE FROM shared WHERE id IN (SELECT id FROM shared WHERE last_used < ?1 LIMIT ?2)";
 
 /// Removes results and subtracts them from the counts.
@@ -113,10 +115,10 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
             .call(move |writing| {
                 let mut changes = CountChanges::default();
                 let mut statement = writing.conn.prepare_cached(DELETE_RESULTS)?;
-                let mut deleted = statement.query([before, CHUNK_ROWS])?;
+                let mut deleted = statement.query([before, DELETE_CHUNK_ROWS])?;
                 let mut rows = 0;
                 while let Some(row) = deleted.next()? {
-                    let owner = writing.shared.cached_customer(writing.conn, row.get(3)?)?;
+                    let owner = writing.cache.cached_customer(writing.conn, row.get(3)?)?;
                     changes.add(row.get(0)?, owner, row.get(1)?, row.get(2)?, -1);
                     rows += 1;
                 }
@@ -125,7 +127,7 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
             })
             .await?;
         removed += rows;
-        if to_signed(rows) < CHUNK_ROWS {
+        if to_signed(rows) < DELETE_CHUNK_ROWS {
             return Ok(removed);
         }
     }
@@ -133,7 +135,7 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
 
 /// Removes old audit entries. Entries are in the order of their ids, so reading stops at the first thousand without an
 /// old one. After a wrong clock, an entry may stay longer, but is never removed too early.
-async fn remove_audit(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
+async fn remove_audit_entries(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
     let (mut after, mut removed) = (i64::MIN, 0);
     loop {
         let step = move |writing: &mut WriteContext<'_>| audit::remove_old(writing.conn, after, before);
@@ -147,15 +149,11 @@ async fn remove_audit(store: &SqliteStore, before: i64) -> Result<u64, StoreErro
 }
 
 /// Deletes rows in several transactions, so that other writers are not blocked.
-async fn delete_in_chunks(
-    store: &SqliteStore,
-    removal: DeleteStatement,
-    before: i64,
-) -> Result<u64, StoreError> {
+async fn delete_in_chunks(store: &SqliteStore, removal: DeleteSql, before: i64) -> Result<u64, StoreError> {
     let chunk = if [DELETE_CAPTURES_OK, DELETE_CAPTURES_FAILED].contains(&removal) {
-        CHUNK_CAPTURES
+        DELETE_CHUNK_CAPTURES
     } else {
-        CHUNK_ROWS
+        DELETE_CHUNK_ROWS
     };
     let mut removed = 0;
     loop {
@@ -164,7 +162,7 @@ async fn delete_in_chunks(
             .call(move |writing| {
                 let rows = writing.conn.prepare_cached(removal)?.execute([before, chunk])?;
                 if rows > 0 && removal == DELETE_SHARED_TEXTS {
-                    writing.shared.clear();
+                    writing.cache.clear();
                 }
                 Ok(rows)
             })
@@ -186,13 +184,13 @@ async fn shrink_file(store: &SqliteStore) -> Result<(), StoreError> {
                     |pragma| writing.conn.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
                 let spare = number("freelist_count")? - number("page_count")? / 10;
                 if spare > 0 {
-                    let pages = spare.min(CHUNK_PAGES);
+                    let pages = spare.min(VACUUM_CHUNK_PAGES);
                     let mut statement =
                         writing.conn.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
                     let mut rows = statement.query([])?;
                     while rows.next()?.is_some() {}
                 }
-                Ok(spare - CHUNK_PAGES)
+                Ok(spare - VACUUM_CHUNK_PAGES)
             })
             .await?;
         if left <= 0 {

@@ -30,7 +30,7 @@ impl SampleStore for SqliteStore {
         }))
     }
 
-    fn means(
+    fn mean_durations(
         &self,
         monitor: MonitorId,
         from: Timestamp,
@@ -59,9 +59,9 @@ fn select_samples(
         let row_ref = RowRef { table: "results", key: &key };
         Ok(Sample {
             planned_at: Timestamp::from_micros(planned_at),
-            location: LocationId(location),
-            outcome: row_ref.require_known("outcome", outcome, Outcome::from_code(outcome))?,
-            total_us: row.get(3)?,
+            location_id: LocationId(location),
+            outcome: row_ref.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
+            duration_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             full_page_us: row.get(5)?,
         })
@@ -82,7 +82,11 @@ fn select_means(
          GROUP BY location_id ORDER BY location_id",
     )?
     .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), ok, warning], |row| {
-        Ok(MeanDuration { location: LocationId(row.get(0)?), checks: row.get(1)?, sum_us: row.get(2)? })
+        Ok(MeanDuration {
+            location_id: LocationId(row.get(0)?),
+            check_count: row.get(1)?,
+            sum_us: row.get(2)?,
+        })
     })?
     .collect()
 }

@@ -19,13 +19,13 @@ pub struct SqliteSettings {
     /// When a commit counts as durable.
     pub synchronous: Synchronous,
     /// Number of reading threads, each with a connection.
-    pub readers: usize,
+    pub reader_threads: usize,
     /// Longest duration of a query.
     pub query_timeout: Duration,
     /// How long to wait for another program that locks the file.
     pub busy_timeout: Duration,
     /// Calls queued for the writing or the reading threads; further callers wait.
-    pub queue: usize,
+    pub queue_capacity: usize,
     /// Most calls that share one transaction.
     pub max_batch_jobs: usize,
     /// How long a transaction accepts further calls. It never waits for them.
@@ -33,21 +33,21 @@ pub struct SqliteSettings {
     /// Most bytes of pages that the writing thread caches. The cache grows with the file.
     pub cache_bytes: u64,
     /// Largest size of the file; `None` for no limit. Beyond it, commits fail as on a full disk.
-    pub max_bytes: Option<u64>,
+    pub max_file_bytes: Option<u64>,
 }
 
 impl Default for SqliteSettings {
     fn default() -> Self {
         Self {
             synchronous: Synchronous::default(),
-            readers: 4,
+            reader_threads: 4,
             query_timeout: Duration::from_secs(30),
             busy_timeout: Duration::from_secs(5),
-            queue: 256,
+            queue_capacity: 256,
             max_batch_jobs: 256,
             max_batch_time: Duration::from_millis(50),
             cache_bytes: 64 * 1024 * 1024,
-            max_bytes: None,
+            max_file_bytes: None,
         }
     }
 }

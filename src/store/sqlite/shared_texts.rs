@@ -28,14 +28,14 @@ impl SharedText {
 }
 
 /// Most pairs that are cached; beyond, the cache is cleared.
-const MAX_CACHED_PAIRS: usize = 4_000_000;
+const MAX_CACHED_MONITOR_LOCATIONS: usize = 4_000_000;
 
 /// Caches ids of recently used texts, and pairs.
 #[derive(Default)]
 pub(super) struct WriteCache {
     text_ids: HashMap<[u8; 16], (i64, i64)>,
-    pairs: HashSet<(i64, i64)>,
-    owners: HashMap<i64, i64>,
+    monitor_locations: HashSet<(i64, i64)>,
+    customers_by_monitor: HashMap<i64, i64>,
 }
 
 impl WriteCache {
@@ -55,46 +55,50 @@ impl WriteCache {
     }
 
     /// Records that `monitor` has a result at `location`.
-    pub(super) fn ensure_pair(
+    pub(super) fn ensure_monitor_location(
         &mut self,
         conn: &Connection,
         monitor: i64,
         location: i64,
     ) -> rusqlite::Result<()> {
-        if self.pairs.contains(&(monitor, location)) {
+        if self.monitor_locations.contains(&(monitor, location)) {
             return Ok(());
         }
-        insert_pair(conn, monitor, location)?;
-        if self.pairs.len() >= MAX_CACHED_PAIRS {
-            self.pairs.clear();
+        insert_monitor_location(conn, monitor, location)?;
+        if self.monitor_locations.len() >= MAX_CACHED_MONITOR_LOCATIONS {
+            self.monitor_locations.clear();
         }
-        self.pairs.insert((monitor, location));
+        self.monitor_locations.insert((monitor, location));
         Ok(())
     }
 
     /// Returns the account of `monitor`; 0 when it is unknown.
     pub(super) fn cached_customer(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
-        if let Some(&customer) = self.owners.get(&monitor) {
+        if let Some(&customer) = self.customers_by_monitor.get(&monitor) {
             return Ok(customer);
         }
         let Some(customer) = customer_for_monitor(conn, MonitorId(monitor))? else { return Ok(0) };
-        if self.owners.len() >= MAX_CACHED_PAIRS {
-            self.owners.clear();
+        if self.customers_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
+            self.customers_by_monitor.clear();
         }
-        self.owners.insert(monitor, customer.0);
+        self.customers_by_monitor.insert(monitor, customer.0);
         Ok(customer.0)
     }
 
     /// Clears the cache, after a transaction was rolled back or rows were removed.
     pub(super) fn clear(&mut self) {
         self.text_ids.clear();
-        self.pairs.clear();
-        self.owners.clear();
+        self.monitor_locations.clear();
+        self.customers_by_monitor.clear();
     }
 }
 
 /// Records that `monitor` has a result at `location`.
-pub(super) fn insert_pair(conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
+pub(super) fn insert_monitor_location(
+    conn: &Connection,
+    monitor: i64,
+    location: i64,
+) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
         .execute([location, MonitorId(monitor).hash().cast_signed()])?;
     Ok(())

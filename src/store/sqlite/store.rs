@@ -25,7 +25,7 @@ impl SqliteStore {
     /// [`StoreError::Unusable`] when it is damaged or cannot be written, [`StoreError::DiskFull`] when there is no
     /// space to create it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let errors = ErrorMapper::for_path(path);
+        let errors = ErrorMapper::new(path);
         let lock = open::acquire_lock(path, &errors)?;
         let conn = open::open_writer(path, settings, &errors)?;
         let readers = ReaderPool::start(path, settings, &errors)?;

@@ -34,7 +34,7 @@ pub(super) fn by_hash(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Opt
             Ok(StoredToken {
                 hash,
                 kind: RowRef { table: "tokens", key: &[("user", user)] }
-                    .require_known("kind", kind, known)?,
+                    .require_decoded("kind", kind, known)?,
                 user: UserId(user),
                 issued_at: Timestamp::from_micros(row.get(2)?),
                 expires_at: Timestamp::from_micros(row.get(3)?),

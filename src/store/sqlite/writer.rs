@@ -18,7 +18,7 @@ use super::shared_texts::WriteCache;
 /// Resources of a job within the transaction.
 pub(super) struct WriteContext<'a> {
     pub(super) conn: &'a Connection,
-    pub(super) shared: &'a mut WriteCache,
+    pub(super) cache: &'a mut WriteCache,
 }
 
 /// A write. It may run twice: in a shared transaction, and alone after that one failed.
@@ -52,7 +52,7 @@ where
 
 /// Handle of the writing thread.
 pub(super) struct Writer {
-    jobs: Mutex<Option<mpsc::Sender<Box<dyn WriteJob>>>>,
+    job_sender: Mutex<Option<mpsc::Sender<Box<dyn WriteJob>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -64,17 +64,18 @@ impl Writer {
         settings: &SqliteSettings,
         errors: ErrorMapper,
     ) -> Result<Self, StoreError> {
-        let (sender, jobs) = mpsc::channel(settings.queue.max(1));
-        let limits = BatchLimits { jobs: settings.max_batch_jobs.max(1), time: settings.max_batch_time };
+        let (sender, jobs) = mpsc::channel(settings.queue_capacity.max(1));
+        let limits =
+            BatchLimits { max_jobs: settings.max_batch_jobs.max(1), max_duration: settings.max_batch_time };
         let failed = errors.clone();
         let thread = std::thread::Builder::new()
             .name("vigie-store".to_owned())
             .spawn(move || {
-                WriterThread { conn, shared: WriteCache::default(), errors, limits }.run(jobs);
+                WriterThread { conn, cache: WriteCache::default(), errors, limits }.run(jobs);
                 drop(lock);
             })
             .map_err(|e| failed.io_to_store_error("cannot start the writing thread", &e))?;
-        Ok(Self { jobs: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
+        Ok(Self { job_sender: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
     /// Runs `work` in a transaction; returns once that is committed.
@@ -93,23 +94,23 @@ impl Writer {
 
     /// Stops accepting jobs; the thread ends after the queued ones. Returns its handle, once.
     pub(super) fn close(&self) -> Option<JoinHandle<()>> {
-        drop(self.jobs.lock().take());
+        drop(self.job_sender.lock().take());
         self.thread.lock().take()
     }
 
     fn sender(&self) -> Option<mpsc::Sender<Box<dyn WriteJob>>> {
-        self.jobs.lock().clone()
+        self.job_sender.lock().clone()
     }
 }
 
 struct BatchLimits {
-    jobs: usize,
-    time: Duration,
+    max_jobs: usize,
+    max_duration: Duration,
 }
 
 struct WriterThread {
     conn: Connection,
-    shared: WriteCache,
+    cache: WriteCache,
     errors: ErrorMapper,
     limits: BatchLimits,
 }
@@ -118,7 +119,7 @@ impl WriterThread {
     fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn WriteJob>>) {
         while let Some(first) = jobs.blocking_recv() {
             let mut batch = vec![first];
-            let outcome = self.transaction(&mut batch, Some(&mut jobs));
+            let outcome = self.run_in_transaction(&mut batch, Some(&mut jobs));
             self.reply_all(batch, outcome);
         }
         // An error is harmless: the next start recovers the log too.
@@ -126,7 +127,7 @@ impl WriterThread {
     }
 
     /// Runs `batch`, and further jobs up to the limits, in one transaction.
-    fn transaction(
+    fn run_in_transaction(
         &mut self,
         batch: &mut Vec<Box<dyn WriteJob>>,
         mut more: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
@@ -136,9 +137,9 @@ impl WriterThread {
             self.conn.execute_batch("BEGIN IMMEDIATE")?;
             let mut at = 0;
             while let Some(job) = batch.get_mut(at) {
-                job.run(&mut WriteContext { conn: &self.conn, shared: &mut self.shared })?;
+                job.run(&mut WriteContext { conn: &self.conn, cache: &mut self.cache })?;
                 at += 1;
-                let has_room = at < self.limits.jobs && started.elapsed() < self.limits.time;
+                let has_room = at < self.limits.max_jobs && started.elapsed() < self.limits.max_duration;
                 // Receives only when there is room, since a received job must be run.
                 if has_room && let Some(next) = more.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
                     batch.push(next);
@@ -147,7 +148,7 @@ impl WriterThread {
             self.conn.execute_batch("COMMIT")
         })();
         if outcome.is_err() {
-            self.shared.clear();
+            self.cache.clear();
             if !self.conn.is_autocommit() {
                 let _ = self.conn.execute_batch("ROLLBACK");
             }
@@ -168,7 +169,7 @@ impl WriterThread {
             Err(_) => {
                 for job in batch {
                     let mut alone = vec![job];
-                    let outcome = self.transaction(&mut alone, None);
+                    let outcome = self.run_in_transaction(&mut alone, None);
                     self.reply_all(alone, outcome);
                 }
             }

@@ -1,7 +1,7 @@
 //! Any keyword rule over any text: a rule compiles or returns an error, and a plain keyword without switches is found
 //! exactly where it occurs.
 
-use vigie::evaluate::keyword::{KeywordMatching, KeywordRule};
+use vigie::evaluate::keyword::{KeywordSyntax, KeywordRule};
 
 // Input: the switches, the keyword up to a line feed, the text.
 pub fn run(data: &[u8]) {
@@ -15,7 +15,7 @@ pub fn run(data: &[u8]) {
     }
     let rule = KeywordRule {
         pattern: pattern.to_owned(),
-        matching: if is_set(0) { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
+        match_type: if is_set(0) { KeywordSyntax::RegularExpression } else { KeywordSyntax::PlainText },
         invert: is_set(1),
         match_case: is_set(2),
         whole_word: is_set(3),

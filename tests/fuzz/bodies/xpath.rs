@@ -39,9 +39,9 @@ pub fn run(data: &[u8]) {
     assert!(one.is_some() || other.is_some(), "`{path}` is there and is not");
     assert_eq!(one, evaluate(&exists, &response()), "`{path}` says something else the second time");
     // With inline fuel the result is the same, or the fuel is exhausted.
-    let limited = response().with_inline_fuel();
+    let limited = response().with_inline_node_budget();
     let inline = evaluate(&exists, &limited);
-    assert!(limited.is_fuel_exhausted() || inline == one, "`{path}` in passing: {inline:?}, else {one:?}");
+    assert!(limited.is_node_budget_exhausted() || inline == one, "`{path}` in passing: {inline:?}, else {one:?}");
     if let Ok(count) = assertion("count", "0") {
         let none = evaluate(&count, &response());
         assert!(none.is_some() || one.is_some(), "`{path}` is there and counts none");

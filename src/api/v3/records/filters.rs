@@ -41,15 +41,15 @@ pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &Ti
             let blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
             let kind =
                 query.parse_one("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
-            filter.fields.extend(kind.map(|kind| ("type", kind)));
+            filter.field_values.extend(kind.map(|kind| ("type", kind)));
             let weekly = query.parse_one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
-            filter.fields.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
+            filter.field_values.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
             let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
             filter.parent_ids.extend(query.parse_one("assoc_id", "an id", id));
         }
         RecordKind::Event => {
             let event = query.text("event").map(Value::from);
-            filter.fields.extend(event.map(|event| ("event", event)));
+            filter.field_values.extend(event.map(|event| ("event", event)));
             (filter.from, filter.until) = time_range(query, zone);
         }
         _ => {}

@@ -69,7 +69,7 @@ pub(super) async fn get_capture(
         HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
     };
     let fields: [(HeaderName, HeaderValue); 4] = [
-        (header::CONTENT_TYPE, value(&capture.mimetype)),
+        (header::CONTENT_TYPE, value(&capture.media_type)),
         (header::CONTENT_DISPOSITION, value(&format!("attachment; filename=\"{name}\""))),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),

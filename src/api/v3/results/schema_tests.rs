@@ -10,10 +10,10 @@ use super::result_schema;
 use crate::domain::{
     ActionResult, Attempt, BrowserFacts, BrowserStep, Capture, Certificate, CheckDetails, CheckId,
     CheckResult, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault,
-    FtpFacts, FullPage, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, PageObject, PageObjectChange, PageObjectKind, PageTiming, Phase, Phases, PingFacts,
-    RedirectHop, Revision, RoundTripFacts, RunId, Status, StepResult, Timestamp, TlsFacts, Verification,
-    Warning, WarningKind,
+    FtpFacts, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns, MonitorId,
+    MonitorType, Outcome, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, Phase, Phases,
+    PingFacts, RedirectHop, Revision, RoundTripFacts, RunId, Status, StepResult, Timestamp, TlsFacts,
+    Verification, Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -45,27 +45,27 @@ fn full_result() -> CheckResult {
         warning_status: Some(Status::REDIRECTED),
         status_text: "x".to_owned(),
         reasons: vec!["x".to_owned()],
-        total_us: 9,
+        duration_us: 9,
         address: Some(([127, 0, 0, 1], 80).into()),
         attempts: vec![Attempt {
             number: 1,
             started_at: at,
-            total_us: 9,
+            duration_us: 9,
             phases,
             failure: Some(
-                Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x").into_page_object("x"),
+                Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x").into_page_object_failure("x"),
             ),
             warnings: vec![Warning {
-                part_status: Some(Status(7007)),
-                ..Warning::new(WarningKind::Note, "x")
+                cause_status: Some(Status(7007)),
+                ..Warning::new(WarningKind::Informational, "x")
             }],
         }],
         facts: Facts {
             http: Some(Box::new(HttpFacts {
                 http_reason: text(),
-                changed: true,
+                content_changed: true,
                 text_sha256: text(),
-                text_sha256_before: text(),
+                previous_text_sha256: text(),
                 content_type: text(),
                 redirects: vec![RedirectHop {
                     url: "x".into(),
@@ -81,7 +81,7 @@ fn full_result() -> CheckResult {
                 certificates: vec![Certificate {
                     subject: "x".to_owned(),
                     issuer: "x".to_owned(),
-                    names: vec!["x".to_owned()],
+                    subject_alt_names: vec!["x".to_owned()],
                     not_before: at,
                     not_after: at,
                     sha256: "ab".repeat(32),
@@ -95,7 +95,7 @@ fn full_result() -> CheckResult {
                 recursion_available: true,
                 truncated: true,
                 response_bytes: Some(1),
-                ttl: Some(1),
+                min_ttl_seconds: Some(1),
                 ..DnsFacts::default()
             })),
             ping: Some(Box::new(PingFacts {
@@ -103,53 +103,53 @@ fn full_result() -> CheckResult {
                 rtt_avg_us: Some(1),
                 rtt_max_us: Some(1),
                 rtt_stddev_us: Some(1),
-                socket: "raw".to_owned(),
+                socket_type: "raw".to_owned(),
                 icmp_errors: vec!["x".to_owned()],
                 ..PingFacts::default()
             })),
             mail: Some(Box::new(MailFacts {
                 mail_banner: "x".to_owned(),
                 mail_capabilities: vec!["x".to_owned()],
-                mail_auth: text(),
-                password_in_clear: true,
+                mail_auth_method: text(),
+                sent_password_in_cleartext: true,
                 mailbox_messages: Some(1),
                 mailbox_bytes: Some(1),
             })),
             round_trip: Some(Box::new(RoundTripFacts {
-                trip_send_us: Some(1),
-                trip_transit_us: Some(1),
-                trip_fetch_us: Some(1),
+                round_trip_send_us: Some(1),
+                round_trip_transit_us: Some(1),
+                round_trip_fetch_us: Some(1),
                 ..RoundTripFacts::default()
             })),
             ftp: Some(Box::new(FtpFacts {
                 ftp_banner: "x".to_owned(),
-                ftp_passive: Some("EPSV".to_owned()),
+                ftp_passive_command: Some("EPSV".to_owned()),
                 ftp_data_address: Some(([127, 0, 0, 1], 80).into()),
-                ftp_listed: Some(1),
+                ftp_listed_entries: Some(1),
                 ftp_uploaded_bytes: Some(1),
-                ftp_session_reused: Some(true),
-                ftp_password_in_clear: true,
+                ftp_tls_session_resumed: Some(true),
+                ftp_sent_password_in_cleartext: true,
             })),
-            resolved: vec![[127, 0, 0, 1].into()],
+            resolved_addresses: vec![[127, 0, 0, 1].into()],
         },
         details: check_details(),
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
         verification: Some(Verification {
-            status: Status::VERIFIED_CONFIRMED,
+            status: Status::VERIFICATION_CONFIRMED,
             location_id: Some(LocationId(2)),
-            found: Some(Status::TIMED_OUT),
-            at,
+            recheck_status: Some(Status::TIMED_OUT),
+            completed_at: at,
         }),
         missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
     }
 }
 
 fn check_details() -> CheckDetails {
-    use PageObjectKind::{Font, Frame, Image, Media, Other, Script, Style};
+    use PageObjectKind::{Font, Frame, Image, Media, Other, Script, StyleSheet};
 
     let phases = every_phase();
-    let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "x").into_page_object("x");
-    let excerpt = Excerpt { mimetype: "x".into(), text: "x".into(), bytes: 1 };
+    let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "x").into_page_object_failure("x");
+    let excerpt = Excerpt { media_type: "x".into(), text: "x".into(), body_bytes: 1 };
     let exchange = HttpExchange {
         address: Some(([127, 0, 0, 1], 80).into()),
         phases,
@@ -166,12 +166,12 @@ fn check_details() -> CheckDetails {
         number: 1,
         name: "x".into(),
         status: Status::OK,
-        started_us: 1,
-        total_us: 1,
+        start_offset_us: 1,
+        duration_us: 1,
         phases,
         failures: vec![failure.clone()],
         exchanges: vec![exchange.clone()],
-        variables: vec!["x".into()],
+        variable_names: vec!["x".into()],
         browser_step: None,
     };
     let object = |kind| PageObject {
@@ -179,26 +179,26 @@ fn check_details() -> CheckDetails {
         kind,
         third_party: true,
         blocked: true,
-        started_us: 1,
-        total_us: 1,
+        start_offset_us: 1,
+        duration_us: 1,
         phases,
         http_status: 200,
         http_version: "x".into(),
-        mimetype: "x".into(),
+        media_type: "x".into(),
         body_wire_bytes: 1,
         body_bytes: 1,
         failure: Some(failure.clone()),
     };
-    let page = FullPage {
-        total_us: 1,
-        bytes: 1,
+    let page = PageLoad {
+        duration_us: 1,
+        decoded_bytes: 1,
         unlisted_objects: 1,
-        objects: [Image, Script, Style, Frame, Font, Media, Other].map(object).to_vec(),
+        objects: [Image, Script, StyleSheet, Frame, Font, Media, Other].map(object).to_vec(),
         changes: vec![PageObjectChange {
             status: Status::OBJECT_SIZE_CHANGED,
             url: "x".into(),
-            before: Some(1),
-            now: Some(2),
+            previous_bytes: Some(1),
+            current_bytes: Some(2),
         }],
     };
     let step = StepResult { browser_step: Some(Box::new(played(page.objects.clone()))), ..step };
@@ -207,27 +207,27 @@ fn check_details() -> CheckDetails {
         name: "x".into(),
         status: Status::OK,
         notify_on_error: true,
-        total_us: 1,
-        objects: 1,
-        bytes: 1,
+        duration_us: 1,
+        object_count: 1,
+        decoded_bytes: 1,
         failures: vec![failure],
     };
     let browser = BrowserFacts {
         name: "x".into(),
         version: "x".into(),
-        driver: "x".into(),
+        driver_version: "x".into(),
         user_agent: "x".into(),
         viewport: (1, 1),
-        device: "x".into(),
+        emulated_device: "x".into(),
         trace_id: Some("x".into()),
-        memory_bytes: Some(1),
+        peak_memory_bytes: Some(1),
     };
     CheckDetails {
         steps: vec![step],
         exchanges: vec![exchange],
-        page: Some(Box::new(page)),
+        page_load: Some(Box::new(page)),
         browser: Some(Box::new(browser)),
-        views: vec![view],
+        content_views: vec![view],
     }
 }
 
@@ -240,14 +240,14 @@ fn played(objects: Vec<PageObject>) -> BrowserStep {
             number: 1,
             action: "x".into(),
             status: Status::OK,
-            total_us: 1,
+            duration_us: 1,
             skipped: true,
         }],
         timing: Some(PageTiming {
             phases: every_phase(),
             first_contentful_paint_us: Some(1),
             largest_contentful_paint_us: Some(1),
-            layout_shift: Some(0.5),
+            cumulative_layout_shift: Some(0.5),
         }),
         objects,
         unlisted_objects: 1,
@@ -310,8 +310,8 @@ fn the_schema_has_exactly_the_keys_of_a_result() {
     for kind in [
         WarningKind::RedirectNotFollowed,
         WarningKind::CertificateExpiring,
-        WarningKind::FellBack,
-        WarningKind::Note,
+        WarningKind::Fallback,
+        WarningKind::Informational,
     ] {
         let name = serde_json::to_value(kind).unwrap();
         assert!(

@@ -44,7 +44,7 @@ pub(super) fn entry_from_exchange(
         "headersSize": -1,
         "bodySize": response_body_size(exchange),
     });
-    let mut entry = entry(started_at, exchange.started_us, &exchange.phases, request, response);
+    let mut entry = entry(started_at, exchange.start_offset_us, &exchange.phases, request, response);
     if let Some(address) = exchange.address {
         entry["serverIPAddress"] = address.ip().to_string().into();
     }
@@ -71,12 +71,12 @@ pub(super) fn entry_from_object(started_at: Timestamp, object: &PageObject) -> V
         "httpVersion": version,
         "cookies": [],
         "headers": [],
-        "content": content_sizes(object.body_bytes, object.body_wire_bytes, &object.mimetype),
+        "content": content_sizes(object.body_bytes, object.body_wire_bytes, &object.media_type),
         "redirectURL": "",
         "headersSize": -1,
         "bodySize": object.body_wire_bytes,
     });
-    let mut entry = entry(started_at, object.started_us, &object.phases, request, response);
+    let mut entry = entry(started_at, object.start_offset_us, &object.phases, request, response);
     add_notes(&mut entry, object.failure.as_ref(), None);
     entry
 }
@@ -140,14 +140,14 @@ fn query_pairs(url: &str) -> Vec<Value> {
 fn request_body_size(exchange: &HttpExchange) -> i64 {
     let declared = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
     match (&exchange.request_body, exchange.method.as_str()) {
-        (Some(body), _) => i64::try_from(body.bytes).unwrap_or(i64::MAX),
+        (Some(body), _) => i64::try_from(body.body_bytes).unwrap_or(i64::MAX),
         (None, "POST" | "PUT" | "PATCH") => declared.unwrap_or(-1),
         (None, _) => declared.unwrap_or(0),
     }
 }
 
 fn post_data(body: &Excerpt) -> Value {
-    let mut posted = json!({"mimeType": body.mimetype, "text": body.text});
+    let mut posted = json!({"mimeType": body.media_type, "text": body.text});
     mark_truncated(&mut posted, body);
     posted
 }
@@ -165,8 +165,8 @@ fn response_content(exchange: &HttpExchange) -> Value {
 
 /// Notes the whole length of a text that was cut or masked.
 fn mark_truncated(value: &mut Value, body: &Excerpt) {
-    if body.bytes > body.text.len() as u64 {
-        value["comment"] = format!("the whole has {} bytes", body.bytes).into();
+    if body.body_bytes > body.text.len() as u64 {
+        value["comment"] = format!("the whole has {} bytes", body.body_bytes).into();
     }
 }
 

@@ -93,7 +93,7 @@ fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
             };
             let reason = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
             json!({
-                "startedDateTime": attempt_started_at(result) + Duration::from_micros(step.started_us),
+                "startedDateTime": attempt_started_at(result) + Duration::from_micros(step.start_offset_us),
                 "id": step_id(number, step),
                 "title": format!("{}: {}", result.monitor_name, step.name),
                 "pageTimings": {
@@ -112,7 +112,8 @@ fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
 
 fn result_page(number: usize, result: &CheckResult) -> Value {
     let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let loaded = result.details.page.as_ref().map_or(-1.0, |page| super::entry::to_millis(page.total_us));
+    let loaded =
+        result.details.page_load.as_ref().map_or(-1.0, |page| super::entry::to_millis(page.duration_us));
     json!({
         "startedDateTime": attempt_started_at(result),
         "id": page_id(number),
@@ -137,13 +138,13 @@ fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
         step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
     });
     let exchanges = outside_steps.chain(in_steps).map(|(exchange, comment, id)| {
-        (exchange.started_us, super::entry::entry_from_exchange(started_at, exchange, comment), id)
+        (exchange.start_offset_us, super::entry::entry_from_exchange(started_at, exchange, comment), id)
     });
     // The steps already contain what the browser loaded.
     let is_browser = details.steps.iter().any(|step| step.browser_step.is_some());
-    let objects = details.page.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
+    let objects = details.page_load.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
     let objects = objects.map(|object| {
-        (object.started_us, super::entry::entry_from_object(started_at, object), page_id(number))
+        (object.start_offset_us, super::entry::entry_from_object(started_at, object), page_id(number))
     });
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
     entries.sort_by_key(|(started_us, ..)| *started_us);

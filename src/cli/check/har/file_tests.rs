@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::domain::{
-    BrowserStep, CheckDetails, CheckMetadata, Excerpt, Failure, FailureKind, FullPage, HttpExchange,
-    LocationId, MonitorId, MonitorType, Outcome, PageObject, PageObjectKind, PageTiming, Phase, Phases,
+    BrowserStep, CheckDetails, CheckMetadata, Excerpt, Failure, FailureKind, HttpExchange, LocationId,
+    MonitorId, MonitorType, Outcome, PageLoad, PageObject, PageObjectKind, PageTiming, Phase, Phases,
     Revision, Status, StepResult, Verdict,
 };
 
@@ -37,7 +37,7 @@ fn result(check_details: CheckDetails) -> CheckResult {
 
 fn exchange() -> HttpExchange {
     HttpExchange {
-        started_us: 1_500,
+        start_offset_us: 1_500,
         method: "POST".into(),
         url: "https://shop.test/buy?item=a%20b&n=2".into(),
         address: Some("192.0.2.1:443".parse::<SocketAddr>().unwrap()),
@@ -51,12 +51,12 @@ fn exchange() -> HttpExchange {
             (Phase::Validate, 9_000),
         ]),
         request_headers: [("authorization", "********")].into_iter().collect(),
-        request_body: Some(Excerpt { mimetype: "text/plain".into(), text: "one".into(), bytes: 3 }),
+        request_body: Some(Excerpt { media_type: "text/plain".into(), text: "one".into(), body_bytes: 3 }),
         http_status: 302,
         http_version: "HTTP/1.1".into(),
         http_reason: Some("Found".into()),
         response_headers: [("Location", "/done"), ("Content-Type", "text/html")].into_iter().collect(),
-        response_body: Some(Excerpt { mimetype: "text/html".into(), text: "<p>".into(), bytes: 70 }),
+        response_body: Some(Excerpt { media_type: "text/html".into(), text: "<p>".into(), body_bytes: 70 }),
         body_wire_bytes: 30,
         body_bytes: 70,
         failure: None,
@@ -176,12 +176,12 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
         number,
         name: "Log in".into(),
         status: Status::OK,
-        started_us,
-        total_us: 1,
+        start_offset_us: started_us,
+        duration_us: 1,
         phases: Phases::default(),
         failures: Vec::new(),
-        exchanges: vec![HttpExchange { started_us, ..exchange() }],
-        variables: Vec::new(),
+        exchanges: vec![HttpExchange { start_offset_us: started_us, ..exchange() }],
+        variable_names: Vec::new(),
         browser_step: None,
     };
     let object = PageObject {
@@ -189,21 +189,21 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
         kind: PageObjectKind::Image,
         third_party: true,
         blocked: false,
-        started_us: 5,
-        total_us: 9,
+        start_offset_us: 5,
+        duration_us: 9,
         phases: phases(&[(Phase::FirstByte, 3)]),
         http_status: 200,
         http_version: "HTTP/2".into(),
-        mimetype: "image/png".into(),
+        media_type: "image/png".into(),
         body_wire_bytes: 10,
         body_bytes: 10,
         failure: None,
     };
-    let page = FullPage { total_us: 2_500, objects: vec![object], ..FullPage::default() };
+    let page = PageLoad { duration_us: 2_500, objects: vec![object], ..PageLoad::default() };
     let first = CheckDetails { steps: vec![step(1, 10), step(2, 90)], ..CheckDetails::default() };
     let second = CheckDetails {
-        page: Some(Box::new(page)),
-        exchanges: vec![HttpExchange { started_us: 0, ..exchange() }],
+        page_load: Some(Box::new(page)),
+        exchanges: vec![HttpExchange { start_offset_us: 0, ..exchange() }],
         ..CheckDetails::default()
     };
     let har = valid_har(&[result(first), result(second), result(CheckDetails::default())]);
@@ -232,18 +232,18 @@ fn a_browser_step_is_a_page_with_its_timings() {
         number,
         name: format!("Step {number}"),
         status: Status::OK,
-        started_us: u64::from(number) * 1_000_000,
-        total_us: 1,
+        start_offset_us: u64::from(number) * 1_000_000,
+        duration_us: 1,
         phases: Phases::default(),
         failures: Vec::new(),
-        exchanges: vec![HttpExchange { started_us: u64::from(number) * 1_000_000 + 5, ..exchange() }],
-        variables: Vec::new(),
+        exchanges: vec![HttpExchange { start_offset_us: u64::from(number) * 1_000_000 + 5, ..exchange() }],
+        variable_names: Vec::new(),
         browser_step: Some(Box::new(played)),
     };
-    let object = FullPage::default();
+    let object = PageLoad::default();
     let details = CheckDetails {
         steps: vec![step(1, played), step(2, BrowserStep::default())],
-        page: Some(Box::new(object)),
+        page_load: Some(Box::new(object)),
         ..CheckDetails::default()
     };
     let har = valid_har(&[result(details)]);

@@ -106,7 +106,7 @@ impl<'a> MailboxPoll<'a> {
         };
         let found_at = Instant::now();
         if let Err(failure) = fetch_and_delete(search, &mut mailbox, &message).await {
-            if failure.kind == FailureKind::TcpReplyUnexpected {
+            if failure.kind == FailureKind::UnexpectedReply {
                 let _ = timeout(QUIT_TIMEOUT, mailbox.undo_deletions()).await;
             }
             return Err(failure);
@@ -145,7 +145,7 @@ async fn delete_stale(mailbox: &mut Pop3Mailbox<'_, '_>, stale: &[MessageEntry])
     for message in stale {
         match mailbox.delete(message.number).await {
             Ok(()) => deleted += 1,
-            Err(failure) if failure.kind == FailureKind::TcpReplyUnexpected => {}
+            Err(failure) if failure.kind == FailureKind::UnexpectedReply => {}
             Err(failure) => return Err(failure),
         }
     }

@@ -108,7 +108,7 @@ impl<'a> MessageSearch<'a> {
         let fail = |kind, detail: &str| Err(Failure::new(Phase::Fetch, kind, detail));
         match mailbox.read_full_message(message.number, &mut scanner, MAX_MESSAGE_BYTES).await? {
             ReadOutcome::Refused => {
-                fail(FailureKind::TcpReplyUnexpected, "it lists the message, but refuses RETR")
+                fail(FailureKind::UnexpectedReply, "it lists the message, but refuses RETR")
             }
             ReadOutcome::TooLong => {
                 fail(FailureKind::ResponseTooLarge, "the message came back with more than 1 MiB")

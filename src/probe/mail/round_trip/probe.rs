@@ -92,7 +92,11 @@ impl RoundTripProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         if !self.email_address.is_ascii() {
             let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email_address);
-            return Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
+            return Observation::from_failure(Failure::new(
+                Phase::Prepare,
+                FailureKind::ProbeUnsupported,
+                detail,
+            ));
         }
         let (started, sent_at) = (Instant::now(), cx.clock.now());
         let token = self.token_signer.issue_token(sent_at);
@@ -137,12 +141,12 @@ impl RoundTripProbe {
             let mut poll = MailboxPoll::new(cx);
             let outcome = poll.run(&self.pop_target, &mut search).await;
             schedule.record_poll(started.elapsed(), poll.min_login_delay_seconds());
-            state.facts.deleted_stale += poll.deleted_stale_count;
+            state.facts.deleted_stale_messages += poll.deleted_stale_count;
             state.facts.mailbox_polls += u32::from(poll.opened_mailbox());
             match outcome {
                 PollOutcome::NotFound { has_unexamined: true } => schedule.reset_delay(),
                 PollOutcome::NotFound { has_unexamined: false } => {}
-                PollOutcome::Locked => state.facts.mailbox_locked += 1,
+                PollOutcome::Locked => state.facts.mailbox_locked_count += 1,
                 PollOutcome::Failed(failure) => {
                     let failure = with_fetch_context(failure, &self.pop_target);
                     return build_round_trip_observation(
@@ -154,8 +158,9 @@ impl RoundTripProbe {
                     );
                 }
                 PollOutcome::Delivered { found_at, fetched_at } => {
-                    state.facts.trip_transit_us = to_micros(found_at - accepted_message.accepted_instant);
-                    state.facts.trip_fetch_us = to_micros(fetched_at - found_at);
+                    state.facts.round_trip_transit_us =
+                        to_micros(found_at - accepted_message.accepted_instant);
+                    state.facts.round_trip_fetch_us = to_micros(fetched_at - found_at);
                     return build_round_trip_observation(
                         &self.pop_target,
                         started - accepted_message.accepted_instant,

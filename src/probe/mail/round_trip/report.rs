@@ -31,11 +31,14 @@ impl RoundTripState {
         mail_facts: &MailFacts,
     ) -> Self {
         Self {
-            facts: RoundTripFacts { trip_send_us: to_micros(message.accepted_instant - started), ..facts },
+            facts: RoundTripFacts {
+                round_trip_send_us: to_micros(message.accepted_instant - started),
+                ..facts
+            },
             started,
             phases: session.connect_trace.phases,
             transcript: session.transcript.to_capture(),
-            password_in_clear: mail_facts.password_in_clear,
+            password_in_clear: mail_facts.sent_password_in_cleartext,
         }
     }
 }
@@ -50,7 +53,7 @@ pub(super) fn build_round_trip_observation(
     outcome: Result<(), Failure>,
 ) -> Observation {
     let mut mail_facts = poll.facts();
-    mail_facts.password_in_clear |= state.password_in_clear;
+    mail_facts.sent_password_in_cleartext |= state.password_in_clear;
     let mail_facts = redact_facts(&poll.session.transcript, mail_facts);
     let mut session = poll.session;
     if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
@@ -75,7 +78,7 @@ pub(super) fn not_delivered_failure(accepted_message: &AcceptedMessage, facts: &
     let (accepted_at, reply) = (accepted_message.accepted_wall_time, &accepted_message.reply);
     let waited = accepted_message.accepted_instant.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    let locked = match facts.mailbox_locked {
+    let locked = match facts.mailbox_locked_count {
         0 => String::new(),
         count => format!(" and found locked {}", times(count)),
     };

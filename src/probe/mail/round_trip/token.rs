@@ -162,7 +162,7 @@ mod tests {
         let keyring = Arc::new(Keyring::ephemeral());
         let tokens = tokens(&keyring, 7);
         let before = tokens.issue_token(NOW - Duration::from_hours(48));
-        keyring.rotate().unwrap();
+        keyring.add_key().unwrap();
         let own = tokens.issue_token(NOW);
         assert_eq!(tokens.classify(&before, &own, NOW), MessageOrigin::StaleCheck);
         assert_eq!(tokens.classify(&own, &own, NOW), MessageOrigin::ThisCheck);

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn bodies_are_named_by_their_type_and_truncated() {
         let kind =
-            |content_type| body_capture(b"x", content_type).map(|capture| (capture.name, capture.mimetype));
+            |content_type| body_capture(b"x", content_type).map(|capture| (capture.name, capture.media_type));
         let expected = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
         assert_eq!(kind(None), expected("response-body.txt", "text/plain"));
         let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(kind(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
         assert_eq!(body_capture(&[], None), None);
         assert_eq!(
-            body_capture(&vec![b'x'; MAX_CAPTURED_BODY_BYTES + 9], None).map(|c| c.bytes),
+            body_capture(&vec![b'x'; MAX_CAPTURED_BODY_BYTES + 9], None).map(|c| c.content_bytes),
             Some(MAX_CAPTURED_BODY_BYTES as u64)
         );
     }

@@ -31,7 +31,7 @@ impl RequestChain<'_> {
     #[must_use]
     pub fn build_http_exchange(&mut self, record: &ExchangeRecord<'_>) -> HttpExchange {
         let mut exchange = HttpExchange {
-            started_us: u64::try_from(self.exchange_offset.as_micros()).unwrap_or(u64::MAX),
+            start_offset_us: u64::try_from(self.exchange_offset.as_micros()).unwrap_or(u64::MAX),
             method: self.current_method.as_str().to_owned(),
             url: self.current_url.as_str().to_owned(),
             address: self.exchange_trace.peer_address,
@@ -70,9 +70,9 @@ impl RequestChain<'_> {
 fn body_excerpt(body: &[u8], body_bytes: u64, headers: &HeaderMap, max_bytes: usize) -> Excerpt {
     let text = from_utf8_lossy(body.get(..max_bytes).unwrap_or(body)).into_owned();
     Excerpt {
-        mimetype: content_type(headers).map(truncate_for_result).unwrap_or_default(),
+        media_type: content_type(headers).map(truncate_for_result).unwrap_or_default(),
         text,
-        bytes: body_bytes,
+        body_bytes,
     }
 }
 

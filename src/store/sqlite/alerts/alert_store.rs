@@ -13,7 +13,7 @@ use super::prepared_alerts::PreparedAlerts;
 use super::{episodes, outbox};
 
 /// Rows that one transaction removes.
-const CHUNK_ROWS: i64 = 1000;
+const DELETE_CHUNK_ROWS: i64 = 1000;
 
 impl AlertStore for SqliteStore {
     fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>> {
@@ -57,7 +57,7 @@ impl AlertStore for SqliteStore {
 
 /// Prepares `changes` for writing. Files are compressed on a blocking thread.
 async fn prepare(changes: AlertChanges) -> Result<PreparedAlerts, StoreError> {
-    if changes.evidence.is_empty() {
+    if changes.added_captures.is_empty() {
         return Ok(PreparedAlerts::prepare(changes));
     }
     // Fails only when the runtime shuts down.
@@ -83,11 +83,11 @@ async fn delete_in_chunks(
         let rows = store
             .writer
             .call(move |writing| {
-                writing.conn.prepare_cached(removal)?.execute([before.as_micros(), CHUNK_ROWS])
+                writing.conn.prepare_cached(removal)?.execute([before.as_micros(), DELETE_CHUNK_ROWS])
             })
             .await? as u64;
         removed += rows;
-        if to_signed(rows) < CHUNK_ROWS {
+        if to_signed(rows) < DELETE_CHUNK_ROWS {
             return Ok(removed);
         }
     }

@@ -20,18 +20,19 @@ pub(super) const DELETE_ENDED: &str =
 /// An episode with its body as text.
 pub(super) struct EpisodeRow {
     episode: StoredEpisode,
-    body: String,
+    change_json: String,
 }
 
 impl EpisodeRow {
     pub(super) fn from_episode(mut episode: StoredEpisode) -> Self {
-        let body = std::mem::take(&mut episode.body);
-        Self { episode, body: serde_json::Value::Object(body).to_string() }
+        let body = std::mem::take(&mut episode.change_fields);
+        Self { episode, change_json: serde_json::Value::Object(body).to_string() }
     }
 
     /// Inserts or updates the episode, but keeps its acknowledgement, which is written separately.
     pub(super) fn upsert(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let StoredEpisode { id, customer, monitor_id, monitor_name, since, ended_at, .. } = &self.episode;
+        let StoredEpisode { id, customer, monitor_id, monitor_name, started_at: since, ended_at, .. } =
+            &self.episode;
         conn.prepare_cached(
             "INSERT INTO episodes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT DO UPDATE SET ended_at = ?6, body = ?9",
@@ -45,7 +46,7 @@ impl EpisodeRow {
             ended_at.map(Timestamp::as_micros),
             self.episode.acknowledged_by,
             self.episode.acknowledged_at.map(Timestamp::as_micros),
-            self.body
+            self.change_json
         ])?;
         Ok(())
     }
@@ -58,7 +59,7 @@ pub(super) fn read_page(
     page: Pagination,
 ) -> rusqlite::Result<Paginated<StoredEpisode>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
-    match filter.open {
+    match filter.is_open {
         Some(true) => conditions.push("ended_at IS NULL"),
         Some(false) => conditions.push("ended_at IS NOT NULL"),
         None => {}
@@ -76,8 +77,13 @@ pub(super) fn read_page(
         }
     }
     let conditions = conditions.join(" AND ");
-    let list =
-        PagedQuery { table: "episodes", columns: COLUMNS, order: "since DESC, id DESC", conditions, values };
+    let list = PagedQuery {
+        table: "episodes",
+        columns: COLUMNS,
+        order_by: "since DESC, id DESC",
+        conditions,
+        values,
+    };
     list.fetch(conn, page, episode_from_row)
 }
 
@@ -118,10 +124,10 @@ fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> 
         customer: CustomerId(row.get(1)?),
         monitor_id: MonitorId(row.get(2)?),
         monitor_name: row.get(3)?,
-        since: Timestamp::from_micros(row.get(4)?),
+        started_at: Timestamp::from_micros(row.get(4)?),
         ended_at: time(5)?,
         acknowledged_by: row.get(6)?,
         acknowledged_at: time(7)?,
-        body: json_object_column(row, RowRef { table: "episodes", key: &[("id", id)] }, 8, "body")?,
+        change_fields: json_object_column(row, RowRef { table: "episodes", key: &[("id", id)] }, 8, "body")?,
     })
 }

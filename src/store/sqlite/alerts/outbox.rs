@@ -25,20 +25,27 @@ pub(super) const DELETE_FINISHED: &str = "DELETE FROM notifications WHERE id IN 
 
 /// A notification with its content as text.
 pub(super) struct NotificationRow {
-    new: NewNotification,
-    notice: String,
+    notification: NewNotification,
+    content_json: String,
 }
 
 impl NotificationRow {
     pub(super) fn from_notification(new: NewNotification) -> Self {
         // Serialization cannot fail: all map keys are strings.
         let content = serde_json::to_string(&new.content).unwrap_or_else(|_| "null".to_owned());
-        Self { new, notice: content }
+        Self { notification: new, content_json: content }
     }
 
     /// Inserts it; returns whether its key is new.
     pub(super) fn insert(&self, conn: &Connection) -> rusqlite::Result<bool> {
-        let NewNotification { key, recipient, group, content, created_at, not_before } = &self.new;
+        let NewNotification {
+            idempotency_key: key,
+            recipient_id: recipient,
+            group_id: group,
+            content,
+            created_at,
+            not_before,
+        } = &self.notification;
         let inserted = conn
             .prepare_cached(
                 "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
@@ -51,27 +58,27 @@ impl NotificationRow {
                 recipient.0,
                 group,
                 content.monitor_id.map(|id| id.0),
-                content.episode.map(|id| id.0),
+                content.episode_id.map(|id| id.0),
                 content.check_id.map(|id| id.0.cast_signed()),
                 created_at.as_micros(),
                 not_before.as_micros(),
-                self.notice
+                self.content_json
             ])?;
         Ok(inserted == 1)
     }
 
     /// Returns its id, whether it is new or exists already.
-    fn insert_or_find(&self, conn: &Connection) -> rusqlite::Result<i64> {
+    fn insert_or_find_id(&self, conn: &Connection) -> rusqlite::Result<i64> {
         if self.insert(conn)? {
             return Ok(conn.last_insert_rowid());
         }
         conn.prepare_cached("SELECT id FROM notifications WHERE key = ?1")?
-            .query_row([&self.new.key], |row| row.get(0))
+            .query_row([&self.notification.idempotency_key], |row| row.get(0))
     }
 }
 
 impl Outbox for SqliteStore {
-    fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn due_notifications(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
         Box::pin(self.readers.call(move |conn| select_due(conn, now, max, each)))
     }
 
@@ -84,7 +91,7 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn held_notifications(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
         Box::pin(self.readers.call(move |conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM notifications WHERE state = 1 AND recipient = ?1 ORDER BY id LIMIT ?2"
@@ -127,7 +134,7 @@ impl Outbox for SqliteStore {
             let rows: Vec<NotificationRow> =
                 new.into_iter().map(NotificationRow::from_notification).collect();
             self.writer
-                .call(move |writing| rows.iter().map(|row| row.insert_or_find(writing.conn)).collect())
+                .call(move |writing| rows.iter().map(|row| row.insert_or_find_id(writing.conn)).collect())
                 .await
         })
     }
@@ -140,7 +147,7 @@ impl Outbox for SqliteStore {
         Box::pin(self.readers.call(move |conn| read_page(conn, &filter, page)))
     }
 
-    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool> {
+    fn retry_dead(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(self.writer.call(move |writing| {
             let changed = writing
                 .conn
@@ -199,7 +206,7 @@ fn record_outcome(
                  WHERE id = ?1 AND state = 0",
             )?
             .execute([id, at])?,
-        DeliveryOutcome::Failed { error, next_at } => conn
+        DeliveryOutcome::RetryScheduled { error, next_attempt_at: next_at } => conn
             .prepare_cached(
                 "UPDATE notifications SET attempts = attempts + 1, next_at = ?2, error = ?3
                  WHERE id = ?1 AND state = 0",
@@ -245,7 +252,7 @@ fn read_page(
         }
     }
     let conditions = conditions.join(" AND ");
-    PagedQuery { table: "notifications", columns: COLUMNS, order: "id DESC", conditions, values }.fetch(
+    PagedQuery { table: "notifications", columns: COLUMNS, order_by: "id DESC", conditions, values }.fetch(
         conn,
         page,
         notification_from_row,
@@ -268,14 +275,14 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
     Ok(Notification {
         id,
         message: NewNotification {
-            key: row.get(1)?,
-            recipient: RecipientId(row.get(2)?),
-            group: row.get(3)?,
+            idempotency_key: row.get(1)?,
+            recipient_id: RecipientId(row.get(2)?),
+            group_id: row.get(3)?,
             content,
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: row_ref.require_known("state", state, known)?,
+        state: row_ref.require_decoded("state", state, known)?,
         attempts: row.get(7)?,
         next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

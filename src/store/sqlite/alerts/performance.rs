@@ -9,7 +9,7 @@ use super::outbox;
 use crate::store::sqlite::store::SqliteStore;
 
 impl PerformanceAlertStore for SqliteStore {
-    fn active(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>> {
+    fn active_alerts(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>> {
         Box::pin(self.readers.call(select_active))
     }
 
@@ -22,7 +22,8 @@ impl PerformanceAlertStore for SqliteStore {
         let notifications: Vec<_> =
             notifications.into_iter().map(outbox::NotificationRow::from_notification).collect();
         Box::pin(self.writer.call(move |writing| {
-            for StoredPerformanceAlert { alert, location, body } in &raised {
+            for StoredPerformanceAlert { alert_id: alert, location_id: location, state_json: body } in &raised
+            {
                 writing
                     .conn
                     .prepare_cached("INSERT OR REPLACE INTO raised VALUES (?1, ?2, ?3)")?
@@ -46,9 +47,9 @@ fn select_active(conn: &Connection) -> rusqlite::Result<Vec<StoredPerformanceAle
     conn.prepare_cached("SELECT alert, location_id, body FROM raised ORDER BY alert, location_id")?
         .query_map([], |row| {
             Ok(StoredPerformanceAlert {
-                alert: row.get(0)?,
-                location: LocationId(row.get(1)?),
-                body: row.get(2)?,
+                alert_id: row.get(0)?,
+                location_id: LocationId(row.get(1)?),
+                state_json: row.get(2)?,
             })
         })?
         .collect()

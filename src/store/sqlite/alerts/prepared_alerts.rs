@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::domain::MonitorId;
 use crate::store::contract::{AlertChanges, VerifiedCheck};
-use crate::store::sqlite::rollup::pending_rollups::RolledUntil;
+use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
 use crate::store::sqlite::writer::WriteContext;
 
 use super::{episodes, outbox, result_updates};
@@ -15,8 +15,8 @@ pub(in crate::store::sqlite) struct PreparedAlerts {
     alert_states: Vec<(MonitorId, Option<String>)>,
     episodes: Vec<episodes::EpisodeRow>,
     notifications: Vec<outbox::NotificationRow>,
-    verified: Vec<VerifiedCheck>,
-    evidence: Vec<result_updates::CompressedEvidence>,
+    verified_checks: Vec<VerifiedCheck>,
+    added_captures: Vec<result_updates::CompressedCapture>,
 }
 
 impl PreparedAlerts {
@@ -29,11 +29,11 @@ impl PreparedAlerts {
                 .into_iter()
                 .map(outbox::NotificationRow::from_notification)
                 .collect(),
-            verified: changes.verifications,
-            evidence: changes
-                .evidence
+            verified_checks: changes.verified_checks,
+            added_captures: changes
+                .added_captures
                 .into_iter()
-                .filter_map(result_updates::CompressedEvidence::from_evidence)
+                .filter_map(result_updates::CompressedCapture::from_added_capture)
                 .collect(),
         }
     }
@@ -41,7 +41,7 @@ impl PreparedAlerts {
     /// Writes all changes, after the results of the same transaction that they may refer to.
     pub(in crate::store::sqlite) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
         for (monitor, body) in &self.alert_states {
-            store_alert_state(writing.conn, *monitor, body.as_deref())?;
+            upsert_or_delete_alert_state(writing.conn, *monitor, body.as_deref())?;
         }
         for episode in &self.episodes {
             episode.upsert(writing.conn)?;
@@ -49,20 +49,24 @@ impl PreparedAlerts {
         for notification in &self.notifications {
             notification.insert(writing.conn)?;
         }
-        if !self.verified.is_empty() {
-            let rolled = RolledUntil::read(writing.conn)?;
-            for verified in &self.verified {
+        if !self.verified_checks.is_empty() {
+            let rolled = RollupFrontier::read(writing.conn)?;
+            for verified in &self.verified_checks {
                 result_updates::apply_verification(writing, verified, &rolled)?;
             }
         }
-        for evidence in &self.evidence {
+        for evidence in &self.added_captures {
             evidence.attach(writing.conn)?;
         }
         Ok(())
     }
 }
 
-fn store_alert_state(conn: &Connection, monitor: MonitorId, body: Option<&str>) -> rusqlite::Result<()> {
+fn upsert_or_delete_alert_state(
+    conn: &Connection,
+    monitor: MonitorId,
+    body: Option<&str>,
+) -> rusqlite::Result<()> {
     match body {
         Some(body) => conn
             .prepare_cached("INSERT INTO watches VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = ?2")?

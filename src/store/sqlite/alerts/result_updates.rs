@@ -3,43 +3,43 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Capture, Outcome, Status};
-use crate::store::contract::{Evidence, ResultKey, VerifiedCheck};
+use crate::store::contract::{AddedCapture, ResultKey, VerifiedCheck};
 
 use crate::store::sqlite::captures::{self, CaptureChunk};
 use crate::store::sqlite::decode::{RowRef, skip_undecodable};
 use crate::store::sqlite::result_counts::CountChanges;
 use crate::store::sqlite::result_row::{DetailsBody, to_json};
-use crate::store::sqlite::rollup::pending_rollups::RolledUntil;
+use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
 use crate::store::sqlite::writer::WriteContext;
 
 /// A compressed file that is added after its result.
-pub(super) struct CompressedEvidence {
-    result: ResultKey,
-    file: Capture,
+pub(super) struct CompressedCapture {
+    result_key: ResultKey,
+    capture: Capture,
     chunks: Vec<CaptureChunk>,
 }
 
-impl CompressedEvidence {
+impl CompressedCapture {
     /// Compresses a file; `None` when it has no content, or is too large.
-    pub(super) fn from_evidence(evidence: Evidence) -> Option<Self> {
-        let mut files = vec![evidence.file];
+    pub(super) fn from_added_capture(evidence: AddedCapture) -> Option<Self> {
+        let mut files = vec![evidence.capture];
         let chunks = captures::compress_all(&mut files);
-        Some(Self { result: evidence.result, file: files.pop()?, chunks })
+        Some(Self { result_key: evidence.result_key, capture: files.pop()?, chunks })
     }
 
     /// Adds it to its result, if that exists and has no file of this name.
     pub(super) fn attach(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let Some(stored) = StoredOutcome::read(conn, &self.result)? else { return Ok(()) };
+        let Some(stored) = StoredOutcome::read(conn, &self.result_key)? else { return Ok(()) };
         // Details that cannot be decoded are neither overwritten nor do they block other writes.
-        let Some(mut details) = skip_undecodable(stored.read_details(conn, &self.result))? else {
+        let Some(mut details) = skip_undecodable(stored.read_details(conn, &self.result_key))? else {
             return Ok(());
         };
-        if details.captures.iter().any(|file| file.name == self.file.name) {
+        if details.captures.iter().any(|file| file.name == self.capture.name) {
             return Ok(());
         }
-        details.captures.push(self.file.clone());
-        stored.write_details(conn, &self.result, &details)?;
-        captures::insert(conn, stored.is_failed(), row_key(&self.result), &self.chunks)
+        details.captures.push(self.capture.clone());
+        stored.write_details(conn, &self.result_key, &details)?;
+        captures::insert(conn, stored.is_failed(), row_key(&self.result_key), &self.chunks)
     }
 }
 
@@ -48,14 +48,14 @@ impl CompressedEvidence {
 pub(super) fn apply_verification(
     writing: &mut WriteContext<'_>,
     verified: &VerifiedCheck,
-    rolled: &RolledUntil,
+    rolled: &RollupFrontier,
 ) -> rusqlite::Result<()> {
-    let (key, conn) = (&verified.result, writing.conn);
+    let (key, conn) = (&verified.result_key, writing.conn);
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
     let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
     details.verification = Some(verified.verification.clone());
     let is_downgraded =
-        verified.verification.status == Status::VERIFIED_NO_ERROR && stored.outcome == Outcome::Error;
+        verified.verification.status == Status::VERIFICATION_NO_ERROR && stored.outcome == Outcome::Error;
     if is_downgraded {
         details.status_text = None;
     }
@@ -74,12 +74,12 @@ pub(super) fn apply_verification(
          WHERE monitor_id = ?2 AND location_id = ?3 AND check_id = ?1 AND outcome = 2",
     )?
     .execute([key.check_id.0.cast_signed(), monitor, location, planned_at])?;
-    let owner = writing.shared.cached_customer(conn, monitor)?;
+    let owner = writing.cache.cached_customer(conn, monitor)?;
     let mut changes = CountChanges::default();
     changes.add(planned_at, owner, location, i64::from(Outcome::Error.code()), -1);
     changes.add(planned_at, owner, location, i64::from(Outcome::Warning.code()), 1);
     changes.flush(conn)?;
-    rolled.mark_run(conn, planned_at, monitor, location)
+    rolled.mark_result(conn, planned_at, monitor, location)
 }
 
 /// The stored outcome of a result, which can change.

@@ -16,36 +16,36 @@ const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
 
 /// Statistics of one monitor at one location.
 #[derive(Default)]
-pub(super) struct RollupFigures {
-    pub(super) runs: [u64; 6],
-    pub(super) sum_us: u64,
-    sketch: Option<DDSketch>,
+pub(super) struct RollupStats {
+    pub(super) runs_by_outcome: [u64; 6],
+    pub(super) duration_sum_us: u64,
+    duration_sketch: Option<DDSketch>,
 }
 
-impl RollupFigures {
+impl RollupStats {
     /// Adds `slots` runs with `outcome` that took `total_us` microseconds.
     pub(super) fn add(&mut self, outcome: Outcome, slots: u64, total_us: u64) {
-        self.runs[usize::from(outcome.code())] += slots;
+        self.runs_by_outcome[usize::from(outcome.code())] += slots;
         if matches!(outcome, Outcome::Ok | Outcome::Warning) {
-            self.sum_us = self.sum_us.saturating_add(total_us);
-            self.sketch.get_or_insert_with(new_sketch).add(total_us as f64);
+            self.duration_sum_us = self.duration_sum_us.saturating_add(total_us);
+            self.duration_sketch.get_or_insert_with(new_sketch).add(total_us as f64);
         }
     }
 
     /// Adds the statistics of a shorter span.
     pub(super) fn merge(&mut self, other: &Self) {
-        for (sum, more) in self.runs.iter_mut().zip(other.runs) {
+        for (sum, more) in self.runs_by_outcome.iter_mut().zip(other.runs_by_outcome) {
             *sum += more;
         }
-        self.sum_us = self.sum_us.saturating_add(other.sum_us);
-        if let Some(more) = &other.sketch {
+        self.duration_sum_us = self.duration_sum_us.saturating_add(other.duration_sum_us);
+        if let Some(more) = &other.duration_sketch {
             // Fails only for sketches with different settings; there is only one kind here.
-            let _ = self.sketch.get_or_insert_with(new_sketch).merge(more);
+            let _ = self.duration_sketch.get_or_insert_with(new_sketch).merge(more);
         }
     }
 
     pub(super) fn to_sketch_bytes(&self) -> Option<Vec<u8>> {
-        self.sketch.as_ref().map(DDSketch::to_java_bytes)
+        self.duration_sketch.as_ref().map(DDSketch::to_java_bytes)
     }
 
     /// Reads the columns `ok` to `sketch` of a row; `ok` is column `at`.
@@ -59,7 +59,7 @@ impl RollupFigures {
             DDSketch::from_java_bytes(&bytes).map_err(|error| row_ref.decode_error("sketch", error))
         };
         let sketch = sketch.map(known).transpose()?;
-        Ok(Self { runs, sum_us: row.get(at + 6)?, sketch })
+        Ok(Self { runs_by_outcome: runs, duration_sum_us: row.get(at + 6)?, duration_sketch: sketch })
     }
 
     pub(super) fn to_rollup(
@@ -68,15 +68,15 @@ impl RollupFigures {
         location_id: LocationId,
         start: Timestamp,
     ) -> Rollup {
-        let timed =
-            self.runs[usize::from(Outcome::Ok.code())] + self.runs[usize::from(Outcome::Warning.code())];
+        let timed = self.runs_by_outcome[usize::from(Outcome::Ok.code())]
+            + self.runs_by_outcome[usize::from(Outcome::Warning.code())];
         Rollup {
             monitor_id,
             location_id,
             start,
-            runs: self.runs,
-            mean_us: self.sum_us.checked_div(timed),
-            percentiles_us: self.sketch.as_ref().and_then(percentiles),
+            runs_by_outcome: self.runs_by_outcome,
+            mean_duration_us: self.duration_sum_us.checked_div(timed),
+            duration_percentiles_us: self.duration_sketch.as_ref().and_then(percentiles),
         }
     }
 }
@@ -117,21 +117,21 @@ mod tests {
         fn percentiles_stay_within_the_error_of_the_sketch_also_when_merged(
             parts in prop::collection::vec(prop::collection::vec(1_u64..600_000_000, 1..80), 1..24),
         ) {
-            let mut day = RollupFigures::default();
+            let mut day = RollupStats::default();
             for part in &parts {
-                let mut hour = RollupFigures::default();
+                let mut hour = RollupStats::default();
                 for &total in part {
                     hour.add(Outcome::Ok, 1, total);
                 }
                 let bytes = hour.to_sketch_bytes().unwrap();
-                hour.sketch = Some(DDSketch::from_java_bytes(&bytes).unwrap());
+                hour.duration_sketch = Some(DDSketch::from_java_bytes(&bytes).unwrap());
                 day.merge(&hour);
             }
             let mut all: Vec<u64> = parts.concat();
             all.sort_unstable();
             let rollup = day.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
-            prop_assert_eq!(rollup.mean_us, Some(all.iter().sum::<u64>() / all.len() as u64));
-            for (found, quantile) in rollup.percentiles_us.unwrap().into_iter().zip(PERCENTILES) {
+            prop_assert_eq!(rollup.mean_duration_us, Some(all.iter().sum::<u64>() / all.len() as u64));
+            for (found, quantile) in rollup.duration_percentiles_us.unwrap().into_iter().zip(PERCENTILES) {
                 let want = exact(&all, quantile) as f64;
                 // Half a microsecond more, for rounding.
                 prop_assert!((found as f64 - want).abs() <= want * SKETCH_RELATIVE_ERROR * 1.0001 + 0.5,
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn errors_count_and_leave_durations_alone() {
-        let mut figures = RollupFigures::default();
+        let mut figures = RollupStats::default();
         figures.add(Outcome::Error, 1, 30_000_000);
         figures.add(Outcome::Missed, 7, 0);
         let rollup = figures.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
-        assert_eq!(rollup.runs, [0, 0, 1, 0, 7, 0]);
-        assert_eq!((rollup.mean_us, rollup.percentiles_us), (None, None));
+        assert_eq!(rollup.runs_by_outcome, [0, 0, 1, 0, 7, 0]);
+        assert_eq!((rollup.mean_duration_us, rollup.duration_percentiles_us), (None, None));
     }
 }

@@ -14,35 +14,39 @@ pub(super) const ALL_MONITORS: i64 = i64::MIN;
 const MAX_LATE_HOURS: i64 = 24 * 396;
 
 /// The time up to which hours are rolled up. A later change of an earlier result marks its hour as late.
-pub(in super::super) struct RolledUntil {
-    hour: i64,
-    sources_from: i64,
+pub(in super::super) struct RollupFrontier {
+    rolled_until: i64,
+    complete_from: i64,
 }
 
-impl RolledUntil {
+impl RollupFrontier {
     pub(in super::super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
-        let (hour, sources_from) = rolled_range(conn, RollupSpan::Hour)?;
-        Ok(Self { hour, sources_from })
+        let (hour, sources_from) = rollup_bounds(conn, RollupSpan::Hour)?;
+        Ok(Self { rolled_until: hour, complete_from: sources_from })
     }
 
     /// Marks the hours of `row` that were rolled up already. Hours whose results were partly removed stay unchanged.
-    pub(in super::super) fn mark_pending(&self, conn: &Connection, row: &ResultRow) -> rusqlite::Result<()> {
+    pub(in super::super) fn mark_result_row(
+        &self,
+        conn: &Connection,
+        row: &ResultRow,
+    ) -> rusqlite::Result<()> {
         let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
-        self.mark_range(conn, (row.planned_at, last), row.monitor_id, row.location_id)
+        self.mark_hours(conn, (row.planned_at, last), row.monitor_id, row.location_id)
     }
 
     /// Marks the hour of a stored result that changed.
-    pub(in super::super) fn mark_run(
+    pub(in super::super) fn mark_result(
         &self,
         conn: &Connection,
         planned_at: i64,
         monitor: i64,
         location: i64,
     ) -> rusqlite::Result<()> {
-        self.mark_range(conn, (planned_at, planned_at), monitor, location)
+        self.mark_hours(conn, (planned_at, planned_at), monitor, location)
     }
 
-    fn mark_range(
+    fn mark_hours(
         &self,
         conn: &Connection,
         (first, last): (i64, i64),
@@ -50,12 +54,12 @@ impl RolledUntil {
         location: i64,
     ) -> rusqlite::Result<()> {
         let width = width_us(RollupSpan::Hour);
-        if first >= self.hour {
+        if first >= self.rolled_until {
             return Ok(());
         }
-        let earliest = self.sources_from.max(self.hour.saturating_sub(MAX_LATE_HOURS * width));
+        let earliest = self.complete_from.max(self.rolled_until.saturating_sub(MAX_LATE_HOURS * width));
         let mut hour = span_start(RollupSpan::Hour, first).max(span_start(RollupSpan::Hour, earliest));
-        while hour <= last && hour < self.hour {
+        while hour <= last && hour < self.rolled_until {
             if hour >= earliest {
                 mark_pending(conn, RollupSpan::Hour, hour, monitor, location)?;
             }
@@ -66,7 +70,7 @@ impl RolledUntil {
 }
 
 /// Returns until when `span` is rolled up, and since when its sources are complete.
-pub(in super::super) fn rolled_range(conn: &Connection, span: RollupSpan) -> rusqlite::Result<(i64, i64)> {
+pub(in super::super) fn rollup_bounds(conn: &Connection, span: RollupSpan) -> rusqlite::Result<(i64, i64)> {
     conn.prepare_cached("SELECT rolled_until, sources_from FROM spans WHERE span = ?1")?
         .query_row([span_code(span)], |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -7,8 +7,8 @@ use rusqlite::{Connection, Row, params};
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::contract::{Rollup, RollupSpan, StoreError};
 
-use super::figures::RollupFigures;
-use super::pending_rollups::{ALL_MONITORS, mark_pending, rolled_range, span_start};
+use super::figures::RollupStats;
+use super::pending_rollups::{ALL_MONITORS, mark_pending, rollup_bounds, span_start};
 use super::span::{span_code, width_us};
 use crate::store::sqlite::decode::RowRef;
 use crate::store::sqlite::result_row::to_signed;
@@ -16,9 +16,9 @@ use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
 
 /// Rollups that one transaction writes.
-const CHUNK: usize = 500;
+const CHUNK_ROLLUPS: usize = 500;
 /// Late rollups that one transaction writes.
-const PENDING_CHUNK: usize = 100;
+const CHUNK_PENDING_ROLLUPS: usize = 100;
 
 /// Returns the rollups of one monitor, oldest first.
 pub(in crate::store::sqlite) fn select_rollups(
@@ -40,7 +40,7 @@ pub(in crate::store::sqlite) fn select_rollups(
             ("monitor_id", monitor.0),
             ("location_id", location),
         ];
-        let figures = RollupFigures::from_row(row, RowRef { table: "rollups", key: &key }, 2)?;
+        let figures = RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 2)?;
         Ok(figures.to_rollup(monitor, LocationId(location), Timestamp::from_micros(start)))
     })?
     .collect()
@@ -55,7 +55,7 @@ pub(in crate::store::sqlite) async fn roll_up(
     for span in [RollupSpan::Hour, RollupSpan::Day] {
         let until = span_start(span, now.as_micros());
         store.writer.call(move |writing| advance_frontier(writing.conn, span, until)).await?;
-        for at in due_spans(store, span).await? {
+        for at in due_span_starts(store, span).await? {
             written += roll_up_span(store, span, at).await?;
         }
         loop {
@@ -71,7 +71,7 @@ pub(in crate::store::sqlite) async fn roll_up(
 
 /// Advances `rolled_until` to `until` and marks the hours or days in between that have data as due.
 fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite::Result<()> {
-    let (from, _) = rolled_range(conn, span)?;
+    let (from, _) = rollup_bounds(conn, span)?;
     let mut at = from;
     while let Some(next) = next_span_with_data(conn, span, at)?.filter(|&next| next < until) {
         mark_pending(conn, span, next, ALL_MONITORS, 0)?;
@@ -103,7 +103,7 @@ fn next_span_with_data(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite
     Ok(first.map(|first| span_start(span, first)))
 }
 
-async fn due_spans(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i64>, StoreError> {
+async fn due_span_starts(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i64>, StoreError> {
     store
         .readers
         .call(move |conn| {
@@ -118,20 +118,20 @@ async fn due_spans(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i64>, St
 async fn roll_up_span(store: &SqliteStore, span: RollupSpan, at: i64) -> Result<u64, StoreError> {
     let monitors = store.readers.call(move |conn| pairs_in_span(conn, span, at)).await?;
     let mut written = 0;
-    for chunk in monitors.chunks(CHUNK) {
+    for chunk in monitors.chunks(CHUNK_ROLLUPS) {
         let chunk = chunk.to_vec();
         let figures = store
             .readers
             .call(move |conn| {
                 let mut all = Vec::with_capacity(chunk.len());
                 for (monitor, location) in chunk {
-                    all.push((monitor, location, compute_figures(conn, span, at, monitor, location)?));
+                    all.push((monitor, location, compute_stats(conn, span, at, monitor, location)?));
                 }
                 Ok(all)
             })
             .await?;
         written += figures.len() as u64;
-        store.writer.call(move |writing| insert_all(writing.conn, span, at, &figures)).await?;
+        store.writer.call(move |writing| insert_rollups(writing.conn, span, at, &figures)).await?;
     }
     store
         .writer
@@ -170,13 +170,13 @@ fn roll_up_pending(writing: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
         .prepare_cached(
             "SELECT start, monitor_id, location_id FROM late WHERE span = ?1 AND monitor_id <> ?2 LIMIT ?3",
         )?
-        .query_map(params![span_code(span), ALL_MONITORS, PENDING_CHUNK], |row| {
+        .query_map(params![span_code(span), ALL_MONITORS, CHUNK_PENDING_ROLLUPS], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
         .collect::<Result<_, _>>()?;
     for &(at, monitor, location) in &late {
-        let figures = compute_figures(conn, span, at, monitor, location)?;
-        insert_all(conn, span, at, &[(monitor, location, figures)])?;
+        let figures = compute_stats(conn, span, at, monitor, location)?;
+        insert_rollups(conn, span, at, &[(monitor, location, figures)])?;
         conn.prepare_cached(
             "DELETE FROM late WHERE span = ?1 AND start = ?2 AND monitor_id = ?3 AND location_id = ?4",
         )?
@@ -185,15 +185,16 @@ fn roll_up_pending(writing: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
     Ok(late.len() as u64)
 }
 
-fn insert_all(
+fn insert_rollups(
     conn: &Connection,
     span: RollupSpan,
     at: i64,
-    all: &[(i64, i64, RollupFigures)],
+    all: &[(i64, i64, RollupStats)],
 ) -> rusqlite::Result<()> {
-    let (days_until, days_from) = rolled_range(conn, RollupSpan::Day)?;
+    let (days_until, days_from) = rollup_bounds(conn, RollupSpan::Day)?;
     let day = span_start(RollupSpan::Day, at);
-    for (monitor, location, figures) in all.iter().filter(|(_, _, figures)| figures.runs != [0; 6]) {
+    for (monitor, location, figures) in all.iter().filter(|(_, _, figures)| figures.runs_by_outcome != [0; 6])
+    {
         insert_rollup(conn, span, at, *monitor, *location, figures)?;
         if span == RollupSpan::Hour && day < days_until && day >= days_from {
             mark_pending(conn, RollupSpan::Day, day, *monitor, *location)?;
@@ -208,9 +209,9 @@ fn insert_rollup(
     at: i64,
     monitor: i64,
     location: i64,
-    figures: &RollupFigures,
+    figures: &RollupStats,
 ) -> rusqlite::Result<()> {
-    let [ok, warning, error, unknown, missed, blackout] = figures.runs;
+    let [ok, warning, error, unknown, missed, blackout] = figures.runs_by_outcome;
     conn.prepare_cached(
         "INSERT OR REPLACE INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
@@ -225,28 +226,28 @@ fn insert_rollup(
         unknown,
         missed,
         blackout,
-        to_signed(figures.sum_us),
+        to_signed(figures.duration_sum_us),
         figures.to_sketch_bytes()
     ])?;
     Ok(())
 }
 
-fn compute_figures(
+fn compute_stats(
     conn: &Connection,
     span: RollupSpan,
     at: i64,
     monitor: i64,
     location: i64,
-) -> rusqlite::Result<RollupFigures> {
+) -> rusqlite::Result<RollupStats> {
     match span {
-        RollupSpan::Hour => hour_figures(conn, at, monitor, location),
-        RollupSpan::Day => day_figures(conn, at, monitor, location),
+        RollupSpan::Hour => hour_stats(conn, at, monitor, location),
+        RollupSpan::Day => day_stats(conn, at, monitor, location),
     }
 }
 
-fn hour_figures(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupFigures> {
+fn hour_stats(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
     let end = at + width_us(RollupSpan::Hour);
-    let mut figures = RollupFigures::default();
+    let mut figures = RollupStats::default();
     let mut statement = conn.prepare_cached(
         "SELECT outcome, total_us FROM results INDEXED BY results_by_monitor
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND location_id = ?4
@@ -288,8 +289,8 @@ fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64
     u64::try_from(before(until) - before(from)).unwrap_or(0)
 }
 
-fn day_figures(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupFigures> {
-    let mut figures = RollupFigures::default();
+fn day_stats(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
+    let mut figures = RollupStats::default();
     let mut statement = conn.prepare_cached(
         "SELECT ok, warning, error, unknown, missed, blackout, sum_us, sketch, start
          FROM rollups INDEXED BY rollups_by_monitor
@@ -298,7 +299,7 @@ fn day_figures(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusql
     let mut rows = statement.query([monitor, at, at + width_us(RollupSpan::Day), location])?;
     while let Some(row) = rows.next()? {
         let key = [("span", 0), ("start", row.get(8)?), ("monitor_id", monitor), ("location_id", location)];
-        figures.merge(&RollupFigures::from_row(row, RowRef { table: "rollups", key: &key }, 0)?);
+        figures.merge(&RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 0)?);
     }
     Ok(figures)
 }

@@ -80,7 +80,7 @@ impl AuthScheme {
     /// password.
     ///
     /// # Errors
-    /// Fails with [`FailureKind::Unsupported`] when the server accepts no supported scheme.
+    /// Fails with [`FailureKind::ProbeUnsupported`] when the server accepts no supported scheme.
     pub(in crate::protocol::http::client) fn from_challenges(headers: &HeaderMap) -> Result<Self, Failure> {
         let offered = challenge::parse_challenges(headers);
         if let Some(digest) = offered.iter().find_map(DigestAuth::from_challenge) {
@@ -95,7 +95,7 @@ impl AuthScheme {
             "the server requires a `{}` login; supported are `basic`, and `digest` with MD5, SHA-256 or SHA-512-256",
             names.join("` or `")
         );
-        Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
+        Err(Failure::new(Phase::Validate, FailureKind::ProbeUnsupported, detail))
     }
 
     /// Whether the 401 with these `headers` asks for a new authorization instead of refusing this one: the nonce is too
