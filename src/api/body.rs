@@ -17,7 +17,7 @@ pub(super) const MAX_LARGE_BODY_BYTES: usize = 72 * 1024 * 1024;
 /// A JSON body with source positions. Duplicate keys stay in the tree so that they can be reported as errors.
 pub(super) struct JsonBody(pub(super) Node);
 
-/// A JSON body that may be omitted; it then reads as an empty object.
+/// A JSON body that may be omitted; an omitted body is read as an empty object.
 pub(super) struct OptionalJsonBody(pub(super) Node);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {

@@ -7,7 +7,7 @@ use axum::http::header;
 
 use crate::service::ServiceError;
 
-/// Returns the address that a call came from; loopback when it did not come from a socket.
+/// Returns the client's address; loopback for a request without a socket, as in tests.
 pub(super) fn peer_address(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))

@@ -20,7 +20,7 @@ pub(super) fn json_with_etag(revision: Revision, object: &Map<String, Value>) ->
 }
 
 /// Builds the response to a create or edit (behaviour.md 1): 200 `{"id":"…"}`, with warnings if any and with the
-/// values that only this response shows.
+/// fields that no other response contains.
 pub(super) fn saved_response(saved: SavedObject) -> Response {
     let SavedObject { id, revision, warnings, response_only_fields: shown_once } = saved;
     let mut object = Map::new();
@@ -32,8 +32,8 @@ pub(super) fn saved_response(saved: SavedObject) -> Response {
     json_with_etag(Revision(revision), &object)
 }
 
-/// Reads the revision that `If-Match` names; `None` without the header or for `*`. RFC 9110 allows several tags;
-/// the newest revision counts.
+/// Reads the revision in `If-Match`; `None` without the header or for `*`. RFC 9110 allows several tags; of these,
+/// the newest revision is returned.
 pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<Revision>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();

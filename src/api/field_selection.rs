@@ -18,7 +18,7 @@ pub(super) const SELECT_PARAM: Param = Param::new(
     "Names of the fields to return, separated by commas; all when absent",
 );
 
-/// Reduces the response to the fields that `select` names. The call itself reads the other parameters.
+/// Reduces the response to the fields that `select` names. The handler reads the other parameters.
 pub(super) async fn select_fields(request: Request, next: Next) -> Response {
     let query = QueryParams::parse_known(request.uri(), &[SELECT_PARAM.name]);
     let select = query.select();

@@ -12,8 +12,8 @@ use super::query::Paging;
 use crate::domain::{Paginated, Pagination, Permission, Role, StoreError};
 use crate::service::ServiceError;
 
-/// Returns `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
-/// everything else, 4 edit, 8 administer, 16 own. behaviour.md leaves the number open.
+/// Returns `__permissions.acl`: the permissions of `role` as a sum of 1 view results and reports, 2 view
+/// everything else, 4 edit, 8 administer, 16 manage admins. behaviour.md does not define the numbers.
 fn acl_bits(role: Role) -> u8 {
     let rights = [
         (Permission::ViewReports, 1),
@@ -26,7 +26,7 @@ fn acl_bits(role: Role) -> u8 {
 }
 
 /// Builds the response to a caller of `role` from the consecutive `chunks` of a list; `count` is the number of
-/// matches before paging. A chunk that fails cuts the response off, so that it cannot be taken for complete.
+/// matches before paging. A failed chunk aborts the response, so that clients do not take it for complete.
 pub(super) fn stream_list<E>(
     role: Role,
     count: u64,
@@ -53,8 +53,8 @@ where
 }
 
 /// Sends the objects that `read` finds in pages of at most [`PAGE_ROWS`], so that only one page of a long list is in
-/// memory. `is_next` returns whether an id may follow another one: objects that new ones pushed into the next page
-/// are not sent twice.
+/// memory. `is_next` returns whether an id may follow the last sent one: new objects push older ones into the next
+/// page, which must not be sent twice.
 pub(super) async fn stream_pages<F, R>(
     role: Role,
     window: Paging,
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// Converts an error in the middle of a response, where only the store can still fail.
+/// Converts an error after the response has started; only the store can still fail then.
 fn mid_stream_error(source: ServiceError) -> StoreError {
     match source {
         ServiceError::StoreFailed(error) => error,

@@ -1,4 +1,4 @@
-//! Chunks of monitors: a list of monitors is read and sent in parts, so that it is never in memory as a whole.
+//! Reads lists of monitors in chunks, so that a list is never in memory as a whole.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Describes a call of version 3: path, required right, request and response. Routes, permissions and the OpenAPI
+//! Describes a call of version 3: path, permission, request and response. Routes, authorization and the OpenAPI
 //! document derive from it.
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Operation {
     pub tag: &'static str,
     /// One-line summary without a full stop.
     pub summary: &'static str,
-    /// Right that the caller's role must have; `None` for calls without a login.
+    /// Permission that the caller's role must have; `None` for calls without a login.
     pub right: Option<Permission>,
     /// Path parameters; those not named here are ids.
     pub path_params: Vec<Param>,
@@ -34,8 +34,8 @@ pub struct Operation {
     pub is_body_optional: bool,
     /// Response on success.
     pub response: ResponseSpec,
-    /// Statuses beside the usual ones: (status, when). Usual are 400, 401 and 403 with a login, 404 for paths with
-    /// parameters, 413 and 415 with a body, 412 where `If-Match` is honoured, 500, 503 and 504.
+    /// Statuses in addition to the usual ones, each with its condition. The usual ones are 400; 401 and 403 with a
+    /// login; 404 with path parameters; 413 and 415 with a body; 412 with `If-Match`; 500, 503 and 504.
     pub extra_statuses: Vec<(u16, &'static str)>,
     /// Whether `If-Match` is honoured.
     pub if_match: bool,
@@ -143,7 +143,7 @@ pub enum BodySpec {
 /// Response of a successful call.
 #[derive(Clone, Debug)]
 pub enum ResponseSpec {
-    /// 200 `{"id":"…"}`, with warnings if any, and with the fields of this table if one is given.
+    /// 200 `{"id":"…"}` with warnings if any, and the fields of the table, which no other response contains.
     Saved(Option<&'static FieldTable>),
     /// 200 and an object of this table.
     One(&'static FieldTable),
@@ -252,13 +252,13 @@ impl Operation {
         self
     }
 
-    /// Whether it returns one object, of which callers may choose fields (`select`).
+    /// Whether it returns one object whose fields callers can select (`select`).
     #[must_use]
     pub fn returns_one(&self) -> bool {
         self.method == Verb::Get
             && match self.response {
                 ResponseSpec::One(_) | ResponseSpec::OneOf(_) => true,
-                // Only with an id at the end of the path: reports are not objects with fields.
+                // Only paths that end in an id: reports have no fields to select.
                 ResponseSpec::Schema(_) => self.path.ends_with('}'),
                 ResponseSpec::Saved(_) | ResponseSpec::List(_) | ResponseSpec::File | ResponseSpec::Empty => {
                     false

@@ -1,4 +1,4 @@
-//! Collects operations with their handlers. The router requires login and right before a handler runs.
+//! Collects operations with their handlers. The router checks login and permission before a handler runs.
 
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::handler::Handler;
@@ -54,7 +54,7 @@ impl OperationRouter {
         self
     }
 
-    /// Adds a route that checks login and right before any of the body is read.
+    /// Adds a route that checks login and permission before any of the body is read.
     fn add_route(&mut self, operation: Operation, route: MethodRouter<ApiState>) {
         let (operation, route) = if operation.returns_one() {
             (operation.with_query(&[SELECT_PARAM]), route.layer(middleware::from_fn(select_fields)))
@@ -94,7 +94,7 @@ async fn authorize(
         Ok(caller) => {
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;
-            // The log line of the call names the caller.
+            // The middleware that logs calls reads the caller from here.
             response.extensions_mut().insert(caller);
             response
         }

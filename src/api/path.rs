@@ -1,4 +1,4 @@
-//! Ids of records in a path. Anything that is not an id gives 404.
+//! Extracts the ids of records from a path. Responds with 404 to anything that is not an id.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;

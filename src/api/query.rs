@@ -64,7 +64,7 @@ impl QueryParams {
         query
     }
 
-    /// Like [`QueryParams::parse`], but ignores unknown parameters, which the call itself reads. Stops at the first
+    /// Like [`QueryParams::parse`], but ignores unknown parameters, which the handler reads. Stops at the first
     /// error.
     pub(super) fn parse_known(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
@@ -138,7 +138,7 @@ impl QueryParams {
         self.errors.push(error.into());
     }
 
-    /// Ends reading. Fails with 400 when there was any error.
+    /// Fails with 400 and all errors, if there were any.
     pub(super) fn into_result(self) -> Result<(), ApiError> {
         if self.errors.is_empty() { Ok(()) } else { Err(ApiError::bad_request(self.errors)) }
     }
@@ -153,8 +153,8 @@ pub(super) struct Paging {
     pub offset: Option<u64>,
 }
 
-/// Parses a time with zone (RFC 3339), or without one in `zone` (behaviour.md 1 "Times"). A local time that the zone
-/// skips or repeats is resolved as in RFC 5545: after the gap, and the earlier of two.
+/// Parses an RFC 3339 time, or a local time in `zone` (behaviour.md 1 "Times"). A local time that daylight saving
+/// skips is moved past the gap; of a repeated one, the earlier counts (RFC 5545).
 pub(super) fn parse_time_in_zone(zone: &TimeZone, text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| {
         let local = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S", text).ok()?.to_datetime().ok()?;

@@ -24,7 +24,7 @@ use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
 use crate::store::{SqliteSettings, SqliteStore, StoreError};
 
-/// Which data folder.
+/// Options that select the data folder.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct DataArgs {
     /// Settings file, which names the data folder [default: the variable `VIGIE_CONFIG`]
@@ -35,7 +35,7 @@ pub(super) struct DataArgs {
     data: Option<PathBuf>,
 }
 
-/// Which data folder, or which server.
+/// Options that select the data folder or the server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct AdminArgs {
     #[command(flatten)]

@@ -71,7 +71,7 @@ impl<T> ListResponse<T> {
     }
 }
 
-/// Which server, and how to get in.
+/// Options that select the server, its token and its trusted authorities.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct ServerArgs {
     /// URL of the server [default: the variable `VIGIE_SERVER`, otherwise port 7979 on this host]
@@ -105,7 +105,7 @@ impl ServerArgs {
         self.server.is_some() || super::process::env_variable("VIGIE_SERVER").is_some()
     }
 
-    /// Connects with the token that `vigie login` stored for this server, and with no other.
+    /// Connects with the token that `vigie login` stored for this server; `None` without one.
     pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<ApiClient>> {
         let url = self.url()?;
         match token::stored_login(&url)? {
@@ -129,7 +129,7 @@ impl ServerArgs {
         ApiClient::connect(url.clone(), None, self.trust(&url)).await
     }
 
-    /// Returns what to trust at `url`. Without `--ca-file`, a server on this host is verified by the certificate that
+    /// Returns how to verify the server at `url`. Without `--ca-file`, one on this host must have the certificate that
     /// its host token contains.
     fn trust(&self, url: &Url) -> ServerTrust<'_> {
         match self.ca_file.as_deref() {
@@ -251,7 +251,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (requests, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // When it ends, the request in progress gets an error.
+    // The task drives the connection. When it ends, the request in progress fails.
     tokio::spawn(connection);
     Ok(requests)
 }
@@ -268,7 +268,7 @@ async fn exchange(
     Ok((status, body.to_bytes()))
 }
 
-/// Explains an error of the transport; a response that is not HTTP mostly comes from a server that speaks TLS.
+/// Adds a hint to a transport error; a response that is not HTTP mostly comes from a server that uses TLS.
 fn explain_transport_error(error: anyhow::Error, base: &Url) -> anyhow::Error {
     let parse = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
     if !parse {

@@ -70,7 +70,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
         Err(error) => {
-            // When even the message cannot be written, nothing is left to do.
+            // If the message cannot be written, there is no other way to report it.
             let _ = error.print();
             let is_requested = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             return if is_requested { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };

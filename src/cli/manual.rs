@@ -10,7 +10,7 @@ use crate::syntax::closest_match;
 /// Prints the page of `subject`.
 ///
 /// # Errors
-/// For a subject that is neither a page nor one of `commands`, with the closest name.
+/// For a subject that is neither a page nor one of `commands`; the hint names the closest one.
 pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>) -> anyhow::Result<ExitCode> {
     let name = subject.strip_suffix(".md").unwrap_or(subject);
     let Some(page) = manual::find(name) else {

@@ -1,4 +1,4 @@
-//! Passwords: prompted for without echo, or read from a file. They are never arguments, which other users could see.
+//! Reads passwords from the terminal without echo, or from a file; never from arguments, which other users can see.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -74,7 +74,7 @@ fn first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
     Ok(line)
 }
 
-/// The terminal of this process, even when its standard input is redirected.
+/// The controlling terminal of this process, which is used even when standard input is redirected.
 struct Terminal {
     tty: File,
 }

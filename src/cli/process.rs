@@ -1,11 +1,11 @@
-//! Process-wide helpers of commands: descriptors, runtime, environment variables.
+//! Process-wide helpers of commands: file descriptor limit, tokio runtime, environment variables.
 
 /// Reads an environment variable. An empty one counts as unset, unlike in `clap`.
 pub(super) fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Creates a runtime for one command: on this thread only, or with one thread per core.
+/// Creates the tokio runtime of a command: single-threaded, or with one thread per core.
 pub(super) fn runtime(threads: bool) -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = if threads {
         tokio::runtime::Builder::new_multi_thread()

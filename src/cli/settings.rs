@@ -6,7 +6,7 @@ use super::output::{InvalidInput, UsageError};
 use crate::settings::{HostedLocation, SettingSources, Settings};
 use crate::syntax::ValidationError;
 
-/// Where the settings come from.
+/// Options that select the settings file.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SettingsArgs {
     /// The settings file: certificates, name servers, egress policy, plans. Without it, that of the
@@ -15,7 +15,7 @@ pub(super) struct SettingsArgs {
     config: Option<PathBuf>,
 }
 
-/// From where something is done: a location of the settings.
+/// Options that select the settings file and one of its locations, whose network is used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LocationArgs {
     /// Id of the location whose network is used [default: the first location of the settings]

@@ -71,7 +71,7 @@ impl SourceArgs {
 }
 
 impl ReadSource {
-    /// Results, newest first.
+    /// Returns results, newest first.
     pub(super) async fn results(
         &mut self,
         filter: ResultFilter,
@@ -87,7 +87,7 @@ impl ReadSource {
         }
     }
 
-    /// All monitors, by id.
+    /// Returns all monitors, by id.
     pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorListRow>> {
         let mut rows: Vec<MonitorListRow> = match self {
             Self::File(reader) => reader.monitors().await?.iter().map(MonitorListRow::from).collect(),
@@ -99,7 +99,7 @@ impl ReadSource {
         Ok(rows)
     }
 
-    /// Returns the locations whose names are known: a database contains only their ids.
+    /// Returns the locations with their names; none from a database, which contains only ids.
     pub(super) async fn locations(&mut self) -> anyhow::Result<Vec<Location>> {
         match self {
             Self::File(_) => Ok(Vec::new()),

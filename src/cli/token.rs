@@ -44,7 +44,7 @@ pub(super) fn find_token(server: &Url, file: Option<&Path>) -> anyhow::Result<Op
 fn read_token_file(file: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(file)
         .with_context(|| format!("the token file `{}` cannot be read", file.display()))?;
-    // In the file of the host token, addresses follow.
+    // The first line is the token. In the host token's file, addresses follow.
     Ok(text.trim().lines().next().unwrap_or_default().trim().to_owned())
 }
 

@@ -13,7 +13,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// What to trust in addition to the authorities of the system.
+/// What a connection trusts in addition to the authorities of the system.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerTrust<'a> {
     /// File of authorities, in PEM.
@@ -34,7 +34,7 @@ impl ServerTrust<'_> {
             anyhow::ensure!(added > 0, "there is no certificate in the CA file `{}`", file.display());
         }
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        // A host without any authorities can still trust its own server.
+        // Without any authorities, the pinned certificate of the own server can still be accepted.
         let web_pki = if roots.is_empty() {
             None
         } else {
@@ -51,7 +51,7 @@ impl ServerTrust<'_> {
     }
 }
 
-/// Accepts the certificate with the fingerprint `pinned`, and certificates that the authorities issued.
+/// Accepts the certificate with the SHA-256 `pinned`, and certificates that the authorities issued.
 #[derive(Debug)]
 struct PinnedVerifier {
     pinned: Option<[u8; 32]>,

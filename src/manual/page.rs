@@ -25,7 +25,7 @@ impl Page {
         self.sections().first().map_or(self.name, |section| section.title)
     }
 
-    /// Returns the subject by which people ask for it: the last part of its name, or the folder for an index page.
+    /// Returns the subject that people type: the last part of its name, or the folder for an index page.
     #[must_use]
     pub fn subject(&self) -> &'static str {
         match self.name.rsplit_once('/') {

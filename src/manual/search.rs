@@ -19,7 +19,7 @@ const MAX_HITS: usize = 50;
 
 /// Weight of a word in a heading. In the text, a word counts once per occurrence, up to [`MAX_COUNT`].
 const HEADING_WEIGHT: usize = 10;
-/// Most occurrences of a word that count: a section that repeats it is no better match.
+/// Most occurrences of a word that are counted: more of them do not make a better match.
 const MAX_COUNT: usize = 5;
 
 /// Returns the sections that contain all words of `query`, in any case; best first, at most 50. Empty for an empty

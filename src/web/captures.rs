@@ -47,8 +47,8 @@ fn capture_url(result: &CheckResult, file: &Capture) -> String {
     format!("/results/{}/captures/{}", result.check_id, utf8_percent_encode(&file.name, NON_ALPHANUMERIC))
 }
 
-/// `GET /results/{id}/captures/{name}`: serves pictures as they are and all else as plain text. The content comes from
-/// a target, which may be hostile: nothing of it may run or be taken for another type.
+/// `GET /results/{id}/captures/{name}`: serves images as they are and all else as plain text. The content comes from
+/// a target, which may be hostile: browsers must neither run it nor guess another type.
 pub(super) async fn get_capture(
     State(site): State<PageState>,
     Extension(viewer): Extension<Viewer>,

@@ -15,7 +15,7 @@ pub(super) async fn metrics(State(site): State<PageState>) -> Response {
     ([(header::CONTENT_TYPE, kind)], site.metrics.encode()).into_response()
 }
 
-/// `GET /healthz`: 200 while the process makes progress, else 503, which calls for a restart.
+/// `GET /healthz`: 200 while the process makes progress, else 503, on which it should be restarted.
 pub(super) async fn healthz(State(site): State<PageState>) -> Response {
     health_response(&site.health.liveness())
 }

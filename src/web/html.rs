@@ -22,7 +22,7 @@ pub(super) fn render_static_document(title: &str, body: &str) -> Html<String> {
     render(title, body, "", "")
 }
 
-/// Renders a document with `refresh` in the head and `about` in the footer.
+/// Renders a whole HTML document, with the tag `refresh` in the head and the text `about` in the footer.
 fn render(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");

@@ -21,7 +21,7 @@ pub(super) struct SearchQuery {
     q: String,
 }
 
-/// `GET /manual`: redirects to `/manual/`, since links of the pages are relative to the slash.
+/// `GET /manual`: redirects to `/manual/`, since links in the pages are relative to that path.
 pub(super) async fn redirect_to_index() -> Redirect {
     Redirect::permanent("/manual/")
 }
@@ -80,7 +80,7 @@ fn render_hits(query: &str) -> String {
     list + "</ul>"
 }
 
-/// Renders `text` as HTML. Headings get ids, and links to other pages lose the ending of their files.
+/// Renders Markdown as HTML. Headings get ids; links to files of pages become links to the pages, without `.md`.
 fn render_markdown(text: &str) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
     for at in 0..events.len() {

@@ -113,7 +113,7 @@ fn render_outcome_strip(page: &PaginatedResults) -> String {
 struct ResultColumns<'a> {
     /// Locations with their names; `None` when all results are from one location.
     locations: Option<&'a [Location]>,
-    /// Whether the time from plan to start is lateness: round-robin locations wait for their turn.
+    /// Whether to show lateness. Round-robin locations start later on purpose, so it is not shown for them.
     shows_lateness: bool,
 }
 

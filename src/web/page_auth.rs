@@ -12,7 +12,7 @@ use super::html;
 use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::AccountService;
 
-/// Grants access to callers on this host and to holders of a token of account 1 that may view, or to everyone.
+/// Who may open pages: callers on this host and users of account 1 who may view, or everyone.
 #[derive(Clone, Default)]
 pub struct PageAuth {
     /// Whether everyone has access.
@@ -26,7 +26,7 @@ pub struct PageAuth {
 pub(super) struct Viewer {
     /// Account whose monitors are shown; `None` for all accounts.
     pub(super) account: Option<CustomerId>,
-    /// Whether captures are shown. They hold what a page said, or how it looked to a logged-in user, and are never
+    /// Whether captures are shown. They may contain what only a logged-in user may see, so they are never
     /// public, even where the pages are.
     pub(super) can_see_captures: bool,
 }
@@ -48,7 +48,7 @@ pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Requ
     let authenticated =
         if is_local { Some(Viewer::HOST) } else { auth.authenticate(request.headers(), peer).await };
     let viewer = match authenticated {
-        // A credential never reduces what a caller sees.
+        // On public pages, a token must not reduce what the caller sees.
         Some(authenticated) if auth.is_public => Some(Viewer { account: None, ..authenticated }),
         None if auth.is_public => Some(Viewer::PUBLIC),
         authenticated => authenticated,
@@ -57,7 +57,7 @@ pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Requ
         request.extensions_mut().insert(viewer);
         return next.run(request).await;
     }
-    // Load balancer checks use HTTP/1.0; they have endpoints of their own.
+    // Load balancers often check over HTTP/1.0; tell them which endpoints are open.
     let hint = if request.version() == Version::HTTP_10 {
         " HTTP/1.0 requests are treated as proxied; /healthz and /readyz stay open to them."
     } else {
@@ -89,17 +89,17 @@ impl PageAuth {
     }
 }
 
-/// Whether a proxy forwarded the request: one on this host acts for remote callers.
+/// Whether a proxy forwarded the request. A proxy on this host acts for remote callers, who are not local.
 fn is_proxied(headers: &HeaderMap) -> bool {
     ["forwarded", "x-forwarded-for", "x-real-ip", "via"].iter().any(|name| headers.contains_key(*name))
 }
 
-/// Returns the host that an HTTP/1.1 request names; HTTP/2 has it in the target.
+/// Returns the `Host` header of an HTTP/1.1 request; HTTP/2 has the host in the request target.
 fn host_header(headers: &HeaderMap) -> Option<String> {
     headers.get(header::HOST)?.to_str().ok().map(str::to_owned)
 }
 
-/// Whether `host` names this host. A page of another site whose name points to this host (DNS rebinding) sends its own
+/// Whether `host` names this host. In DNS rebinding, another site's name resolves to this host; its page sends that
 /// name.
 fn is_local_host_name(host: &str) -> bool {
     let name = match host.strip_prefix('[') {

@@ -1,4 +1,4 @@
-//! The phase bar: where the time of an attempt went, to scale.
+//! The phase bar: the duration of each phase of an attempt, drawn to scale.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -17,7 +17,7 @@ const MAX_ID_CHARS: usize = 128;
 /// Bases of the APIs.
 const API_PATHS: [&str; 2] = ["/api/", "/legacy-api/"];
 
-/// Uses the id of the request, or a random one, and returns it with the response.
+/// Middleware: takes the id of the request, or a random one, returns it with the response, and logs API calls.
 pub(super) async fn trace_request(request: Request, next: Next) -> Response {
     let id = accepted_id(request.headers()).unwrap_or_else(random_id);
     let started = Instant::now();
@@ -36,7 +36,7 @@ pub(super) async fn trace_request(request: Request, next: Next) -> Response {
     response
 }
 
-/// Returns the id of the request if it has only harmless characters and is short; others could forge log lines.
+/// Returns the id that the client sent, if it is short and safe to log; other ids could forge log lines.
 fn accepted_id(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(REQUEST_ID_HEADER)?.to_str().ok()?;
     let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);

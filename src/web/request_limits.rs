@@ -86,7 +86,7 @@ fn header_if_missing(name: &'static str, value: &'static str) -> SetResponseHead
     SetResponseHeaderLayer::if_not_present(HeaderName::from_static(name), HeaderValue::from_static(value))
 }
 
-/// Gives up on a handler after `max`, and responds with 504 in the form that the path's clients read.
+/// Aborts a handler after `max` and responds with 504: as JSON for the API, otherwise as text.
 async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Next) -> Response {
     let is_api = request.uri().path().starts_with("/api/");
     if let Ok(response) = tokio::time::timeout(max, next.run(request)).await {
@@ -110,7 +110,7 @@ struct BodyLimits {
     large_permits: Arc<Semaphore>,
 }
 
-/// Limits the body. A body whose declared length is too large fails at its first byte, so that the handler that
+/// Limits the body. Reading a body whose declared length is too large fails at once, so that the handler that
 /// reads it can respond in its own form.
 async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Next) -> Response {
     let is_login = LOGIN_PATHS.contains(&request.uri().path());
@@ -129,7 +129,7 @@ async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Ne
     let _permit = if is_large { bodies.large_permits.acquire().await.ok() } else { None };
     let bounded = |body| {
         if is_too_large {
-            // One byte over a limit of zero: the body itself is never read.
+            // Replace the body by one byte with a limit of zero: reading it fails, and the real body is never read.
             Body::new(Limited::new(Full::from("x"), 0))
         } else {
             Body::new(Limited::new(body, max))

@@ -83,7 +83,7 @@ fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     );
 }
 
-/// Renders the phases of an object at their position in the time of the page.
+/// Renders the phases of an object as a bar that starts where the object started within the page load.
 fn render_bar(object: &ObjectView<'_>, span: u64) -> String {
     let scale = WIDTH / span as f64;
     let mut out = format!(

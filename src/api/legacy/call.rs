@@ -28,7 +28,7 @@ pub(super) struct LegacyCall {
     pub(super) request: Request,
 }
 
-/// Authenticates the caller, requires `right` and runs `act`.
+/// Authenticates the caller, requires the permission `right` and runs the handler `act`.
 pub(super) async fn authorize_and_run<F, R>(
     state: ApiState,
     right: Permission,
@@ -59,7 +59,7 @@ where
         Ok(result) => metadata.success_response(result),
         Err(error) => metadata.error_response(&error),
     };
-    // For the log line of the call.
+    // The middleware that logs calls reads the caller from here.
     response.extensions_mut().insert(caller);
     response
 }

@@ -134,8 +134,8 @@ impl Metadata {
     }
 }
 
-/// Returns `head`, the chunks separated by commas, and the end of the document. A chunk that fails cuts the response
-/// off.
+/// Returns `head`, the chunks separated by commas, and the end of the document. A failed chunk aborts
+/// the response.
 fn stream_array(
     head: String,
     chunks: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,

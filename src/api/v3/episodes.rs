@@ -63,7 +63,7 @@ async fn list_episodes(
     let paging = query.paging();
     query.into_result()?;
     let (role, alerting) = (caller.role, state.alerts);
-    // Ids do not follow the order in time, so only a repeat of the last object can be detected.
+    // Outages are ordered by start, not by id, so only a repeat of the last one can be detected.
     let differs = |last, id| id != last;
     list_response::stream_pages(role, paging, differs, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());

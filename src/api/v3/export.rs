@@ -93,7 +93,7 @@ impl MonitorReader {
             monitor.customer == self.customer
                 && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
         };
-        // Read one more than is sent: whether others follow must be known before the end is written.
+        // Read one more than is sent, to know whether this chunk is the last and ends the document.
         let mut monitors =
             self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), CHUNK_MONITORS + 1, fits);
         let is_last = monitors.len() <= CHUNK_MONITORS;

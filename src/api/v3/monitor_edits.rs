@@ -39,7 +39,7 @@ struct TypeRoutes {
     about_edit: &'static str,
 }
 
-/// Built once per process, since operations need static strings.
+/// Returns the operations of each type; built once per process, since operations need static strings.
 fn type_routes() -> &'static [TypeRoutes] {
     static ROUTES: OnceLock<Vec<TypeRoutes>> = OnceLock::new();
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };

@@ -168,7 +168,7 @@ impl MonitorReader {
         }
     }
 
-    /// Reads the next chunk of the list; `next` is `None` after the last one.
+    /// Reads the next chunk of the list; sets `next` to `None` after the last one.
     async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
         let max = usize::try_from(self.remaining).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
         let Some(from) = self.next.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };

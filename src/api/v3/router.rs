@@ -27,7 +27,7 @@ fn with_error_handlers(router: Router) -> Router {
         .layer(CatchPanicLayer::custom(panic_response))
 }
 
-/// Returns every operation, for documents that derive from them.
+/// Returns every operation, for the OpenAPI document and the tests.
 #[must_use]
 pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
     all_routes(state).operations().to_vec()

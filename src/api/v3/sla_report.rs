@@ -113,7 +113,7 @@ const FIGURES: [&str; 12] = [
     "excluded",
 ];
 
-/// Returns the schema of an object with the fields of `own` first, then the figures.
+/// Returns the schema of an object with the properties `own`, followed by the figures.
 fn figures_schema(name: &str, own: Value) -> Value {
     let mut properties = own;
     let mut required: Vec<&str> = Vec::new();

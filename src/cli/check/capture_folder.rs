@@ -1,4 +1,4 @@
-//! `--screenshots`: writes the captures of a check to files.
+//! `--screenshots`: writes the captures of checks to files.
 
 use std::fs;
 use std::path::PathBuf;

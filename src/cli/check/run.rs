@@ -22,8 +22,8 @@ const MAX_CONCURRENT: usize = 8;
 /// Time for the browsers of aborted checks to exit.
 const BROWSER_EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks `subjects` from `location` and returns the results in their order. With `record`, HTTP exchanges of passing
-/// checks are kept too.
+/// Checks `subjects` from `location`; returns the results in the same order. With `record`, exchanges of passing
+/// checks are recorded too.
 pub(super) async fn run_checks(
     subjects: &[CheckSubject],
     settings: &Settings,
@@ -49,7 +49,7 @@ pub(super) async fn run_checks(
     Ok(results)
 }
 
-/// Returns an assignment for `subject`, with id 0, since nothing is stored.
+/// Builds an assignment for `subject`. The monitor id is 0, since nothing is stored.
 fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId) -> Assignment {
     let monitor = Monitor {
         id: MonitorId(0),

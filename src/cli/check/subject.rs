@@ -63,7 +63,7 @@ pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> 
     }
     let stem = file.file_stem().map_or_else(|| text.clone(), |stem| stem.to_string_lossy().into_owned());
     let name: String = stem.chars().take(MAX_NAME).collect();
-    // A person who has the file already has the values that the password protects.
+    // The password is a placeholder: whoever has the file already has the values that it protects.
     let entries = vec![
         text_entry("name", &name),
         text_entry("billing_plancode", "check"),
@@ -103,7 +103,7 @@ fn from_entries(
 /// Most characters of a name (interface.md 2.1).
 const MAX_NAME: usize = 255;
 
-/// Adds to a missing port how a target names it.
+/// Adds to the error of a missing port the hint how to write it.
 fn with_port_hint(error: ValidationError) -> ValidationError {
     let portless = error.kind == ValidationErrorKind::MissingField && error.path == "port";
     if portless { error.with_hint("write the target as `host:port`") } else { error }
@@ -205,7 +205,7 @@ fn host_and_port(target: &str) -> (&str, Option<i64>) {
     match port.map(str::parse) {
         None => (host, None),
         Some(Ok(port)) => (host, Some(port)),
-        // The rule for host names reports the error.
+        // The validation of the host name reports the error.
         Some(Err(_)) => (target, None),
     }
 }

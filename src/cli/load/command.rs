@@ -14,7 +14,7 @@ use crate::cli::{monitor_type, output};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::MonitorType;
 
-/// Time for running checks to end after the measured time.
+/// Most time to wait for running checks after the measured window.
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Time between two samples of the memory usage.
@@ -107,7 +107,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     }
     let counts = pipeline.stop(DRAIN_TIMEOUT).await?;
     rss_peak_bytes = rss_peak_bytes.max(super::process_usage::resident_bytes());
-    // A server keeps the documents in memory while it runs, so they count until here.
+    // A server keeps the documents in memory, so they must count in the measured memory.
     drop(planned.documents);
     if let Some(reason) = &counts.first_reason {
         output::print_note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok));
@@ -119,7 +119,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     ))
 }
 
-/// Waits until `end` and returns the highest memory usage seen.
+/// Waits until `end`, and returns the highest resident memory measured meanwhile, in bytes.
 async fn peak_memory_until(end: crate::domain::Timestamp) -> u64 {
     let mut peak = 0;
     loop {

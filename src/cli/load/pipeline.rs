@@ -1,4 +1,4 @@
-//! The pipeline of a server without its API: runner, ingestor and store, with counters at both ends.
+//! The pipeline of a server without its API: runner, ingestor and store. Counts the results before and after storing.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;

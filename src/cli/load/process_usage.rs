@@ -7,7 +7,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Processor time of this process so far, user and system together.
+/// Returns the processor time of this process so far, user and system together.
 pub(super) fn cpu_time() -> Duration {
     let spent = |time: TimeVal| {
         let seconds = u64::try_from(time.tv_sec()).unwrap_or_default();
@@ -19,7 +19,7 @@ pub(super) fn cpu_time() -> Duration {
         .unwrap_or_default()
 }
 
-/// Resident memory of this process, in bytes; 0 where `/proc` has no value.
+/// Returns the resident memory of this process in bytes; 0 without `/proc`.
 pub(super) fn resident_bytes() -> u64 {
     let pages = fs::read_to_string("/proc/self/statm")
         .ok()

@@ -14,7 +14,7 @@ use crate::net::Pem;
 use crate::settings::Settings;
 use crate::targets::{BuiltInTargetAddresses, nth_target_address};
 
-/// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
+/// Addresses that each target listens on; all connections to one address and port share 28,000 local ports.
 const TARGET_ADDRESSES: u8 = 16;
 
 /// A running responder, ended on drop.

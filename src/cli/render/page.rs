@@ -1,4 +1,4 @@
-//! Prints a page: its totals, a waterfall of its objects, and the differences to the last good run.
+//! Prints a page: its totals, a waterfall of its objects, and the differences to the last passing run.
 
 use std::fmt::Write;
 

@@ -11,8 +11,8 @@ pub(super) const BAR_WIDTH: usize = 40;
 /// Parts of a cell, from one eighth to a full one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// Prints one line per phase that was reached. The first one starts `offset_us` microseconds after the start of the
-/// attempt; `longest` microseconds fill the width.
+/// Prints one line per phase that was reached. The first phase starts `offset_us` microseconds after the start of the
+/// attempt; a bar of `longest` microseconds fills the width.
 pub(super) fn render_phase_bars(
     out: &mut String,
     phases: &Phases,

@@ -84,7 +84,7 @@ fn request_body(body: BodySpec) -> Option<Value> {
     Some(json!({"content": {"application/json": content}}))
 }
 
-/// Describes who may make a call that needs `right`.
+/// Describes which roles may make a call that requires the permission `right`.
 pub(super) fn access_text(right: Option<Permission>) -> String {
     let Some(right) = right else { return "Open to all, without a login".to_owned() };
     let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
@@ -96,7 +96,7 @@ pub(super) fn access_text(right: Option<Permission>) -> String {
     }
 }
 
-/// Returns the groups in the order of their first call.
+/// Returns the tags in the order of their first operation.
 pub(super) fn tag_names(operations: &[Operation]) -> Vec<&'static str> {
     let mut groups = Vec::new();
     for operation in operations {

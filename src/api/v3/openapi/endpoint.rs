@@ -11,7 +11,7 @@ use axum::routing::get;
 use super::document::document;
 use crate::api::operation::Operation;
 
-/// Serves them without login: the description of the calls is not a secret.
+/// Builds the router of document and page. They need no login: the description of the API is not secret.
 pub(in crate::api::v3) fn routes(operations: &[Operation]) -> Router {
     let json = document(operations).to_string();
     let json = StaticFile::new("application/json", json);

@@ -24,7 +24,7 @@ pub(super) fn render_path(path: &str) -> String {
 pub(super) fn render_table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let head: String = heads.iter().flat_map(|head| ["<th>", head, "</th>"]).collect();
     let cells = |row: &Vec<String>| {
-        // Each cell names its column, for narrow windows that show a row as a block.
+        // Narrow windows show each row as a block, where each cell needs the name of its column.
         let cells = heads.iter().zip(row).map(|(head, cell)| format!("<td data-h=\"{head}\">{cell}</td>"));
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };

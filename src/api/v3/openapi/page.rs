@@ -112,7 +112,7 @@ fn group_title(group: &str) -> String {
     format!("{first}{}", letters.as_str().replace('-', " "))
 }
 
-/// Renders one call: a line of method and path that unfolds.
+/// Renders one call as a foldable section, headed by method, path and summary.
 fn render_operation(operation: &Operation) -> String {
     let method = operation.method.as_str();
     let mut out = format!(
@@ -185,7 +185,7 @@ fn render_responses(operation: &Operation) -> String {
     format!("{html}<h3>Response fields</h3>\n{}", render_properties(schema))
 }
 
-/// Renders the fields of a response without a table; of a list, those of its entries.
+/// Renders the fields of a response described by a JSON schema; for a list, those of its items.
 fn render_properties(schema: &Value) -> String {
     let entries = &schema["properties"]["results"]["items"];
     let described = if entries["properties"].is_object() { entries } else { schema };

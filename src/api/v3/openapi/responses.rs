@@ -6,7 +6,7 @@ use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::schema::json_schema::{SchemaRole, partial_schema_ref, schema_ref};
 use crate::schema::table::FieldTable;
 
-/// Statuses that many calls share: (status, when).
+/// Responses that many calls share: status and condition.
 const SHARED_RESPONSES: &[(u16, &str)] = &[
     (400, "Invalid request; every error is listed"),
     (401, "No access token, or one that is unknown or expired"),
@@ -40,7 +40,7 @@ pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
     responses
 }
 
-/// Returns the failure statuses of `operation`, each with the case in which it occurs.
+/// Returns the failure statuses of `operation`, each with its condition.
 pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)> {
     let guarded = operation.right.is_some();
     let takes_body = !matches!(operation.body, BodySpec::None);
@@ -257,7 +257,7 @@ fn saved_schema(more: Option<&'static FieldTable>) -> Value {
     schema
 }
 
-/// Returns the schema of the object that `whole` describes, or of those of its fields that `select` names.
+/// Returns the schema of an object that is either complete, as `whole`, or reduced to the fields in `select`.
 fn with_selection(whole: Value) -> Value {
     json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
 }

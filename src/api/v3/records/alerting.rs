@@ -213,7 +213,7 @@ async fn delete_alert(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Occurrences that are returned without `limit`, and the most that are returned at all.
+/// Number of occurrences returned without `limit`; below, the most that are ever returned.
 const DEFAULT_OCCURRENCES: u64 = 10;
 const MAX_OCCURRENCES: u64 = 100;
 

@@ -71,7 +71,7 @@ impl RecordOperations {
         )
     }
 
-    /// Adds the operation that creates a record. `shown_once` has the fields that only its response shows.
+    /// Adds the operation that creates a record. `shown_once` has the fields that no other response contains.
     pub(super) fn create(
         self,
         routes: OperationRouter,

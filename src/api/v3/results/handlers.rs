@@ -53,7 +53,7 @@ pub(super) async fn get(
     Ok(Json(result).into_response())
 }
 
-/// Returns the content of a file. It comes from a target, which may be hostile, so browsers must save it unshown.
+/// Returns the content of a capture. It comes from a target, which may be hostile: browsers must not display it.
 pub(super) async fn get_capture(
     State(ApiState { queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,

@@ -16,7 +16,7 @@ pub(super) fn next_page(left: u64, offset: u64) -> Pagination {
     Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
 }
 
-/// Reads results page by page. New results push older ones into the next page; those are not sent twice.
+/// Reads results page by page. New results push older ones into the next page; such repeats are skipped.
 pub(super) struct ResultReader {
     pub(super) queries: Arc<StatusQueries>,
     pub(super) filter: ResultFilter,
@@ -41,7 +41,7 @@ impl ResultReader {
         let fresh = fetched.results.into_iter().filter(|result| !self.sent_ids.contains(&result.check_id));
         let fresh: Vec<CheckResult> = fresh.map(without_exchanges_and_objects).collect();
         match times {
-            // Continue by time: with an offset, each page would read all earlier ones again.
+            // Continue from the last time: with an offset, the store would scan all earlier results again.
             Some((first, last)) if first != last => {
                 self.filter.until = Some(last + Duration::from_micros(1));
                 self.offset = at_last;

@@ -52,7 +52,7 @@ pub(super) fn entry_from_exchange(
     entry
 }
 
-/// Converts an object of a page, whose header fields are not kept.
+/// Converts an object of a page. Its header fields are not recorded.
 pub(super) fn entry_from_object(started_at: Timestamp, object: &PageObject) -> Value {
     let version = object.http_version.as_str();
     let request = json!({
@@ -136,7 +136,7 @@ fn query_pairs(url: &str) -> Vec<Value> {
     url.query_pairs().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
-/// Bytes of the request body; −1 when a browser sent it and did not report its size.
+/// Returns the request body's bytes; −1 when a browser sent it and did not report its size.
 fn request_body_size(exchange: &HttpExchange) -> i64 {
     let declared = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
     match (&exchange.request_body, exchange.method.as_str()) {
@@ -163,7 +163,7 @@ fn response_content(exchange: &HttpExchange) -> Value {
     content
 }
 
-/// Notes the whole length of a text that was cut or masked.
+/// Adds a comment with the full size of a body whose text was truncated or masked.
 fn mark_truncated(value: &mut Value, body: &Excerpt) {
     if body.body_bytes > body.text.len() as u64 {
         value["comment"] = format!("the whole has {} bytes", body.body_bytes).into();
@@ -182,7 +182,7 @@ fn content_sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
     sizes.into()
 }
 
-/// Bytes of the body on the wire; −1 when it was not read, as for redirects.
+/// Returns the body's bytes on the wire; −1 when it was not read, as for redirects.
 fn response_body_size(exchange: &HttpExchange) -> i64 {
     let declared = exchange.response_headers.get("content-length").unwrap_or_default();
     match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {
