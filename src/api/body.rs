@@ -25,7 +25,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         require_json(&request)?;
-        let bytes = read_bytes(request, state).await?;
+        let bytes = read_body(request, state).await?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
             let message = "The body is empty; send a JSON object".to_owned();
             return Err(ApiError::bad_request(vec![message]));
@@ -39,7 +39,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJsonBody {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let is_json = require_json(&request);
-        let bytes = read_bytes(request, state).await?;
+        let bytes = read_body(request, state).await?;
         if bytes.is_empty() {
             let value = NodeValue::Map(Vec::new());
             return Ok(Self(Node { value, position: Position::default() }));
@@ -59,7 +59,7 @@ fn require_json(request: &Request) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-async fn read_bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
+async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
     Bytes::from_request(request, state).await.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this call takes")

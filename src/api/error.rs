@@ -14,19 +14,19 @@ pub struct ApiError {
     status: StatusCode,
     messages: Vec<String>,
     /// Seconds for `Retry-After`.
-    retry_after: Option<u64>,
+    retry_after_seconds: Option<u64>,
 }
 
 impl ApiError {
     /// Creates an error with one message.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, messages: vec![message.into()], retry_after: None }
+        Self { status, messages: vec![message.into()], retry_after_seconds: None }
     }
 
     /// Creates a 400 response that lists every error.
     #[must_use]
     pub fn bad_request(messages: Vec<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, messages, retry_after: None }
+        Self { status: StatusCode::BAD_REQUEST, messages, retry_after_seconds: None }
     }
 
     /// Creates the 404 response of behaviour.md 1.
@@ -54,7 +54,7 @@ impl From<ServiceError> for ApiError {
                 "The object has changed since; read it again and send the change with the new `ETag`",
             ),
             ServiceError::RateLimited(seconds) => Self {
-                retry_after: Some(seconds),
+                retry_after_seconds: Some(seconds),
                 ..Self::new(
                     StatusCode::TOO_MANY_REQUESTS,
                     format!("Too many attempts; try again in {seconds} s"),
@@ -92,7 +92,7 @@ impl IntoResponse for ApiError {
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Some(seconds) = self.retry_after {
+        if let Some(seconds) = self.retry_after_seconds {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response

@@ -34,7 +34,7 @@ pub(super) fn saved_response(saved: SavedObject) -> Response {
 
 /// Reads the revision in `If-Match`; `None` without the header or for `*`. RFC 9110 allows several tags; of these,
 /// the newest revision is returned.
-pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<Revision>, ApiError> {
+pub(super) fn expected_revision(headers: &HeaderMap) -> Result<Option<Revision>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     if text == "*" {
@@ -59,9 +59,9 @@ mod tests {
         let read = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::IF_MATCH, HeaderValue::from_static(text));
-            if_match(&headers)
+            expected_revision(&headers)
         };
-        assert_eq!(if_match(&HeaderMap::new()), Ok(None));
+        assert_eq!(expected_revision(&HeaderMap::new()), Ok(None));
         assert_eq!(read("*"), Ok(None));
         assert_eq!(read("\"7\""), Ok(Some(Revision(7))));
         assert_eq!(read("\"x\", \"7\",\"3\""), Ok(Some(Revision(7))));

@@ -8,20 +8,20 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
-use super::operation::{Param, ParamKind};
+use super::operation::{Param, ParamType};
 use super::query::QueryParams;
 
 /// The `select` parameter.
 pub(super) const SELECT_PARAM: Param = Param::new(
     "select",
-    ParamKind::Text,
+    ParamType::Text,
     "Names of the fields to return, separated by commas; all when absent",
 );
 
 /// Reduces the response to the fields that `select` names. The handler reads the other parameters.
 pub(super) async fn select_fields(request: Request, next: Next) -> Response {
     let query = QueryParams::parse_known(request.uri(), &[SELECT_PARAM.name]);
-    let select = query.select();
+    let select = query.field_selection();
     if let Err(error) = query.into_result() {
         return error.into_response();
     }
@@ -39,7 +39,7 @@ pub(super) async fn select_fields(request: Request, next: Next) -> Response {
         // Not an object: the response to a HEAD request.
         return Response::from_parts(head, Body::from(bytes));
     };
-    select.apply(&mut object);
+    select.remove_unselected(&mut object);
     head.headers.remove(header::CONTENT_LENGTH);
     Response::from_parts(head, Body::from(Value::Object(object).to_string()))
 }

@@ -52,7 +52,7 @@ where
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
 }
 
-/// Sends the objects that `read` finds in pages of at most [`PAGE_ROWS`], so that only one page of a long list is in
+/// Sends the objects that `read` finds in pages of at most [`MAX_PAGE_OBJECTS`], so that only one page of a long list is in
 /// memory. `is_next` returns whether an id may follow the last sent one: new objects push older ones into the next
 /// page, which must not be sent twice.
 pub(super) async fn stream_pages<F, R>(
@@ -66,30 +66,37 @@ where
     R: Future<Output = Result<Paginated<JsonObject>, ServiceError>> + Send + 'static,
 {
     let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
-    let first = read(next_page(left, offset)).await?;
+    let first = read(next_pagination(left, offset)).await?;
     let count = first.total;
-    let reader = PageReader { read, is_next, offset, left, last: None, fetched: Some(first) };
-    Ok(stream_list(role, count, window, stream::try_unfold(reader, PageReader::read_page)))
+    let reader = PageReader {
+        fetch_page: read,
+        may_follow: is_next,
+        offset,
+        remaining: left,
+        last_sent_id: None,
+        prefetched_page: Some(first),
+    };
+    Ok(stream_list(role, count, window, stream::try_unfold(reader, PageReader::next_chunk)))
 }
 
 type JsonObject = Map<String, Value>;
 
 /// Most objects that are read and sent at a time.
-const PAGE_ROWS: u32 = 500;
+const MAX_PAGE_OBJECTS: u32 = 500;
 
-fn next_page(left: u64, offset: u64) -> Pagination {
-    Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
+fn next_pagination(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(MAX_PAGE_OBJECTS).min(MAX_PAGE_OBJECTS), offset }
 }
 
 /// Reads a list page by page.
 struct PageReader<F> {
-    read: F,
-    is_next: fn(i64, i64) -> bool,
+    fetch_page: F,
+    may_follow: fn(i64, i64) -> bool,
     offset: u64,
-    left: u64,
+    remaining: u64,
     /// Id of the last object that was sent.
-    last: Option<i64>,
-    fetched: Option<Paginated<JsonObject>>,
+    last_sent_id: Option<i64>,
+    prefetched_page: Option<Paginated<JsonObject>>,
 }
 
 impl<F, R> PageReader<F>
@@ -97,29 +104,36 @@ where
     F: Fn(Pagination) -> R,
     R: Future<Output = Result<Paginated<JsonObject>, ServiceError>>,
 {
-    async fn read_page(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
-        let fetched = match self.fetched.take() {
+    async fn next_chunk(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+        let fetched = match self.prefetched_page.take() {
             Some(first) => first,
-            None if self.left == 0 => return Ok(None),
-            None => (self.read)(next_page(self.left, self.offset)).await.map_err(mid_stream_error)?,
+            None if self.remaining == 0 => return Ok(None),
+            None => (self.fetch_page)(next_pagination(self.remaining, self.offset))
+                .await
+                .map_err(to_stream_error)?,
         };
         let rows = fetched.items.len() as u64;
         let id = |object: &JsonObject| object.get("id").and_then(Value::as_i64);
         let fresh: Vec<_> = fetched
             .items
             .into_iter()
-            .filter(|object| self.last.zip(id(object)).is_none_or(|(last, id)| (self.is_next)(last, id)))
+            .filter(|object| {
+                self.last_sent_id.zip(id(object)).is_none_or(|(last, id)| (self.may_follow)(last, id))
+            })
             .collect();
         self.offset += rows;
-        self.last = fresh.last().and_then(id).or(self.last);
-        self.left =
-            if rows < u64::from(PAGE_ROWS) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
+        self.last_sent_id = fresh.last().and_then(id).or(self.last_sent_id);
+        self.remaining = if rows < u64::from(MAX_PAGE_OBJECTS) {
+            0
+        } else {
+            self.remaining.saturating_sub(fresh.len() as u64)
+        };
         Ok(Some((json_chunk(&fresh), self)))
     }
 }
 
 /// Converts an error after the response has started; only the store can still fail then.
-fn mid_stream_error(source: ServiceError) -> StoreError {
+fn to_stream_error(source: ServiceError) -> StoreError {
     match source {
         ServiceError::StoreFailed(error) => error,
         _ => StoreError::Closed,

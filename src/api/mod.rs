@@ -16,5 +16,5 @@ mod state;
 pub mod v3;
 
 pub use error::ApiError;
-pub use operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
+pub use operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};
 pub use state::ApiState;

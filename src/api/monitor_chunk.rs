@@ -7,7 +7,7 @@ use crate::schema::Monitor;
 use crate::service::{MonitorContext, ServiceError};
 
 /// Most monitors in one chunk.
-pub(super) const CHUNK_MONITORS: usize = 100;
+pub(super) const MAX_CHUNK_MONITORS: usize = 100;
 /// Most bytes of scripts and other large texts in one chunk of several monitors.
 const MAX_CHUNK_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ fn fitting_count(monitors: &[Monitor]) -> usize {
 }
 
 /// Logs why a response is cut off after its start, and returns the error that ends the stream.
-pub(super) fn cut_off_error(error: &ServiceError) -> io::Error {
+pub(super) fn log_cut_off(error: &ServiceError) -> io::Error {
     tracing::warn!(error = ?error, "a list of monitors was cut short");
     io::Error::other("the list was cut short")
 }

@@ -13,37 +13,37 @@ use crate::schema::table::FieldTable;
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// HTTP method.
-    pub method: Verb,
+    pub method: OperationMethod,
     /// Path below the base, such as `/monitors/{id}`.
     pub path: &'static str,
     /// Stable `operationId`, such as `getMonitor`.
-    pub id: &'static str,
+    pub operation_id: &'static str,
     /// Group in the document: `monitors`, `blackouts`, …
     pub tag: &'static str,
     /// One-line summary without a full stop.
     pub summary: &'static str,
     /// Permission that the caller's role must have; `None` for calls without a login.
-    pub right: Option<Permission>,
+    pub required_permission: Option<Permission>,
     /// Path parameters; those not named here are ids.
     pub path_params: Vec<Param>,
     /// Query parameters.
-    pub query: Vec<Param>,
+    pub query_params: Vec<Param>,
     /// Request body.
-    pub body: BodySpec,
+    pub request_body: BodySpec,
     /// Whether the body may be omitted.
     pub is_body_optional: bool,
     /// Response on success.
     pub response: ResponseSpec,
     /// Statuses in addition to the usual ones, each with its condition. The usual ones are 400; 401 and 403 with a
     /// login; 404 with path parameters; 413 and 415 with a body; 412 with `If-Match`; 500, 503 and 504.
-    pub extra_statuses: Vec<(u16, &'static str)>,
+    pub additional_statuses: Vec<(u16, &'static str)>,
     /// Whether `If-Match` is honoured.
-    pub if_match: bool,
+    pub honours_if_match: bool,
 }
 
 /// A method that an operation can have (RFC 9110, section 9; PATCH: RFC 5789).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub enum OperationMethod {
     /// Returns something; also serves HEAD.
     Get,
     /// Creates or starts something.
@@ -54,7 +54,7 @@ pub enum Verb {
     Delete,
 }
 
-impl Verb {
+impl OperationMethod {
     /// Returns the name as it appears in a request.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -78,19 +78,19 @@ impl Verb {
     }
 }
 
-impl fmt::Display for Verb {
+impl fmt::Display for OperationMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl From<Verb> for Method {
-    fn from(verb: Verb) -> Self {
+impl From<OperationMethod> for Method {
+    fn from(verb: OperationMethod) -> Self {
         match verb {
-            Verb::Get => Self::GET,
-            Verb::Post => Self::POST,
-            Verb::Patch => Self::PATCH,
-            Verb::Delete => Self::DELETE,
+            OperationMethod::Get => Self::GET,
+            OperationMethod::Post => Self::POST,
+            OperationMethod::Patch => Self::PATCH,
+            OperationMethod::Delete => Self::DELETE,
         }
     }
 }
@@ -101,26 +101,26 @@ pub struct Param {
     /// Name in the query or path.
     pub name: &'static str,
     /// Accepted values.
-    pub kind: ParamKind,
+    pub param_type: ParamType,
     /// One-line description without a full stop.
-    pub about: &'static str,
+    pub description: &'static str,
     /// Whether it is required.
-    pub required: bool,
+    pub is_required: bool,
 }
 
 /// Accepted values of a parameter.
 #[derive(Clone, Copy, Debug)]
-pub enum ParamKind {
+pub enum ParamType {
     /// Any string.
     Text,
     /// A whole number with this minimum.
     Int(i64),
     /// A whole number or a comma-separated list of them.
-    Ids,
+    IdList,
     /// One of these names.
     Choice(&'static [&'static str]),
     /// One of these names or a comma-separated list of them.
-    Choices(&'static [&'static str]),
+    ChoiceList(&'static [&'static str]),
     /// A time: RFC 3339, or without zone in the time zone of the account.
     Time,
     /// A string that matches this regular expression (ECMA 262).
@@ -137,34 +137,34 @@ pub enum BodySpec {
     /// An object with any fields of this table.
     Patch(&'static FieldTable),
     /// A body that this JSON schema describes.
-    Schema(fn() -> serde_json::Value),
+    JsonSchema(fn() -> serde_json::Value),
 }
 
 /// Response of a successful call.
 #[derive(Clone, Debug)]
 pub enum ResponseSpec {
     /// 200 `{"id":"…"}` with warnings if any, and the fields of the table, which no other response contains.
-    Saved(Option<&'static FieldTable>),
+    SavedId(Option<&'static FieldTable>),
     /// 200 and an object of this table.
-    One(&'static FieldTable),
+    Object(&'static FieldTable),
     /// 200 and an object of one of these tables.
-    OneOf(Vec<&'static FieldTable>),
+    ObjectOneOf(Vec<&'static FieldTable>),
     /// 200 and a list (behaviour.md 1 "Lists") of objects of one of these tables.
     List(Vec<&'static FieldTable>),
     /// 200 and a body that this JSON schema describes. Each object in it that has a `title` becomes a component of
     /// that name.
-    Schema(serde_json::Value),
+    JsonSchema(serde_json::Value),
     /// 200 and a file.
     File,
     /// 204 without a body.
-    Empty,
+    NoContent,
 }
 
 impl Operation {
     /// Creates a call without parameters or body, with an empty response.
     #[must_use]
     pub fn new(
-        method: Verb,
+        method: OperationMethod,
         path: &'static str,
         id: &'static str,
         tag: &'static str,
@@ -173,24 +173,24 @@ impl Operation {
         Self {
             method,
             path,
-            id,
+            operation_id: id,
             tag,
             summary: about,
-            right: Some(Permission::View),
+            required_permission: Some(Permission::View),
             path_params: Vec::new(),
-            query: Vec::new(),
-            body: BodySpec::None,
+            query_params: Vec::new(),
+            request_body: BodySpec::None,
             is_body_optional: false,
-            response: ResponseSpec::Empty,
-            extra_statuses: Vec::new(),
-            if_match: false,
+            response: ResponseSpec::NoContent,
+            additional_statuses: Vec::new(),
+            honours_if_match: false,
         }
     }
 
     /// Requires `right`; `None` for calls without a login.
     #[must_use]
-    pub fn with_right(mut self, right: Option<Permission>) -> Self {
-        self.right = right;
+    pub fn with_permission(mut self, right: Option<Permission>) -> Self {
+        self.required_permission = right;
         self
     }
 
@@ -203,24 +203,24 @@ impl Operation {
 
     /// Adds query parameters.
     #[must_use]
-    pub fn with_query(mut self, query: &[Param]) -> Self {
-        self.query.extend_from_slice(query);
+    pub fn with_query_params(mut self, query: &[Param]) -> Self {
+        self.query_params.extend_from_slice(query);
         self
     }
 
     /// Adds `limit` and `offset`.
     #[must_use]
     pub fn with_paging(self) -> Self {
-        self.with_query(&[
-            Param::new("limit", ParamKind::Int(0), "Most entries to return; all when absent"),
-            Param::new("offset", ParamKind::Int(0), "Entries to skip at the start"),
+        self.with_query_params(&[
+            Param::new("limit", ParamType::Int(0), "Most entries to return; all when absent"),
+            Param::new("offset", ParamType::Int(0), "Entries to skip at the start"),
         ])
     }
 
     /// Sets the body.
     #[must_use]
     pub fn with_body(mut self, body: BodySpec) -> Self {
-        self.body = body;
+        self.request_body = body;
         self
     }
 
@@ -240,50 +240,51 @@ impl Operation {
 
     /// Adds a status beside the usual ones.
     #[must_use]
-    pub fn with_status(mut self, status: u16, when: &'static str) -> Self {
-        self.extra_statuses.push((status, when));
+    pub fn with_additional_status(mut self, status: u16, when: &'static str) -> Self {
+        self.additional_statuses.push((status, when));
         self
     }
 
     /// Makes the call honour `If-Match`.
     #[must_use]
     pub fn with_if_match(mut self) -> Self {
-        self.if_match = true;
+        self.honours_if_match = true;
         self
     }
 
     /// Whether it returns one object whose fields callers can select (`select`).
     #[must_use]
-    pub fn returns_one(&self) -> bool {
-        self.method == Verb::Get
+    pub fn returns_single_object(&self) -> bool {
+        self.method == OperationMethod::Get
             && match self.response {
-                ResponseSpec::One(_) | ResponseSpec::OneOf(_) => true,
+                ResponseSpec::Object(_) | ResponseSpec::ObjectOneOf(_) => true,
                 // Only paths that end in an id: reports have no fields to select.
-                ResponseSpec::Schema(_) => self.path.ends_with('}'),
-                ResponseSpec::Saved(_) | ResponseSpec::List(_) | ResponseSpec::File | ResponseSpec::Empty => {
-                    false
-                }
+                ResponseSpec::JsonSchema(_) => self.path.ends_with('}'),
+                ResponseSpec::SavedId(_)
+                | ResponseSpec::List(_)
+                | ResponseSpec::File
+                | ResponseSpec::NoContent => false,
             }
     }
 
     /// Returns the names of its query parameters, as the query reader needs them.
     #[must_use]
-    pub fn query_names(&self) -> Vec<&'static str> {
-        self.query.iter().map(|param| param.name).collect()
+    pub fn query_param_names(&self) -> Vec<&'static str> {
+        self.query_params.iter().map(|param| param.name).collect()
     }
 }
 
 impl Param {
     /// Creates an optional parameter.
     #[must_use]
-    pub const fn new(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
-        Self { name, kind, about, required: false }
+    pub const fn new(name: &'static str, kind: ParamType, about: &'static str) -> Self {
+        Self { name, param_type: kind, description: about, is_required: false }
     }
 
     /// Makes the parameter required.
     #[must_use]
     pub const fn required(mut self) -> Self {
-        self.required = true;
+        self.is_required = true;
         self
     }
 }

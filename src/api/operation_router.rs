@@ -44,7 +44,7 @@ impl OperationRouter {
 
     /// Like [`OperationRouter::route`], for a body that may hold scripts or many monitors.
     #[must_use]
-    pub(super) fn route_large<H, T>(mut self, operation: Operation, handler: H) -> Self
+    pub(super) fn route_with_large_body<H, T>(mut self, operation: Operation, handler: H) -> Self
     where
         H: Handler<T, ApiState>,
         T: 'static,
@@ -56,18 +56,18 @@ impl OperationRouter {
 
     /// Adds a route that checks login and permission before any of the body is read.
     fn add_route(&mut self, operation: Operation, route: MethodRouter<ApiState>) {
-        let (operation, route) = if operation.returns_one() {
-            (operation.with_query(&[SELECT_PARAM]), route.layer(middleware::from_fn(select_fields)))
+        let (operation, route) = if operation.returns_single_object() {
+            (operation.with_query_params(&[SELECT_PARAM]), route.layer(middleware::from_fn(select_fields)))
         } else {
             (operation, route)
         };
-        let route = match operation.right {
+        let route = match operation.required_permission {
             Some(right) => {
                 route.layer(middleware::from_fn_with_state((self.state.clone(), right), authorize))
             }
             None => route,
         };
-        let route = route.layer(Extension(KnownParams::from(operation.query_names())));
+        let route = route.layer(Extension(KnownParams::from(operation.query_param_names())));
         self.router = std::mem::take(&mut self.router).route(operation.path, route);
         self.operations.push(operation);
     }

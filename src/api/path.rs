@@ -23,7 +23,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IdParam {
 /// The `{id}` of a path and the id of its child, which is the last part of the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NestedId {
-    pub(super) id: i64,
+    pub(super) parent_id: i64,
     pub(super) child_id: i64,
 }
 
@@ -35,7 +35,7 @@ impl<S: Send + Sync> FromRequestParts<S> for NestedId {
         let params = params.map_err(|_| ApiError::not_found())?;
         let mut ids = params.iter().map(|(_, value)| parse_id(value));
         match (ids.next().flatten(), ids.next().flatten()) {
-            (Some(id), Some(child_id)) => Ok(Self { id, child_id }),
+            (Some(id), Some(child_id)) => Ok(Self { parent_id: id, child_id }),
             _ => Err(ApiError::not_found()),
         }
     }

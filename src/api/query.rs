@@ -15,9 +15,9 @@ use super::error::ApiError;
 use crate::domain::Timestamp;
 
 /// Most errors that are reported for one query.
-const MAX_ERRORS: usize = 100;
+const MAX_REPORTED_ERRORS: usize = 100;
 /// Longest name that is compared with the known ones, in bytes.
-const MAX_COMPARED_BYTES: usize = 64;
+const MAX_SUGGESTION_NAME_BYTES: usize = 64;
 
 /// Names of the parameters that an operation takes. [`super::operation_router::OperationRouter`] attaches them to
 /// each call.
@@ -51,7 +51,7 @@ impl QueryParams {
     pub(super) fn parse(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-            if query.errors.len() >= MAX_ERRORS {
+            if query.errors.len() >= MAX_REPORTED_ERRORS {
                 query.errors.push("too many errors; the rest of the query was not read".to_owned());
                 break;
             }
@@ -88,49 +88,49 @@ impl QueryParams {
     }
 
     /// Returns the value of the parameter `name`.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
     /// Parses the parameter `name` with `read`; `rule` describes the accepted values in the error.
-    pub(super) fn parse_one<T>(
+    pub(super) fn parse_value<T>(
         &mut self,
         name: &str,
         rule: impl Display,
         read: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
-        let text = self.text(name)?;
+        let text = self.value(name)?;
         let value = read(text);
         if value.is_none() {
-            let error = format!("`{name}` must be {rule}, not `{}`", truncated(text));
+            let error = format!("`{name}` must be {rule}, not `{}`", truncate_for_message(text));
             self.errors.push(error);
         }
         value
     }
 
     /// Parses a comma-separated list; empty when the parameter is absent or invalid.
-    pub(super) fn parse_list<T>(
+    pub(super) fn parse_comma_list<T>(
         &mut self,
         name: &str,
         rule: impl Display,
         read: impl Fn(&str) -> Option<T>,
     ) -> Vec<T> {
         let list = |text: &str| text.split(',').map(str::trim).map(&read).collect::<Option<Vec<_>>>();
-        self.parse_one(name, rule, list).unwrap_or_default()
+        self.parse_value(name, rule, list).unwrap_or_default()
     }
 
     /// Reads `limit` and `offset` (behaviour.md 1).
     pub(super) fn paging(&mut self) -> Paging {
         let number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
-        let limit = self.parse_one("limit", "a whole number from 0", number);
-        let offset = self.parse_one("offset", "a whole number from 0", number);
+        let limit = self.parse_value("limit", "a whole number from 0", number);
+        let offset = self.parse_value("offset", "a whole number from 0", number);
         Paging { limit, offset }
     }
 
     /// Reads `select` (behaviour.md 1).
-    pub(super) fn select(&self) -> FieldSelection {
+    pub(super) fn field_selection(&self) -> FieldSelection {
         let names = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
-        FieldSelection(self.text("select").map(names))
+        FieldSelection(self.value("select").map(names))
     }
 
     /// Adds an error.
@@ -180,7 +180,7 @@ impl FieldSelection {
     }
 
     /// Removes the fields of `object` that are not selected.
-    pub(super) fn apply(&self, object: &mut Map<String, Value>) {
+    pub(super) fn remove_unselected(&self, object: &mut Map<String, Value>) {
         if self.0.is_some() {
             object.retain(|name, _| self.contains(name));
         }
@@ -188,13 +188,17 @@ impl FieldSelection {
 }
 
 fn unknown_param_message(name: &str, known: &[&str]) -> String {
-    let known = if name.len() > MAX_COMPARED_BYTES { &[] } else { known };
+    let known = if name.len() > MAX_SUGGESTION_NAME_BYTES { &[] } else { known };
     let near =
         known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
     match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
-        Some(near) => format!("unknown parameter `{}`; did you mean `{near}`?", truncated(name)),
+        Some(near) => format!("unknown parameter `{}`; did you mean `{near}`?", truncate_for_message(name)),
         None => {
-            format!("unknown parameter `{}`; known parameters are {}", truncated(name), quoted_list(known))
+            format!(
+                "unknown parameter `{}`; known parameters are {}",
+                truncate_for_message(name),
+                quoted_list(known)
+            )
         }
     }
 }
@@ -205,7 +209,7 @@ pub(super) fn quoted_list<T: Display>(items: &[T]) -> String {
 }
 
 /// Returns the first characters of a text from a request, for messages.
-fn truncated(text: &str) -> String {
+fn truncate_for_message(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
         short.push('…');
@@ -245,7 +249,7 @@ mod tests {
         let selected = |text: &str| {
             let uri: Uri = format!("/x?{text}").parse().unwrap();
             let mut object = serde_json::json!({"id": 1, "name": "a"}).as_object().unwrap().clone();
-            QueryParams::parse(&uri, &["select"]).select().apply(&mut object);
+            QueryParams::parse(&uri, &["select"]).field_selection().remove_unselected(&mut object);
             object.keys().cloned().collect::<Vec<_>>().join(",")
         };
         assert_eq!(selected(""), "id,name");
@@ -259,7 +263,7 @@ mod tests {
         let uri: Uri = "/x?limit=-1&ofset=2&offset=x&offset=3&type=".parse().unwrap();
         let mut query = QueryParams::parse(&uri, &["limit", "offset", "type"]);
         query.paging();
-        query.parse_list("type", "a number", |text| text.parse::<u8>().ok());
+        query.parse_comma_list("type", "a number", |text| text.parse::<u8>().ok());
         let error = format!("{:?}", query.into_result().unwrap_err());
         for part in [
             "`limit` must be",

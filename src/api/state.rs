@@ -13,7 +13,7 @@ pub struct ApiState {
     /// Accounts, logins and tokens.
     pub accounts: Arc<AccountService>,
     /// Monitors.
-    pub monitors: Arc<MonitorContext>,
+    pub monitor_context: Arc<MonitorContext>,
     /// All other records of accounts.
     pub records: Arc<RecordService>,
     /// Outages and notifications.
@@ -21,7 +21,7 @@ pub struct ApiState {
     /// Tests on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
     /// Results.
-    pub queries: Arc<StatusQueries>,
+    pub status_queries: Arc<StatusQueries>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -82,7 +82,7 @@ impl RunningConfig {
         let mut config = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
         let plan = config.provision(found, &stored).await?;
         let services = Arc::clone(&config.handles.services);
-        let monitors = &services.api_state.monitors;
+        let monitors = &services.api_state.monitor_context;
         let mut all = monitors::decrypt_and_cache_monitors(monitors, stored_monitors).await?;
         monitors::register_pauses(monitors, &plan.monitors);
         monitors.monitor_cache().apply(plan.monitors.clone(), &[]);
@@ -150,7 +150,7 @@ impl RunningConfig {
         self.secret_files = secret_files;
         let found = found.map_err(|errors| configuration_error(&errors))?;
         let services = Arc::clone(&self.handles.services);
-        let monitors = &services.api_state.monitors;
+        let monitors = &services.api_state.monitor_context;
         // No monitor may change between reading the stored ones and applying the result.
         let _lock = monitors.lock_exclusive().await;
         let stored =

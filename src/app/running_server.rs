@@ -158,13 +158,14 @@ impl RunningServer {
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
         let page_state = PageState {
-            queries: Arc::clone(&self.status_queries),
+            status_queries: Arc::clone(&self.status_queries),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
         let state = self.api_state();
-        let auth = PageAuth { is_public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
+        let auth =
+            PageAuth { is_public: server.public_pages, account_service: Some(Arc::clone(&state.accounts)) };
         let pages = web::router(page_state, auth);
         let apis = pages
             // A nested router does not match a path that is only a slash.
@@ -181,9 +182,9 @@ impl RunningServer {
                 unavailable_until_loaded(api::legacy::router(state), Arc::clone(&self.liveness)),
             );
         let bounds = RequestLimits {
-            body_bytes: server.max_body_bytes,
-            request_timeout: server.response_start_timeout,
-            tls: server.tls_files.is_some(),
+            max_body_bytes: server.max_body_bytes,
+            response_start_timeout: server.response_start_timeout,
+            is_tls_only: server.tls_files.is_some(),
         };
         web::with_request_limits(apis, bounds)
     }

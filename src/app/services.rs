@@ -124,11 +124,13 @@ impl Services {
         };
         let state = ApiState {
             accounts: Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&clock))),
-            monitors: Arc::new(MonitorContext::new(dependencies).with_last_run_lookup(planner.clone())),
+            monitor_context: Arc::new(
+                MonitorContext::new(dependencies).with_last_run_lookup(planner.clone()),
+            ),
             records: Arc::new(RecordService::new(resources)),
             alerts: Arc::new(AlertService::new(alerting)),
             on_demand_tests: Arc::new(OnDemandTests::new(tests)),
-            queries: view,
+            status_queries: view,
             clock,
         };
         Ok(Self { api_state: state, planner, account_cache, config_store: config, keyring: vault, key_file })
@@ -228,7 +230,7 @@ impl Services {
                 () = stop.cancelled() => return,
                 _ = ticks.tick() => {}
             }
-            let monitors = &self.api_state.monitors;
+            let monitors = &self.api_state.monitor_context;
             monitors::resume_due_monitors(monitors, self.api_state.clock.now()).await;
             if self.planner.replan_changed_accounts(monitors.monitor_cache()).await.is_err() {
                 return;

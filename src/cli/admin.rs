@@ -79,9 +79,9 @@ pub(super) struct CustomerRow {
 
 impl DataArgs {
     /// Loads the settings, with this data folder.
-    pub(super) fn settings(&self) -> anyhow::Result<Settings> {
+    pub(super) fn load_settings(&self) -> anyhow::Result<Settings> {
         let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
-        let file = super::settings::config_file(self.config.clone());
+        let file = super::settings::config_file_from_flag_or_env(self.config.clone());
         let sources = SettingSources { file, flags, ..SettingSources::default() }.with_environment();
         Settings::load(&sources).map_err(|errors| InvalidInput(errors).into())
     }
@@ -104,14 +104,15 @@ pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>
 
 impl AdminArgs {
     /// Opens the database or the server that the options name.
-    pub(super) async fn open(&self) -> anyhow::Result<AdminBackend> {
-        if self.server.is_named() {
-            return Ok(AdminBackend::Server(Box::new(self.server.open().await?), None));
+    pub(super) async fn open_backend(&self) -> anyhow::Result<AdminBackend> {
+        if self.server.is_server_given() {
+            return Ok(AdminBackend::Server(Box::new(self.server.connect().await?), None));
         }
-        let data = self.data.settings()?.data_dir;
+        let data = self.data.load_settings()?.data_dir;
         if self.data.data.is_none()
             && !data.join(DATABASE_FILE).exists()
-            && let Some(host) = token::host_token_for(&self.server.url()?).and_then(HostServer::new)
+            && let Some(host) =
+                token::find_host_token_for(&self.server.server_url()?).and_then(HostServer::new)
         {
             let text = format!("no database in `{}`; using the server at {}", data.display(), host.url);
             output::print_note(&text);
@@ -153,7 +154,8 @@ impl HostServer {
             1 => self.host_token.token.clone(),
             other => format!("{}~{other}", self.host_token.token),
         };
-        let trust = ServerTrust { certificate: self.host_token.certificate_sha256, ..ServerTrust::default() };
+        let trust =
+            ServerTrust { pinned_sha256: self.host_token.certificate_sha256, ..ServerTrust::default() };
         ApiClient::connect(self.url.clone(), Some(token), trust).await
     }
 }
@@ -187,15 +189,16 @@ impl AdminBackend {
             }
             Self::Server(server, host) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
-                created_id(
-                    &call_as(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?,
+                parse_created_id(
+                    &call_for_customer(server, host.as_ref(), customer, Method::POST, "users", Some(&body))
+                        .await?,
                 )
             }
         }
     }
 
     /// Lists the users of an account. Without a `customer`, the account is chosen as in [`AdminBackend::add_user`].
-    pub(super) async fn users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
+    pub(super) async fn list_users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
         match self {
             Self::Database(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
@@ -205,7 +208,8 @@ impl AdminBackend {
                 users.iter().map(UserRow::from_record).collect()
             }
             Self::Server(server, host) => {
-                let response = call_as(server, host.as_ref(), customer, Method::GET, "users", None).await?;
+                let response =
+                    call_for_customer(server, host.as_ref(), customer, Method::GET, "users", None).await?;
                 Ok(serde_json::from_value::<ListResponse<UserRow>>(response)?.results)
             }
         }
@@ -240,14 +244,14 @@ impl AdminBackend {
                     .await;
                 Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
-            Self::Server(server, _) => {
-                created_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
-            }
+            Self::Server(server, _) => parse_created_id(
+                &server.send_request(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?,
+            ),
         }
     }
 
     /// Lists all accounts.
-    pub(super) async fn customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
+    pub(super) async fn list_customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
         match self {
             Self::Database(_, accounts) => {
                 let all =
@@ -275,18 +279,21 @@ impl AdminBackend {
     async fn update_user(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
         // A token of `vigie login` has access to its own account only.
         let own = matches!(self, Self::Server(_, None));
-        let accounts =
-            if own { vec![None] } else { self.customers().await?.iter().map(|row| Some(row.id)).collect() };
+        let accounts = if own {
+            vec![None]
+        } else {
+            self.list_customers().await?.iter().map(|row| Some(row.id)).collect()
+        };
         for customer in accounts {
             let key = crate::service::normalize_login(login);
-            let users = self.users(customer).await?;
+            let users = self.list_users(customer).await?;
             let Some(user) = users.iter().find(|user| crate::service::normalize_login(&user.login) == key)
             else {
                 continue;
             };
             let Self::Server(server, host) = self else { break };
             let path = format!("users/{}", user.id);
-            call_as(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
+            call_for_customer(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
             return Ok(());
         }
         Err(describe_error(ServiceError::NotFound, &format!("user `{login}`")))
@@ -308,7 +315,7 @@ impl UserRow {
 }
 
 /// Sends a request on behalf of `customer`. The host token can act for every account, other tokens only for their own.
-async fn call_as(
+async fn call_for_customer(
     server: &mut ApiClient,
     host: Option<&HostServer>,
     customer: Option<i64>,
@@ -318,8 +325,8 @@ async fn call_as(
 ) -> anyhow::Result<Value> {
     match (host, customer) {
         (Some(host), Some(customer)) if customer != 1 => {
-            let result = host.connect(customer).await?.call(method, path, &[], body).await;
-            result.map_err(|error| match ErrorResponse::status_of(&error) {
+            let result = host.connect(customer).await?.send_request(method, path, &[], body).await;
+            result.map_err(|error| match ErrorResponse::response_status(&error) {
                 Some(StatusCode::NOT_FOUND) => {
                     describe_error(ServiceError::NotFound, &format!("account `{customer}`"))
                 }
@@ -333,14 +340,14 @@ async fn call_as(
                 let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
                 return Err(UsageError::with_hint(text, Some(hint.to_owned())));
             }
-            server.call(method, path, &[], body).await
+            server.send_request(method, path, &[], body).await
         }
-        _ => server.call(method, path, &[], body).await,
+        _ => server.send_request(method, path, &[], body).await,
     }
 }
 
 /// Reads the id from the response to a create (behaviour.md 1).
-fn created_id(response: &Value) -> anyhow::Result<i64> {
+fn parse_created_id(response: &Value) -> anyhow::Result<i64> {
     let id = response.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     id.context("the response of the server has no id")
 }

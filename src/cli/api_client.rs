@@ -27,13 +27,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for a whole response: applying 100,000 monitors takes a while.
 const RESPONSE_TIMEOUT: Duration = Duration::from_mins(5);
 /// Default URL of the server.
-const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
+const DEFAULT_SERVER_URL: &str = "http://127.0.0.1:7979";
 
 /// A connection to a server.
 pub(super) struct ApiClient {
-    base: Url,
+    base_url: Url,
     token: Option<String>,
-    sender: SendRequest<Full<Bytes>>,
+    request_sender: SendRequest<Full<Bytes>>,
 }
 
 /// A list response of the API (behaviour.md 1 "Lists").
@@ -56,17 +56,17 @@ struct Resultset {
 
 #[derive(Debug, Deserialize)]
 struct ErrorBody {
-    errors: Vec<ErrorLine>,
+    errors: Vec<ErrorMessage>,
 }
 
 #[derive(Debug, Deserialize)]
-struct ErrorLine {
+struct ErrorMessage {
     message: String,
 }
 
 impl<T> ListResponse<T> {
     /// Total number of matches.
-    pub(super) fn count(&self) -> u64 {
+    pub(super) fn total_count(&self) -> u64 {
         self.metadata.resultset.count
     }
 }
@@ -88,12 +88,14 @@ pub(super) struct ServerArgs {
 
 impl ServerArgs {
     /// Returns the URL of the server.
-    pub(super) fn url(&self) -> anyhow::Result<Url> {
-        if let Some(given) = self.server.clone().or_else(|| super::process::env_variable("VIGIE_SERVER")) {
-            return parse_url(&given);
+    pub(super) fn server_url(&self) -> anyhow::Result<Url> {
+        if let Some(given) =
+            self.server.clone().or_else(|| super::process::non_empty_env_variable("VIGIE_SERVER"))
+        {
+            return parse_server_url(&given);
         }
-        let mut url = parse_url(LOCAL_SERVER)?;
-        if token::host_token_for(&url).is_some_and(|host| host.certificate_sha256.is_some()) {
+        let mut url = parse_server_url(DEFAULT_SERVER_URL)?;
+        if token::find_host_token_for(&url).is_some_and(|host| host.certificate_sha256.is_some()) {
             // Cannot fail: both schemes are special, and the port is explicit.
             let _ = url.set_scheme("https");
         }
@@ -101,42 +103,42 @@ impl ServerArgs {
     }
 
     /// Whether a server was named explicitly.
-    pub(super) fn is_named(&self) -> bool {
-        self.server.is_some() || super::process::env_variable("VIGIE_SERVER").is_some()
+    pub(super) fn is_server_given(&self) -> bool {
+        self.server.is_some() || super::process::non_empty_env_variable("VIGIE_SERVER").is_some()
     }
 
     /// Connects with the token that `vigie login` stored for this server; `None` without one.
-    pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<ApiClient>> {
-        let url = self.url()?;
+    pub(super) async fn connect_with_stored_login(&self) -> anyhow::Result<Option<ApiClient>> {
+        let url = self.server_url()?;
         match token::stored_login(&url)? {
             Some(login) => {
-                ApiClient::connect(url.clone(), Some(login.token), self.trust(&url)).await.map(Some)
+                ApiClient::connect(url.clone(), Some(login.token), self.server_trust(&url)).await.map(Some)
             }
             None => Ok(None),
         }
     }
 
     /// Connects with the token found for this server.
-    pub(super) async fn open(&self) -> anyhow::Result<ApiClient> {
-        let url = self.url()?;
+    pub(super) async fn connect(&self) -> anyhow::Result<ApiClient> {
+        let url = self.server_url()?;
         let token = token::find_token(&url, self.token_file.as_deref())?;
-        ApiClient::connect(url.clone(), token, self.trust(&url)).await
+        ApiClient::connect(url.clone(), token, self.server_trust(&url)).await
     }
 
     /// Connects without a token, as for logging in.
-    pub(super) async fn open_without_token(&self) -> anyhow::Result<ApiClient> {
-        let url = self.url()?;
-        ApiClient::connect(url.clone(), None, self.trust(&url)).await
+    pub(super) async fn connect_without_token(&self) -> anyhow::Result<ApiClient> {
+        let url = self.server_url()?;
+        ApiClient::connect(url.clone(), None, self.server_trust(&url)).await
     }
 
     /// Returns how to verify the server at `url`. Without `--ca-file`, one on this host must have the certificate that
     /// its host token contains.
-    fn trust(&self, url: &Url) -> ServerTrust<'_> {
+    fn server_trust(&self, url: &Url) -> ServerTrust<'_> {
         match self.ca_file.as_deref() {
-            Some(file) => ServerTrust { ca_file: Some(file), certificate: None },
+            Some(file) => ServerTrust { ca_file: Some(file), pinned_sha256: None },
             None => ServerTrust {
                 ca_file: None,
-                certificate: token::host_token_for(url).and_then(|host| host.certificate_sha256),
+                pinned_sha256: token::find_host_token_for(url).and_then(|host| host.certificate_sha256),
             },
         }
     }
@@ -168,7 +170,7 @@ impl ApiClient {
         } else {
             start_connection(stream).await?
         };
-        Ok(Self { base, token, sender: requests })
+        Ok(Self { base_url: base, token, request_sender: requests })
     }
 
     /// Sends GET `path` below `/api/v3`, with `query`, and returns the response.
@@ -177,7 +179,7 @@ impl ApiClient {
         path: &str,
         query: &[(&str, String)],
     ) -> anyhow::Result<T> {
-        self.call(Method::GET, path, query, None).await
+        self.send_request(Method::GET, path, query, None).await
     }
 
     /// Sends POST `path` below `/api/v3`, with `body` as JSON, and returns the response.
@@ -186,25 +188,25 @@ impl ApiClient {
         path: &str,
         body: &serde_json::Value,
     ) -> anyhow::Result<T> {
-        self.call(Method::POST, path, &[], Some(body)).await
+        self.send_request(Method::POST, path, &[], Some(body)).await
     }
 
     /// Sends any request below `/api/v3` and returns the response.
-    pub(super) async fn call<T: DeserializeOwned>(
+    pub(super) async fn send_request<T: DeserializeOwned>(
         &mut self,
         method: Method,
         path: &str,
         query: &[(&str, String)],
         body: Option<&serde_json::Value>,
     ) -> anyhow::Result<T> {
-        let mut url = self.base.join(&format!("api/v3/{path}"))?;
+        let mut url = self.base_url.join(&format!("api/v3/{path}"))?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
         let target =
             url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
         let mut request =
-            Request::builder().method(method).uri(target).header(header::HOST, host_header(&url));
+            Request::builder().method(method).uri(target).header(header::HOST, host_header_value(&url));
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
@@ -214,11 +216,11 @@ impl ApiClient {
             serde_json::to_writer(&mut bytes, body)?;
         }
         let request = request.body(Full::from(bytes)).context("the token contains invalid characters")?;
-        let exchange = exchange(&mut self.sender, request);
+        let exchange = send_and_read_response(&mut self.request_sender, request);
         let (status, body) = tokio::time::timeout(RESPONSE_TIMEOUT, exchange)
             .await
             .with_context(|| format!("no response from `{url}` within {} s", RESPONSE_TIMEOUT.as_secs()))?
-            .map_err(|error| explain_transport_error(error, &self.base))?;
+            .map_err(|error| explain_transport_error(error, &self.base_url))?;
         if !status.is_success() {
             return Err(ErrorResponse::new(&url, status, &body).into());
         }
@@ -228,7 +230,7 @@ impl ApiClient {
     }
 }
 
-fn parse_url(text: &str) -> anyhow::Result<Url> {
+fn parse_server_url(text: &str) -> anyhow::Result<Url> {
     let hint = Some("write it like `http://127.0.0.1:7979`".to_owned());
     match Url::parse(text) {
         Ok(mut url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
@@ -241,7 +243,7 @@ fn parse_url(text: &str) -> anyhow::Result<Url> {
     }
 }
 
-fn host_header(url: &Url) -> String {
+fn host_header_value(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
@@ -256,7 +258,7 @@ where
     Ok(requests)
 }
 
-async fn exchange(
+async fn send_and_read_response(
     requests: &mut SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
 ) -> anyhow::Result<(StatusCode, Bytes)> {
@@ -312,7 +314,7 @@ impl ErrorResponse {
     }
 
     /// Returns the status of the response that `error` is about.
-    pub(super) fn status_of(error: &anyhow::Error) -> Option<StatusCode> {
+    pub(super) fn response_status(error: &anyhow::Error) -> Option<StatusCode> {
         error.downcast_ref::<Self>().map(|response| response.status)
     }
 }
@@ -324,10 +326,10 @@ mod tests {
     #[test]
     fn only_server_urls_are_accepted() {
         for valid in ["http://127.0.0.1:7979", "https://vigie.example.test/below"] {
-            assert!(parse_url(valid).unwrap().path().ends_with('/'), "{valid}");
+            assert!(parse_server_url(valid).unwrap().path().ends_with('/'), "{valid}");
         }
         for invalid in ["127.0.0.1:7979", "ftp://host/", "", "http://"] {
-            let error = parse_url(invalid).unwrap_err();
+            let error = parse_server_url(invalid).unwrap_err();
             assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{invalid}: {error}");
         }
     }

@@ -47,12 +47,12 @@ pub(super) struct Args {
 /// The response of the server.
 #[derive(Debug, Deserialize, Serialize)]
 struct ApplyResponse {
-    changes: Vec<Change>,
+    changes: Vec<MonitorChange>,
 }
 
 /// A change of one monitor, made or planned.
 #[derive(Debug, Deserialize, Serialize)]
-struct Change {
+struct MonitorChange {
     key: String,
     id: Option<i64>,
     action: String,
@@ -64,10 +64,10 @@ struct Change {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let monitors = read_monitors_for_apply(&args.folder).map_err(InvalidInput)?;
-    let entries: Vec<Value> = monitors.iter().map(entry_to_send).collect();
+    let entries: Vec<Value> = monitors.iter().map(monitor_to_apply_entry).collect();
     let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
-    let response: ApplyResponse = super::process::runtime(false)?.block_on(async {
-        let mut server = args.server.open().await?;
+    let response: ApplyResponse = super::process::build_runtime(false)?.block_on(async {
+        let mut server = args.server.connect().await?;
         server.post("apply", &body).await
     })?;
     let text = if args.json {
@@ -80,7 +80,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what is sent to the server for a monitor: values that differ from the defaults, with secrets in clear text.
-fn entry_to_send(monitor: &FileMonitor) -> Value {
+fn monitor_to_apply_entry(monitor: &FileMonitor) -> Value {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
     entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
@@ -89,7 +89,7 @@ fn entry_to_send(monitor: &FileMonitor) -> Value {
 }
 
 /// Renders the changes for people: one block per monitor, and a summary.
-fn render_changes(changes: &[Change], dry_run: bool, style: Style) -> String {
+fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> String {
     let mut out = String::new();
     for change in changes {
         let (mark, colour) = match change.action.as_str() {
@@ -101,13 +101,13 @@ fn render_changes(changes: &[Change], dry_run: bool, style: Style) -> String {
         if mark != ' ' {
             let id = change.id.map(|id| format!(" (id {id})")).unwrap_or_default();
             let head = format!("{mark} {}", replace_control_chars(&change.key));
-            let _ = writeln!(out, "{}{}", style.outcome(colour, &head), style.dim(&id));
+            let _ = writeln!(out, "{}{}", style.in_outcome_color(colour, &head), style.dim(&id));
             if mark != '-' {
-                render_fields(&mut out, change, style);
+                render_field_changes(&mut out, change, style);
             }
         }
         for warning in &change.warnings {
-            let head = style.outcome(Outcome::Warning, "warning:");
+            let head = style.in_outcome_color(Outcome::Warning, "warning:");
             let _ = writeln!(
                 out,
                 "  {head} {}: {}",
@@ -116,21 +116,22 @@ fn render_changes(changes: &[Change], dry_run: bool, style: Style) -> String {
             );
         }
     }
-    out.push_str(&summary(changes, dry_run));
+    out.push_str(&summarize_changes(changes, dry_run));
     out
 }
 
 /// Renders one line per field: `+` for added, `-` for removed, `~` for changed, with both values.
-fn render_fields(out: &mut String, change: &Change, style: Style) {
+fn render_field_changes(out: &mut String, change: &MonitorChange, style: Style) {
     let names =
         change.after.keys().chain(change.before.keys().filter(|name| !change.after.contains_key(*name)));
     for name in names {
-        let present = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).map(one_line);
+        let present =
+            |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).map(value_on_one_line);
         let line = match (present(&change.before), present(&change.after)) {
-            (None, Some(after)) => style.outcome(Outcome::Ok, &format!("+ {name}: {after}")),
-            (Some(before), None) => style.outcome(Outcome::Error, &format!("- {name}: {before}")),
+            (None, Some(after)) => style.in_outcome_color(Outcome::Ok, &format!("+ {name}: {after}")),
+            (Some(before), None) => style.in_outcome_color(Outcome::Error, &format!("- {name}: {before}")),
             (Some(before), Some(after)) => {
-                style.outcome(Outcome::Warning, &format!("~ {name}: {before} -> {after}"))
+                style.in_outcome_color(Outcome::Warning, &format!("~ {name}: {before} -> {after}"))
             }
             (None, None) => continue,
         };
@@ -138,7 +139,7 @@ fn render_fields(out: &mut String, change: &Change, style: Style) {
     }
 }
 
-fn one_line(value: &Value) -> String {
+fn value_on_one_line(value: &Value) -> String {
     match value {
         Value::String(text) if !text.is_empty() && text.trim() == text => {
             truncate_value(&replace_control_chars(text))
@@ -147,7 +148,7 @@ fn one_line(value: &Value) -> String {
     }
 }
 
-fn summary(changes: &[Change], dry_run: bool) -> String {
+fn summarize_changes(changes: &[MonitorChange], dry_run: bool) -> String {
     let count = |action: &str| changes.iter().filter(|change| change.action == action).count();
     let (created, changed, removed, unchanged) =
         (count("create"), count("change"), count("remove"), count("none"));
@@ -163,9 +164,9 @@ fn summary(changes: &[Change], dry_run: bool) -> String {
 mod tests {
     use super::*;
 
-    fn change(key: &str, action: &str, before: Value, after: Value) -> Change {
+    fn change(key: &str, action: &str, before: Value, after: Value) -> MonitorChange {
         let map = |value: Value| value.as_object().unwrap().clone();
-        Change {
+        MonitorChange {
             key: key.to_owned(),
             id: (action != "create").then_some(7),
             action: action.to_owned(),

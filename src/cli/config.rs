@@ -47,7 +47,7 @@ struct CheckArgs {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
-    let checked = check(&args);
+    let checked = check_config(&args);
     let (text, code) = match &checked {
         Ok((settings, monitors)) => {
             (render_success(monitors) + &stored_warnings(settings)?, ExitCode::SUCCESS)
@@ -58,10 +58,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-fn check(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<ValidationError>> {
+fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<ValidationError>> {
     let settings = match &args.path {
         None => args.settings.load_from(None)?,
-        Some(path) if path.is_dir() || holds_monitors(path) => {
+        Some(path) if path.is_dir() || contains_monitors(path) => {
             let mut settings = args.settings.load_from(None)?;
             (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
             settings
@@ -74,14 +74,14 @@ fn check(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<Validatio
 
 /// Returns a line for each stored monitor and recipient that the egress policy of `settings` denies.
 fn stored_warnings(settings: &Settings) -> anyhow::Result<String> {
-    let denied = super::process::runtime(false)?.block_on(denied_stored_targets(settings));
+    let denied = super::process::build_runtime(false)?.block_on(denied_stored_targets(settings));
     let denied = denied.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
     let lines: Vec<String> = denied.iter().map(|reason| format!("warning: {reason}\n")).collect();
     Ok(lines.concat())
 }
 
 /// Whether the file at `path` contains monitors: a list, or a map with a type.
-fn holds_monitors(path: &Path) -> bool {
+fn contains_monitors(path: &Path) -> bool {
     let node = read_config_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }

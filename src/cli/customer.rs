@@ -44,7 +44,7 @@ enum Action {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let text = super::process::runtime(false)?.block_on(run_action(args.action))?;
+    let text = super::process::build_runtime(false)?.block_on(run_action(args.action))?;
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -52,7 +52,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
         Action::Add { name, admin } => {
-            let mut admin = admin.open().await?;
+            let mut admin = admin.open_backend().await?;
             let result = admin.add_customer(&name).await;
             admin.close().await;
             let id = result?;
@@ -62,16 +62,20 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
             Ok(format!("account {id} `{}` was added\n", escape_controls(&name)))
         }
         Action::List { json, admin } => {
-            let mut admin = admin.open().await?;
-            let customers = admin.customers().await;
+            let mut admin = admin.open_backend().await?;
+            let customers = admin.list_customers().await;
             admin.close().await;
             let customers = customers?;
-            Ok(if json { serde_json::to_string_pretty(&customers)? + "\n" } else { render_table(&customers) })
+            Ok(if json {
+                serde_json::to_string_pretty(&customers)? + "\n"
+            } else {
+                render_customers(&customers)
+            })
         }
     }
 }
 
-fn render_table(customers: &[CustomerRow]) -> String {
+fn render_customers(customers: &[CustomerRow]) -> String {
     let row =
         |customer: &CustomerRow| vec![Cell::new(customer.id), Cell::new(escape_controls(&customer.name))];
     table::render_table(&["id", "name"], customers.iter().map(row).collect(), Style::for_stdout())

@@ -63,9 +63,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     if let [_, help, subject] = args.as_slice()
         && help == "help"
-        && let Some(subject) = subject.to_str().filter(|subject| !is_command(subject))
+        && let Some(subject) = subject.to_str().filter(|subject| !is_command_or_flag(subject))
     {
-        return exit_code(super::manual::run(subject, command_names().iter().map(String::as_str)), wrong_use);
+        return to_exit_code(
+            super::manual::run(subject, command_names().iter().map(String::as_str)),
+            wrong_use,
+        );
     }
     let outcome = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
@@ -76,12 +79,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if is_requested { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
         }
     };
-    exit_code(outcome, wrong_use)
+    to_exit_code(outcome, wrong_use)
 }
 
 /// Returns the parser of the command line, with every command and flag.
 #[must_use]
-pub fn command() -> clap::Command {
+pub fn clap_command() -> clap::Command {
     Cli::command()
 }
 
@@ -94,11 +97,11 @@ fn command_names() -> Vec<String> {
         .collect()
 }
 
-fn is_command(name: &str) -> bool {
+fn is_command_or_flag(name: &str) -> bool {
     name == "help" || name.starts_with('-') || Cli::command().find_subcommand(name).is_some()
 }
 
-fn exit_code(outcome: anyhow::Result<ExitCode>, wrong_use: u8) -> ExitCode {
+fn to_exit_code(outcome: anyhow::Result<ExitCode>, wrong_use: u8) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         super::output::print_error(&error);
         let wrong = error.is::<super::output::UsageError>()

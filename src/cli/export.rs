@@ -32,7 +32,7 @@ pub(super) struct Args {
     folder: Option<PathBuf>,
     /// Only monitors of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
-    kind: Option<MonitorType>,
+    monitor_type: Option<MonitorType>,
     /// Overwrite files that differ
     #[arg(long, requires = "folder")]
     force: bool,
@@ -53,9 +53,9 @@ struct ExportedMonitor {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let query: Vec<_> = args.kind.iter().map(|kind| ("type", kind.name().to_owned())).collect();
-    let response: ExportResponse = super::process::runtime(false)?
-        .block_on(async { args.server.open().await?.get("export", &query).await })?;
+    let query: Vec<_> = args.monitor_type.iter().map(|kind| ("type", kind.name().to_owned())).collect();
+    let response: ExportResponse = super::process::build_runtime(false)?
+        .block_on(async { args.server.connect().await?.get("export", &query).await })?;
     let count = response.monitors.len();
     let file_defined = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
     if file_defined > 0 {
@@ -63,13 +63,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             "{file_defined} of them are managed by files on the server: applied to this server, they would be created a second time"
         ));
     }
-    let types = by_type(response.monitors);
+    let types = group_by_type(response.monitors);
     let Some(folder) = &args.folder else {
         let all: Vec<_> = types.into_values().flatten().collect();
         output::print(&yaml_writer::format_monitors(&all))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let files: Vec<_> = types.iter().map(|(kind, entries)| type_file(folder, kind, entries)).collect();
+    let files: Vec<_> = types.iter().map(|(kind, entries)| build_type_file(folder, kind, entries)).collect();
     let written = write_files(folder, &files, args.force)?;
     let masked = files.iter().filter(|(_, text)| text.contains(MASK)).count();
     let with_unit = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Groups the entries by type and sorts them by key. A key that several origins assigned gets the id appended.
-fn by_type(monitors: Vec<ExportedMonitor>) -> BTreeMap<String, Vec<Map<String, Value>>> {
+fn group_by_type(monitors: Vec<ExportedMonitor>) -> BTreeMap<String, Vec<Map<String, Value>>> {
     let mut seen = HashSet::new();
     let mut types: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
     for ExportedMonitor { id, mut entry, .. } in monitors {
@@ -106,7 +106,7 @@ fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 /// Returns path and text of the file of a type. The name comes from a known type, so that a server cannot choose it.
-fn type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
+fn build_type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
     let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
     let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
     (folder.join(format!("{name}.yaml")), head + &yaml_writer::format_monitors(entries))
@@ -159,13 +159,14 @@ mod tests {
 
     #[test]
     fn entries_are_grouped_by_type_sorted_by_key_and_a_duplicate_key_gets_the_id() {
-        let types = by_type(vec![exported(1, "b", "tcp"), exported(2, "a", "tcp"), exported(3, "b", "ping")]);
+        let types =
+            group_by_type(vec![exported(1, "b", "tcp"), exported(2, "a", "tcp"), exported(3, "b", "ping")]);
         let keys: Vec<_> = types["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
         assert_eq!(
             (keys, text_field(&types["ping"][0], "key")),
             (vec!["a".to_owned(), "b".to_owned()], "b-3")
         );
-        assert_eq!(type_file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));
+        assert_eq!(build_type_file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));
     }
 
     #[test]

@@ -64,8 +64,8 @@ fn render_fields(type_table: &FieldTable, style: Style) -> String {
     let rows = settable.iter().map(|field| {
         vec![
             Cell::new(field.name),
-            Cell::new(field_rule(&field.field_type)),
-            Cell::new(default_text(field)),
+            Cell::new(describe_rule(&field.field_type)),
+            Cell::new(describe_default(field)),
             Cell::new(field.description),
         ]
     });
@@ -77,7 +77,7 @@ fn render_fields(type_table: &FieldTable, style: Style) -> String {
 }
 
 /// Describes the values that a field accepts, with bounds.
-fn field_rule(kind: &FieldType) -> String {
+fn describe_rule(kind: &FieldType) -> String {
     let expected = kind.requirement();
     match kind {
         FieldType::Text { max, .. } => format!("{expected}, at most {max} characters"),
@@ -87,7 +87,7 @@ fn field_rule(kind: &FieldType) -> String {
     }
 }
 
-fn default_text(field: &Field) -> String {
+fn describe_default(field: &Field) -> String {
     match (field.default_value(), field.default) {
         _ if field.required => "required".to_owned(),
         (_, DefaultValue::ObjectOfDefaults | DefaultValue::EmptyList | DefaultValue::Text(""))
@@ -100,12 +100,12 @@ fn default_text(field: &Field) -> String {
 /// Renders one field with all its properties.
 fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
     let type_table = tables::for_type(kind);
-    let field = type_table.field(name).ok_or_else(|| unknown_field(kind, name))?;
+    let field = type_table.field(name).ok_or_else(|| unknown_field_error(kind, name))?;
     let mut lines = vec![
         format!("{}: {}", style.bold(field.name), field.description),
-        format!("  rule     {}", field_rule(&field.field_type)),
+        format!("  rule     {}", describe_rule(&field.field_type)),
     ];
-    match default_text(field).as_str() {
+    match describe_default(field).as_str() {
         "" => {}
         default => lines.push(format!("  default  {default}")),
     }
@@ -138,7 +138,7 @@ fn nested_table(kind: &FieldType) -> Option<&'static FieldTable> {
 }
 
 /// Returns the error for a field that `kind` does not have.
-pub(super) fn unknown_field(kind: MonitorType, name: &str) -> anyhow::Error {
+pub(super) fn unknown_field_error(kind: MonitorType, name: &str) -> anyhow::Error {
     let known = tables::for_type(kind).fields().iter().map(|field| field.name);
     let hint = closest_match(name, known).map_or_else(
         || format!("`vigie fields {kind}` lists them"),

@@ -51,14 +51,14 @@ enum Action {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::runtime(false)?.block_on(async {
+    super::process::build_runtime(false)?.block_on(async {
         let (Action::List { data } | Action::Rotate { data } | Action::Prune { data, .. }) = &args.action;
-        let settings = data.settings()?;
+        let settings = data.load_settings()?;
         let store = open_store(&settings.data_dir)?;
         let result = match args.action {
-            Action::List { .. } => list(&settings, store.as_ref()).await,
-            Action::Rotate { .. } => rotate(&settings, store.as_ref()).await,
-            Action::Prune { keys, .. } => prune(&settings, store.as_ref(), &keys).await,
+            Action::List { .. } => list_keys(&settings, store.as_ref()).await,
+            Action::Rotate { .. } => rotate_key(&settings, store.as_ref()).await,
+            Action::Prune { keys, .. } => prune_keys(&settings, store.as_ref(), &keys).await,
         };
         if let Some(store) = store {
             store.close().await;
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
+async fn list_keys(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let keyring = Keyring::read_from(key_file_location(settings))?;
     let sealed = match store {
         Some(store) => Some(count_sealed_secrets(&**store).await?),
@@ -92,7 +92,7 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
     Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
-async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
+async fn rotate_key(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let Some(store) = store else {
         let newest = Keyring::read_from(key_file_location(settings))?.add_key()?;
         return Ok(format!("key {newest} was added; the running server seals all secrets again with it\n"));
@@ -103,7 +103,7 @@ async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow
     Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed again\n"))
 }
 
-async fn prune(
+async fn prune_keys(
     settings: &Settings,
     store: Option<&Arc<SqliteStore>>,
     requested: &[KeyId],

@@ -46,9 +46,9 @@ struct AccessTokenResponse {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::runtime(false)?.block_on(async {
-        let url = args.server.url()?;
-        let mut server = args.server.open_without_token().await?;
+    super::process::build_runtime(false)?.block_on(async {
+        let url = args.server.server_url()?;
+        let mut server = args.server.connect_without_token().await?;
         let user = match args.user {
             Some(user) => user,
             None => prompt("Login: ")?,
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let password = args.password.read_current()?;
         let body = json!({"username": user, "password": *password});
         let issued = server.post::<AccessTokenResponse>("access-tokens", &body).await;
-        let issued = issued.map_err(|error| match ErrorResponse::status_of(&error) {
+        let issued = issued.map_err(|error| match ErrorResponse::response_status(&error) {
             Some(StatusCode::BAD_REQUEST) => {
                 anyhow::anyhow!(
                     "`{}` cannot log in to {url}: the login or the password is wrong",
@@ -77,13 +77,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
-    super::process::runtime(false)?.block_on(async {
-        let url = args.server.url()?;
-        let Some(mut server) = args.server.open_logged_in().await? else {
+    super::process::build_runtime(false)?.block_on(async {
+        let url = args.server.server_url()?;
+        let Some(mut server) = args.server.connect_with_stored_login().await? else {
             token::remove_login(&url)?;
             return Err(UsageError::with_hint(format!("not logged in to {url}"), None));
         };
-        let revoked = server.call::<Value>(Method::DELETE, "access-tokens", &[], None).await;
+        let revoked = server.send_request::<Value>(Method::DELETE, "access-tokens", &[], None).await;
         // Removed even when the server does not know the token any more.
         token::remove_login(&url)?;
         revoked?;

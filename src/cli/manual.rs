@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::output::{self, UsageError};
 use super::style::Style;
-use crate::manual::{self, Page};
+use crate::manual::{self, ManualPage};
 use crate::syntax::closest_match;
 
 /// Prints the page of `subject`.
@@ -13,7 +13,7 @@ use crate::syntax::closest_match;
 /// For a subject that is neither a page nor one of `commands`; the hint names the closest one.
 pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>) -> anyhow::Result<ExitCode> {
     let name = subject.strip_suffix(".md").unwrap_or(subject);
-    let Some(page) = manual::find(name) else {
+    let Some(page) = manual::find_page(name) else {
         let subjects = manual::PAGES.iter().map(|page| -> &'a str { page.subject() });
         let hint = match closest_match(name, commands.chain(subjects)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -27,9 +27,9 @@ pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>)
 }
 
 /// Renders the page for a terminal: headings are bold, links are replaced by their texts.
-fn render_page(page: Page, style: Style) -> String {
+fn render_page(page: ManualPage, style: Style) -> String {
     let (mut text, mut in_code) = (String::new(), false);
-    for line in page.text.lines() {
+    for line in page.markdown.lines() {
         let fence = line.trim_start().starts_with("```");
         in_code ^= fence;
         if !in_code && !fence && line.starts_with("<!--") {
@@ -39,7 +39,7 @@ fn render_page(page: Page, style: Style) -> String {
             _ if fence => continue,
             code if in_code => format!("    {code}"),
             heading if heading.starts_with('#') => style.bold(heading.trim_start_matches(['#', ' '])),
-            prose => link_texts(prose),
+            prose => replace_links_with_text(prose),
         };
         text.push_str(&rendered);
         text.push('\n');
@@ -48,7 +48,7 @@ fn render_page(page: Page, style: Style) -> String {
 }
 
 /// Replaces the links in `line` by their texts.
-fn link_texts(line: &str) -> String {
+fn replace_links_with_text(line: &str) -> String {
     let (mut text, mut rest) = (String::new(), line);
     while let Some((before, link)) = rest.split_once('[') {
         let parts = link.split_once("](").and_then(|(label, after)| Some((label, after.split_once(')')?.1)));
@@ -71,13 +71,17 @@ mod tests {
 
     #[test]
     fn links_become_their_texts_and_other_brackets_stay() {
-        assert_eq!(link_texts("see [Alerts](alerting.md#x), [a] and [b](c)"), "see Alerts, [a] and b");
-        assert_eq!(link_texts("`[{id}]` and [x"), "`[{id}]` and [x");
+        assert_eq!(
+            replace_links_with_text("see [Alerts](alerting.md#x), [a] and [b](c)"),
+            "see Alerts, [a] and b"
+        );
+        assert_eq!(replace_links_with_text("`[{id}]` and [x"), "`[{id}]` and [x");
     }
 
     #[test]
     fn code_is_indented_and_markers_of_generated_parts_are_left_out() {
-        let page = Page { name: "x", text: "# T\n<!-- fields: tcp -->\n```sh\n# c\nvigie x\n```\ntext\n" };
+        let page =
+            ManualPage { path: "x", markdown: "# T\n<!-- fields: tcp -->\n```sh\n# c\nvigie x\n```\ntext\n" };
         assert_eq!(render_page(page, Style::PLAIN), "T\n    # c\n    vigie x\ntext\n");
     }
 }

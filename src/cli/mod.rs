@@ -40,4 +40,4 @@ mod traceroute;
 mod trust;
 mod user;
 
-pub use dispatch::{command, run};
+pub use dispatch::{clap_command, run};

@@ -24,7 +24,7 @@ Examples:
 pub(super) struct Args {
     /// Only monitors of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
-    kind: Option<MonitorType>,
+    monitor_type: Option<MonitorType>,
     /// Most rows to show
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -44,7 +44,8 @@ struct MonitorWithLastResult {
     #[serde(flatten)]
     monitor: MonitorListRow,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<LastResult>,
+    #[serde(rename = "last")]
+    last_result: Option<LastResult>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,15 +64,15 @@ impl From<CheckResult> for LastResult {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::runtime(false)?.block_on(async {
+    super::process::build_runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
         let mut monitors = source.monitors().await?;
-        monitors.retain(|row| args.kind.is_none_or(|kind| row.kind == kind));
+        monitors.retain(|row| args.monitor_type.is_none_or(|kind| row.monitor_type == kind));
         let count = monitors.len();
         let mut rows = Vec::new();
         for monitor in monitors.into_iter().skip(args.offset).take(args.limit) {
-            let last = last_result(&mut source, &monitor).await?;
-            rows.push(MonitorWithLastResult { monitor, last });
+            let last = fetch_last_result(&mut source, &monitor).await?;
+            rows.push(MonitorWithLastResult { monitor, last_result: last });
         }
         let text = if args.json {
             serde_json::to_string_pretty(&rows)?
@@ -88,7 +89,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn last_result(
+async fn fetch_last_result(
     source: &mut ReadSource,
     monitor: &MonitorListRow,
 ) -> anyhow::Result<Option<LastResult>> {
@@ -102,11 +103,11 @@ fn render_table(rows: &[MonitorWithLastResult], style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let table_rows = rows.iter().map(|MonitorWithLastResult { monitor, last }| {
+    let table_rows = rows.iter().map(|MonitorWithLastResult { monitor, last_result: last }| {
         let outcome = match last {
             _ if !monitor.enabled => Cell::new("disabled"),
             _ if monitor.paused_until.is_some() => {
-                let until = monitor.paused_until.map(table::time_text).unwrap_or_default();
+                let until = monitor.paused_until.map(table::format_time_in_seconds).unwrap_or_default();
                 Cell::new(format!("paused until {until}"))
             }
             None => Cell::new("no run yet"),
@@ -115,8 +116,8 @@ fn render_table(rows: &[MonitorWithLastResult], style: Style) -> String {
         vec![
             Cell::new(monitor.id),
             Cell::new(escape_controls(&monitor.name)),
-            Cell::new(monitor.kind),
-            Cell::new(format!("{} min", monitor.interval)),
+            Cell::new(monitor.monitor_type),
+            Cell::new(format!("{} min", monitor.interval_minutes)),
             outcome,
             last.as_ref().map_or_else(|| Cell::new(""), |last| table::time_cell(last.planned_at)),
         ]

@@ -43,10 +43,10 @@ pub(super) fn print_note(line: &str) {
 /// Writes `error`, its causes, and the hint at the end of its message.
 pub(super) fn print_error(error: &anyhow::Error) {
     // When standard error is closed, nothing can report it.
-    let _ = io::stderr().lock().write_all(error_text(error).as_bytes());
+    let _ = io::stderr().lock().write_all(format_error(error).as_bytes());
 }
 
-fn error_text(error: &anyhow::Error) -> String {
+fn format_error(error: &anyhow::Error) -> String {
     let message = error.to_string();
     if error.chain().count() == 1 {
         return format!("error: {message}\n");
@@ -72,7 +72,7 @@ mod tests {
         let cause = io::Error::other("connection refused");
         let error = anyhow::Error::new(cause).context("no server can be reached\nhint: start one");
         let expected = "error: no server can be reached\n  because: connection refused\nhint: start one\n";
-        assert_eq!(error_text(&error), expected);
-        assert_eq!(error_text(&UsageError::with_hint("`x` is unknown", None)), "error: `x` is unknown\n");
+        assert_eq!(format_error(&error), expected);
+        assert_eq!(format_error(&UsageError::with_hint("`x` is unknown", None)), "error: `x` is unknown\n");
     }
 }

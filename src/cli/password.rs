@@ -28,7 +28,7 @@ impl PasswordArgs {
     /// Reads the current password of a user.
     pub(super) fn read_current(&self) -> anyhow::Result<Zeroizing<String>> {
         match &self.password_file {
-            Some(file) => from_file(file),
+            Some(file) => read_password_file(file),
             None => Terminal::open()?.prompt_hidden("Password: "),
         }
     }
@@ -36,7 +36,7 @@ impl PasswordArgs {
     /// Reads a new password, prompted for twice, and validates it.
     pub(super) fn read_new(&self) -> anyhow::Result<Zeroizing<String>> {
         let password = if let Some(file) = &self.password_file {
-            from_file(file)?
+            read_password_file(file)?
         } else {
             let mut terminal = Terminal::open()?;
             let password = terminal.prompt_hidden("New password: ")?;
@@ -57,16 +57,16 @@ pub(super) fn prompt(question: &str) -> anyhow::Result<String> {
     Ok(Terminal::open()?.prompt_line(question)?.to_string())
 }
 
-fn from_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
+fn read_password_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
     if file == Path::new("-") {
-        return first_line(std::io::stdin().lock());
+        return read_first_line(std::io::stdin().lock());
     }
     let path = file.to_string_lossy();
     let secret = read_secret(Path::new(""), SecretSource::File(&path));
     secret.map(Zeroizing::new).map_err(|reason| anyhow::anyhow!("the password cannot be read: {reason}"))
 }
 
-fn first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
+fn read_first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
     BufReader::new(from.take(MAX_LINE_BYTES)).read_line(&mut line).context("the password cannot be read")?;
     let length = line.trim_end_matches(['\r', '\n']).len();
@@ -89,7 +89,7 @@ impl Terminal {
     }
 
     fn prompt_hidden(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
-        let echo_off = EchoOff::new(&self.tty)?;
+        let echo_off = DisabledEcho::new(&self.tty)?;
         let line = self.prompt_line(question);
         drop(echo_off);
         writeln!(self.tty)?;
@@ -99,19 +99,19 @@ impl Terminal {
     fn prompt_line(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
         write!(self.tty, "{question}")?;
         self.tty.flush()?;
-        let line = first_line(&self.tty)?;
+        let line = read_first_line(&self.tty)?;
         anyhow::ensure!(!line.is_empty(), "nothing was entered");
         Ok(line)
     }
 }
 
 /// Turns echo off until dropped.
-struct EchoOff {
+struct DisabledEcho {
     tty: File,
     saved_settings: Termios,
 }
 
-impl EchoOff {
+impl DisabledEcho {
     fn new(tty: &File) -> anyhow::Result<Self> {
         let before = tcgetattr(tty)?;
         let mut silent = before.clone();
@@ -121,7 +121,7 @@ impl EchoOff {
     }
 }
 
-impl Drop for EchoOff {
+impl Drop for DisabledEcho {
     fn drop(&mut self) {
         // If the terminal is closed, there is no echo to restore.
         let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.saved_settings);
@@ -137,7 +137,7 @@ mod tests {
         for (given, password) in
             [("s3cret\n", "s3cret"), (" a b \r\nrest", " a b "), ("none", "none"), ("", "")]
         {
-            assert_eq!(*first_line(given.as_bytes()).unwrap(), password);
+            assert_eq!(*read_first_line(given.as_bytes()).unwrap(), password);
         }
     }
 

@@ -1,12 +1,12 @@
 //! Process-wide helpers of commands: file descriptor limit, tokio runtime, environment variables.
 
 /// Reads an environment variable. An empty one counts as unset, unlike in `clap`.
-pub(super) fn env_variable(name: &str) -> Option<String> {
+pub(super) fn non_empty_env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Creates the tokio runtime of a command: single-threaded, or with one thread per core.
-pub(super) fn runtime(threads: bool) -> anyhow::Result<tokio::runtime::Runtime> {
+pub(super) fn build_runtime(threads: bool) -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = if threads {
         tokio::runtime::Builder::new_multi_thread()
     } else {

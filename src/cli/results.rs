@@ -51,10 +51,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::runtime(false)?.block_on(async {
+    super::process::build_runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
         let monitors = match &args.monitor {
-            Some(name) => vec![source.monitor(name).await?.id],
+            Some(name) => vec![source.find_monitor(name).await?.id],
             None => Vec::new(),
         };
         let now = SystemClock.now();
@@ -71,7 +71,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             output::print(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
         } else {
             let locations = source.locations().await?;
-            let mut text = render_table(&page.results, &locations, Style::for_stdout());
+            let mut text = render_results(&page.results, &locations, Style::for_stdout());
             let shown = page.results.len();
             text.push_str(&Style::for_stdout().dim(&format!("{shown} of {} results", page.total)));
             output::print(&format!("{text}\n"))?;
@@ -86,7 +86,7 @@ fn parse_outcome(name: &str) -> Result<Outcome, String> {
 }
 
 /// Renders `results` as a table; empty without results.
-fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -> String {
+fn render_results(results: &[CheckResult], locations: &[Location], style: Style) -> String {
     if results.is_empty() {
         return String::new();
     }
@@ -100,7 +100,7 @@ fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -
             Cell::new(location_name(result.location_id, locations)),
             table::outcome_cell(result.outcome, style),
             Cell::new(duration).set_alignment(CellAlignment::Right),
-            Cell::new(escape_controls(&reason_text(result))),
+            Cell::new(escape_controls(&result_reason(result))),
         ]
     });
     table::render_table(
@@ -117,7 +117,7 @@ fn location_name(id: LocationId, locations: &[Location]) -> String {
 }
 
 /// Returns the deciding reason; for missed runs, with their number.
-fn reason_text(result: &CheckResult) -> String {
+fn result_reason(result: &CheckResult) -> String {
     match result.missed {
         Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),
         None => result.reasons.first().cloned().unwrap_or_default(),

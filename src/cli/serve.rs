@@ -43,7 +43,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
     let Args { demo, config, data, monitors, listen, admin_password_file } = args;
-    let config = super::settings::config_file(config);
+    let config = super::settings::config_file_from_flag_or_env(config);
     app::serve(ServeOptions { config, data, monitors, listen, demo, admin_password_file })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -26,14 +26,14 @@ pub(super) struct LocationArgs {
 }
 
 /// Returns the settings file that `flag` names, or else the environment.
-pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
-    flag.or_else(|| super::process::env_variable("VIGIE_CONFIG").map(PathBuf::from))
+pub(super) fn config_file_from_flag_or_env(flag: Option<PathBuf>) -> Option<PathBuf> {
+    flag.or_else(|| super::process::non_empty_env_variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
 impl LocationArgs {
     /// Loads the settings, and the location that the options name, or the first one.
-    pub(super) fn load(&self) -> anyhow::Result<(Settings, HostedLocation)> {
-        let settings = self.settings.load()?;
+    pub(super) fn load_with_location(&self) -> anyhow::Result<(Settings, HostedLocation)> {
+        let settings = self.settings.load_settings()?;
         let id = self.location.unwrap_or(settings.location.id.0);
         let found = settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
         let location = found.ok_or_else(|| {
@@ -47,13 +47,13 @@ impl LocationArgs {
 
 impl SettingsArgs {
     /// Loads the settings from the file, the environment and the defaults.
-    pub(super) fn load(&self) -> anyhow::Result<Settings> {
+    pub(super) fn load_settings(&self) -> anyhow::Result<Settings> {
         self.load_from(None).map_err(|errors| InvalidInput(errors).into())
     }
 
     /// Like [`SettingsArgs::load`], from `file` when given; returns the errors themselves.
     pub(super) fn load_from(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
-        let file = file.map(Path::to_owned).or_else(|| config_file(self.config.clone()));
+        let file = file.map(Path::to_owned).or_else(|| config_file_from_flag_or_env(self.config.clone()));
         Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment())
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct SourceArgs {
 /// An open source.
 pub(super) enum ReadSource {
     Server(Box<ApiClient>),
-    File(ReadOnlyStore),
+    Database(ReadOnlyStore),
 }
 
 /// A monitor as shown in lists.
@@ -37,9 +37,10 @@ pub(super) struct MonitorListRow {
     pub(super) id: MonitorId,
     pub(super) name: String,
     #[serde(rename = "type")]
-    pub(super) kind: MonitorType,
+    pub(super) monitor_type: MonitorType,
     /// In minutes (interface.md 2.1).
-    pub(super) interval: u64,
+    #[serde(rename = "interval")]
+    pub(super) interval_minutes: u64,
     pub(super) enabled: bool,
     /// End of the pause, when paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,8 +52,8 @@ impl From<&Monitor> for MonitorListRow {
         Self {
             id: monitor.id,
             name: monitor.name().to_owned(),
-            kind: monitor.monitor_type(),
-            interval: monitor.interval().as_secs() / 60,
+            monitor_type: monitor.monitor_type(),
+            interval_minutes: monitor.interval().as_secs() / 60,
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(SystemClock.now()),
         }
@@ -64,9 +65,9 @@ impl SourceArgs {
     pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
         if let Some(folder) = &self.data {
             let settings = SqliteSettings { reader_threads: 1, ..SqliteSettings::default() };
-            return Ok(ReadSource::File(ReadOnlyStore::open(&folder.join(DATABASE_FILE), &settings)?));
+            return Ok(ReadSource::Database(ReadOnlyStore::open(&folder.join(DATABASE_FILE), &settings)?));
         }
-        Ok(ReadSource::Server(Box::new(self.server.open().await?)))
+        Ok(ReadSource::Server(Box::new(self.server.connect().await?)))
     }
 }
 
@@ -78,11 +79,11 @@ impl ReadSource {
         page: Pagination,
     ) -> anyhow::Result<PaginatedResults> {
         match self {
-            Self::File(reader) => Ok(reader.results(filter, page).await?),
+            Self::Database(reader) => Ok(reader.results(filter, page).await?),
             Self::Server(server) => {
                 let list: ListResponse<CheckResult> =
                     server.get("results", &results_query(&filter, page)).await?;
-                Ok(PaginatedResults { total: list.count(), results: list.results })
+                Ok(PaginatedResults { total: list.total_count(), results: list.results })
             }
         }
     }
@@ -90,7 +91,7 @@ impl ReadSource {
     /// Returns all monitors, by id.
     pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorListRow>> {
         let mut rows: Vec<MonitorListRow> = match self {
-            Self::File(reader) => reader.monitors().await?.iter().map(MonitorListRow::from).collect(),
+            Self::Database(reader) => reader.monitors().await?.iter().map(MonitorListRow::from).collect(),
             Self::Server(server) => {
                 server.get::<ListResponse<MonitorListRow>>("monitors", &[]).await?.results
             }
@@ -102,13 +103,13 @@ impl ReadSource {
     /// Returns the locations with their names; none from a database, which contains only ids.
     pub(super) async fn locations(&mut self) -> anyhow::Result<Vec<Location>> {
         match self {
-            Self::File(_) => Ok(Vec::new()),
+            Self::Database(_) => Ok(Vec::new()),
             Self::Server(server) => Ok(server.get::<ListResponse<Location>>("locations", &[]).await?.results),
         }
     }
 
     /// Returns the monitor with the id or name `id_or_name`.
-    pub(super) async fn monitor(&mut self, id_or_name: &str) -> anyhow::Result<MonitorListRow> {
+    pub(super) async fn find_monitor(&mut self, id_or_name: &str) -> anyhow::Result<MonitorListRow> {
         let rows = self.monitors().await?;
         let id = id_or_name.parse().map(MonitorId).ok();
         if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == id_or_name) {

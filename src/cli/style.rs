@@ -38,18 +38,18 @@ impl Style {
     /// Bold text.
     #[must_use]
     pub fn bold(self, text: &str) -> String {
-        self.with_code("1", text)
+        self.with_ansi_code("1", text)
     }
 
     /// Dimmed text.
     #[must_use]
     pub fn dim(self, text: &str) -> String {
-        self.with_code("2", text)
+        self.with_ansi_code("2", text)
     }
 
     /// Text in the colour of `outcome`.
     #[must_use]
-    pub fn outcome(self, outcome: Outcome, text: &str) -> String {
+    pub fn in_outcome_color(self, outcome: Outcome, text: &str) -> String {
         let code = match outcome {
             Outcome::Ok => "1;32",
             Outcome::Warning => "1;33",
@@ -57,16 +57,16 @@ impl Style {
             Outcome::Unknown => "1;35",
             Outcome::Missed | Outcome::Blackout => "1;34",
         };
-        self.with_code(code, text)
+        self.with_ansi_code(code, text)
     }
 
     /// Text of a bar.
     #[must_use]
-    pub fn bar(self, text: &str) -> String {
-        self.with_code("36", text)
+    pub fn in_bar_color(self, text: &str) -> String {
+        self.with_ansi_code("36", text)
     }
 
-    fn with_code(self, code: &str, text: &str) -> String {
+    fn with_ansi_code(self, code: &str, text: &str) -> String {
         if self.is_colored && !text.is_empty() {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn plain_style_leaves_text_unchanged_and_colours_are_reset_after_the_text() {
-        assert_eq!(Style::PLAIN.outcome(Outcome::Error, "error"), "error");
-        assert_eq!(Style::colored().outcome(Outcome::Error, "error"), "\x1b[1;31merror\x1b[0m");
+        assert_eq!(Style::PLAIN.in_outcome_color(Outcome::Error, "error"), "error");
+        assert_eq!(Style::colored().in_outcome_color(Outcome::Error, "error"), "\x1b[1;31merror\x1b[0m");
         assert_eq!(Style::colored().dim(""), "");
     }
 }

@@ -38,11 +38,11 @@ pub(super) fn outcome_cell(outcome: Outcome, style: Style) -> Cell {
 
 /// Returns a cell with a time without its fraction.
 pub(super) fn time_cell(at: crate::domain::Timestamp) -> Cell {
-    Cell::new(time_text(at))
+    Cell::new(format_time_in_seconds(at))
 }
 
 /// Formats a time without its fraction.
-pub(super) fn time_text(at: crate::domain::Timestamp) -> String {
+pub(super) fn format_time_in_seconds(at: crate::domain::Timestamp) -> String {
     at.to_string().chars().take(19).collect::<String>().replace('T', " ")
 }
 

@@ -34,10 +34,10 @@ pub(super) fn find_token(server: &Url, file: Option<&Path>) -> anyhow::Result<Op
     if let Some(file) = file {
         return read_token_file(file).map(Some);
     }
-    if let Some(token) = super::process::env_variable("VIGIE_TOKEN") {
+    if let Some(token) = super::process::non_empty_env_variable("VIGIE_TOKEN") {
         return Ok(Some(token));
     }
-    Ok(stored_login(server)?.map(|login| login.token).or_else(|| Some(host_token_for(server)?.token)))
+    Ok(stored_login(server)?.map(|login| login.token).or_else(|| Some(find_host_token_for(server)?.token)))
 }
 
 /// Reads the token in `file`, without the line break at its end.
@@ -50,34 +50,35 @@ fn read_token_file(file: &Path) -> anyhow::Result<String> {
 
 /// Returns the login stored for `server`, unless it has expired.
 pub(super) fn stored_login(server: &Url) -> anyhow::Result<Option<StoredLogin>> {
-    let mut logins = login_file().map(|file| read_logins(&file)).transpose()?.unwrap_or_default();
-    Ok(logins.remove(&server_key(server)).filter(|login| login.expires_at > SystemClock.now()))
+    let mut logins = stored_logins_path().map(|file| read_logins(&file)).transpose()?.unwrap_or_default();
+    Ok(logins.remove(&stored_login_key(server)).filter(|login| login.expires_at > SystemClock.now()))
 }
 
 /// Stores `login` for `server` and returns the path of the file.
 pub(super) fn store_login(server: &Url, login: StoredLogin) -> anyhow::Result<PathBuf> {
     update_logins(|logins| {
-        logins.insert(server_key(server), login);
+        logins.insert(stored_login_key(server), login);
     })
 }
 
 /// Removes the login of `server`.
 pub(super) fn remove_login(server: &Url) -> anyhow::Result<PathBuf> {
     update_logins(|logins| {
-        logins.remove(&server_key(server));
+        logins.remove(&stored_login_key(server));
     })
 }
 
-fn server_key(server: &Url) -> String {
+fn stored_login_key(server: &Url) -> String {
     server.as_str().trim_end_matches('/').to_owned()
 }
 
 /// Returns `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
-fn login_file() -> Option<PathBuf> {
-    let config =
-        super::process::env_variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config =
-        config.or_else(|| Some(Path::new(&super::process::env_variable("HOME")?).join(".config")))?;
+fn stored_logins_path() -> Option<PathBuf> {
+    let config = super::process::non_empty_env_variable("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    let config = config
+        .or_else(|| Some(Path::new(&super::process::non_empty_env_variable("HOME")?).join(".config")))?;
     Some(config.join("vigie/logins.json"))
 }
 
@@ -95,7 +96,7 @@ fn read_logins(file: &Path) -> anyhow::Result<StoredLogins> {
 }
 
 fn update_logins(change: impl FnOnce(&mut StoredLogins)) -> anyhow::Result<PathBuf> {
-    let file = login_file().context("there is no home folder\nhint: set HOME or XDG_CONFIG_HOME")?;
+    let file = stored_logins_path().context("there is no home folder\nhint: set HOME or XDG_CONFIG_HOME")?;
     let mut logins = read_logins(&file)?;
     change(&mut logins);
     write_logins(&file, &logins).with_context(|| format!("`{}` cannot be written", file.display()))?;
@@ -120,14 +121,14 @@ fn write_logins(file: &Path, logins: &StoredLogins) -> anyhow::Result<()> {
 }
 
 /// Returns the token that a server on this host left for local commands, when `server` names such a server.
-pub(super) fn host_token_for(server: &Url) -> Option<HostTokenFile> {
+pub(super) fn find_host_token_for(server: &Url) -> Option<HostTokenFile> {
     let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let is_local =
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
     if !is_local {
         return None;
     }
-    let file = super::settings::config_file(None);
+    let file = super::settings::config_file_from_flag_or_env(None);
     // Invalid settings name no folder; commands that need the settings report the errors.
     let settings =
         Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(read_logins(&file).unwrap(), StoredLogins::default());
         let login = StoredLogin { token: "t".to_owned(), expires_at: Timestamp::from_seconds(5) };
         let url = Url::parse("https://vigie.test/").unwrap();
-        let logins = StoredLogins::from([(server_key(&url), login)]);
+        let logins = StoredLogins::from([(stored_login_key(&url), login)]);
         write_logins(&file, &logins).unwrap();
         write_logins(&file, &logins).unwrap();
         assert_eq!(read_logins(&file).unwrap(), logins);
@@ -160,6 +161,6 @@ mod tests {
 
     #[test]
     fn a_remote_server_gets_no_token_of_this_host() {
-        assert_eq!(host_token_for(&Url::parse("http://vigie.test:7979/").unwrap()), None);
+        assert_eq!(find_host_token_for(&Url::parse("http://vigie.test:7979/").unwrap()), None);
     }
 }

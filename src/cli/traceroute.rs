@@ -10,7 +10,7 @@ use super::settings::LocationArgs;
 use crate::net::{AddressFamily, Deadline, Endpoint, Net, RouteEnd, TracerouteMethod, TracerouteOptions};
 
 /// Most time for resolving the name, in addition to the route itself.
-const RESOLVE_ALLOWANCE: Duration = Duration::from_secs(15);
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Trace the route to a host, hop by hop
 ///
@@ -56,7 +56,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (_, location) = args.location.load()?;
+    let (_, location) = args.location.load_with_location()?;
     let mut endpoint = Endpoint::new(args.host.trim(), 0);
     endpoint.address_family = match (args.ipv4, args.ipv6) {
         (true, _) => AddressFamily::V4Only,
@@ -76,9 +76,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     // Requests are sent ten at a time, so this is an upper bound.
     let rounds = u32::from(options.max_hops) * u32::from(options.requests_per_hop) / 10 + 2;
-    let traced = super::process::runtime(false)?.block_on(async {
+    let traced = super::process::build_runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
-        let deadline = Deadline::within(RESOLVE_ALLOWANCE + options.reply_timeout * rounds);
+        let deadline = Deadline::within(RESOLVE_TIMEOUT + options.reply_timeout * rounds);
         net.traceroute(&endpoint, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
     })?;
     let text = if args.json { serde_json::to_string_pretty(&traced)? + "\n" } else { traced.to_string() };

@@ -19,7 +19,7 @@ pub(super) struct ServerTrust<'a> {
     /// File of authorities, in PEM.
     pub(super) ca_file: Option<&'a Path>,
     /// SHA-256 of the certificate of the server on this host.
-    pub(super) certificate: Option<[u8; 32]>,
+    pub(super) pinned_sha256: Option<[u8; 32]>,
 }
 
 impl ServerTrust<'_> {
@@ -41,7 +41,11 @@ impl ServerTrust<'_> {
             let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
             Some(verifier.build().context("the authorities cannot be used")?)
         };
-        let verifier = PinnedVerifier { pinned: self.certificate, web_pki, provider: Arc::clone(&provider) };
+        let verifier = PinOrChainVerifier {
+            pinned_sha256: self.pinned_sha256,
+            chain_verifier: web_pki,
+            crypto_provider: Arc::clone(&provider),
+        };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
@@ -53,13 +57,13 @@ impl ServerTrust<'_> {
 
 /// Accepts the certificate with the SHA-256 `pinned`, and certificates that the authorities issued.
 #[derive(Debug)]
-struct PinnedVerifier {
-    pinned: Option<[u8; 32]>,
-    web_pki: Option<Arc<WebPkiServerVerifier>>,
-    provider: Arc<CryptoProvider>,
+struct PinOrChainVerifier {
+    pinned_sha256: Option<[u8; 32]>,
+    chain_verifier: Option<Arc<WebPkiServerVerifier>>,
+    crypto_provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for PinnedVerifier {
+impl ServerCertVerifier for PinOrChainVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -69,12 +73,12 @@ impl ServerCertVerifier for PinnedVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         if self
-            .pinned
+            .pinned_sha256
             .is_some_and(|fingerprint| digest::digest(&digest::SHA256, end_entity).as_ref() == fingerprint)
         {
             return Ok(ServerCertVerified::assertion());
         }
-        match &self.web_pki {
+        match &self.chain_verifier {
             Some(verifier) => {
                 verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
             }
@@ -88,7 +92,7 @@ impl ServerCertVerifier for PinnedVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
+        let algorithms = &self.crypto_provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
@@ -98,12 +102,12 @@ impl ServerCertVerifier for PinnedVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
+        let algorithms = &self.crypto_provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.crypto_provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -86,7 +86,7 @@ fn parse_role(name: &str) -> Result<Role, String> {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let text = super::process::runtime(false)?.block_on(run_action(args.action))?;
+    let text = super::process::build_runtime(false)?.block_on(run_action(args.action))?;
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -95,45 +95,45 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
         Action::Add { login, role, customer, password, admin } => {
             let password = password.read_new()?;
-            let mut admin = admin.open().await?;
+            let mut admin = admin.open_backend().await?;
             let result = admin.add_user(customer, &login, role, &password).await;
-            let id = close_and_return(admin, result).await?;
+            let id = close_backend(admin, result).await?;
             Ok(format!("user {id} `{}` was added as {role}\n", escape_controls(&login)))
         }
         Action::List { customer, json, admin } => {
-            let mut admin = admin.open().await?;
-            let users = admin.users(customer).await;
-            let users = close_and_return(admin, users).await?;
-            Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_table(&users) })
+            let mut admin = admin.open_backend().await?;
+            let users = admin.list_users(customer).await;
+            let users = close_backend(admin, users).await?;
+            Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_users(&users) })
         }
         Action::Passwd { login, password, admin } => {
             let password = password.read_new()?;
-            let mut admin = admin.open().await?;
+            let mut admin = admin.open_backend().await?;
             let result = admin.set_password(&login, &password).await;
-            close_and_return(admin, result).await?;
+            close_backend(admin, result).await?;
             Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }
         Action::Disable { login, admin } => {
-            let mut admin = admin.open().await?;
+            let mut admin = admin.open_backend().await?;
             let result = admin.set_enabled(&login, false).await;
-            close_and_return(admin, result).await?;
+            close_backend(admin, result).await?;
             Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", escape_controls(&login)))
         }
         Action::Enable { login, admin } => {
-            let mut admin = admin.open().await?;
+            let mut admin = admin.open_backend().await?;
             let result = admin.set_enabled(&login, true).await;
-            close_and_return(admin, result).await?;
+            close_backend(admin, result).await?;
             Ok(format!("`{}` may log in\n", escape_controls(&login)))
         }
     }
 }
 
-async fn close_and_return<T>(admin: AdminBackend, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+async fn close_backend<T>(admin: AdminBackend, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
     admin.close().await;
     outcome
 }
 
-fn render_table(users: &[UserRow]) -> String {
+fn render_users(users: &[UserRow]) -> String {
     let row = |user: &UserRow| {
         let state = match (user.enabled, user.locked) {
             (true, false) => "",

@@ -265,7 +265,7 @@ impl CheckResult {
 
     /// Returns the number of planned runs that this record covers.
     #[must_use]
-    pub fn slots(&self) -> u32 {
+    pub fn run_count(&self) -> u32 {
         self.missed.map_or(1, |missed| missed.slots)
     }
 

@@ -5,6 +5,6 @@ mod page;
 mod pages;
 mod search;
 
-pub use page::{Page, Section, anchor};
-pub use pages::{PAGES, find};
-pub use search::{Hit, search};
+pub use page::{ManualPage, ManualSection, heading_anchor};
+pub use pages::{PAGES, find_page};
+pub use search::{SearchHit, search_manual};

@@ -2,52 +2,52 @@
 
 /// One page of the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ManualPage {
     /// Path below the manual without the file ending, such as `alerting` or `monitors/website`.
-    pub name: &'static str,
+    pub path: &'static str,
     /// Markdown, as in the file.
-    pub text: &'static str,
+    pub markdown: &'static str,
 }
 
 /// The text below one heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section<'a> {
+pub struct ManualSection<'a> {
     /// Heading without its `#` marks.
-    pub title: &'a str,
+    pub heading: &'a str,
     /// Lines below it, up to the next heading of any level.
     pub text: &'a str,
 }
 
-impl Page {
+impl ManualPage {
     /// Returns its first heading.
     #[must_use]
-    pub fn title(&self) -> &'static str {
-        self.sections().first().map_or(self.name, |section| section.title)
+    pub fn first_heading(&self) -> &'static str {
+        self.sections().first().map_or(self.path, |section| section.heading)
     }
 
     /// Returns the subject that people type: the last part of its name, or the folder for an index page.
     #[must_use]
     pub fn subject(&self) -> &'static str {
-        match self.name.rsplit_once('/') {
+        match self.path.rsplit_once('/') {
             Some((folder, "index")) => folder,
             Some((_, last)) => last,
-            None if self.name == "index" => "manual",
-            None => self.name,
+            None if self.path == "index" => "manual",
+            None => self.path,
         }
     }
 
     /// Returns its sections in order. Lines of code blocks are not headings.
     #[must_use]
-    pub fn sections(&self) -> Vec<Section<'static>> {
+    pub fn sections(&self) -> Vec<ManualSection<'static>> {
         let mut sections: Vec<(&str, usize, usize)> = Vec::new();
         let (mut at, mut in_code) = (0, false);
-        for line in self.text.split_inclusive('\n') {
+        for line in self.markdown.split_inclusive('\n') {
             let end = at + line.len();
             in_code ^= line.trim_start().starts_with("```");
             if let Some(last) = sections.last_mut() {
                 last.2 = end;
             }
-            if let Some(title) = heading(line).filter(|_| !in_code) {
+            if let Some(title) = parse_heading(line).filter(|_| !in_code) {
                 if let Some(last) = sections.last_mut() {
                     last.2 = at;
                 }
@@ -55,20 +55,23 @@ impl Page {
             }
             at = end;
         }
-        sections.into_iter().map(|(title, from, to)| Section { title, text: &self.text[from..to] }).collect()
+        sections
+            .into_iter()
+            .map(|(title, from, to)| ManualSection { heading: title, text: &self.markdown[from..to] })
+            .collect()
     }
 }
 
-impl Section<'_> {
+impl ManualSection<'_> {
     /// Returns the id of its heading on the page.
     #[must_use]
     pub fn anchor(&self) -> String {
-        anchor(self.title)
+        heading_anchor(self.heading)
     }
 }
 
 /// Returns the title if `line` is a heading.
-fn heading(line: &str) -> Option<&str> {
+fn parse_heading(line: &str) -> Option<&str> {
     let title = line.trim_start_matches('#');
     let level = line.len() - title.len();
     ((1..=6).contains(&level)).then(|| title.strip_prefix(' ')).flatten().map(str::trim)
@@ -76,7 +79,7 @@ fn heading(line: &str) -> Option<&str> {
 
 /// Returns the id that links use for a heading of this `title`: lower case, hyphens for spaces, no punctuation.
 #[must_use]
-pub fn anchor(title: &str) -> String {
+pub fn heading_anchor(title: &str) -> String {
     let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     title
         .chars()
@@ -90,24 +93,24 @@ pub fn anchor(title: &str) -> String {
 mod tests {
     use super::*;
 
-    const PAGE: Page = Page {
-        name: "monitors/index",
-        text: "# Types, all\n\nIntro.\n\n```sh\n# no heading\n```\n\n## How `it` runs\nText.\n",
+    const PAGE: ManualPage = ManualPage {
+        path: "monitors/index",
+        markdown: "# Types, all\n\nIntro.\n\n```sh\n# no heading\n```\n\n## How `it` runs\nText.\n",
     };
 
     #[test]
     fn headings_start_sections_and_lines_of_code_do_not() {
         let sections = PAGE.sections();
-        let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
+        let titles: Vec<_> = sections.iter().map(|section| section.heading).collect();
         assert_eq!(titles, ["Types, all", "How `it` runs"]);
         assert_eq!(sections[0].text, "\nIntro.\n\n```sh\n# no heading\n```\n\n");
         assert_eq!(sections[1].text, "Text.\n");
-        assert_eq!((PAGE.title(), PAGE.subject()), ("Types, all", "monitors"));
+        assert_eq!((PAGE.first_heading(), PAGE.subject()), ("Types, all", "monitors"));
     }
 
     #[test]
     fn anchors_are_those_that_links_use() {
-        assert_eq!(anchor("3. One check"), "3-one-check");
-        assert_eq!(anchor("How `it` runs"), "how-it-runs");
+        assert_eq!(heading_anchor("3. One check"), "3-one-check");
+        assert_eq!(heading_anchor("How `it` runs"), "how-it-runs");
     }
 }

@@ -1,15 +1,15 @@
 //! The pages of the manual, in reading order.
 
-use super::page::Page;
+use super::page::ManualPage;
 
 macro_rules! pages {
     ($($name:literal),+ $(,)?) => {
-        &[$(Page { name: $name, text: include_str!(concat!($name, ".md")) }),+]
+        &[$(ManualPage { path: $name, markdown: include_str!(concat!($name, ".md")) }),+]
     };
 }
 
 /// Every page of the manual.
-pub const PAGES: &[Page] = pages![
+pub const PAGES: &[ManualPage] = pages![
     "index",
     "getting-started",
     "installation",
@@ -64,8 +64,8 @@ pub const PAGES: &[Page] = pages![
 /// Returns the page called `name`, such as `alerting` or `monitors/website`; otherwise the one with that subject, such
 /// as `website`.
 #[must_use]
-pub fn find(name: &str) -> Option<Page> {
-    let named = PAGES.iter().find(|page| page.name == name);
+pub fn find_page(name: &str) -> Option<ManualPage> {
+    let named = PAGES.iter().find(|page| page.path == name);
     named.or_else(|| PAGES.iter().find(|page| page.subject() == name)).copied()
 }
 
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn pages_are_found_by_name_and_by_subject() {
-        assert_eq!(find("alerting").unwrap().title(), "Alerting");
-        assert_eq!(find("website"), find("monitors/website"));
-        assert_eq!(find("monitors"), find("monitors/index"));
+        assert_eq!(find_page("alerting").unwrap().first_heading(), "Alerting");
+        assert_eq!(find_page("website"), find_page("monitors/website"));
+        assert_eq!(find_page("monitors"), find_page("monitors/index"));
         // The page on the API, not the one on the monitor type `api`.
-        assert_eq!(find("api").unwrap().name, "api");
-        assert_eq!(find("nothing"), None);
+        assert_eq!(find_page("api").unwrap().path, "api");
+        assert_eq!(find_page("nothing"), None);
     }
 }

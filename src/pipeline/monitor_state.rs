@@ -23,11 +23,11 @@ pub fn next_monitor_state(before: Option<&MonitorState>, result: &CheckResult) -
             None => before.and_then(|before| before.last_full_page_at),
         },
     };
-    let new_streak = fresh(result.planned_at, result.slots());
+    let new_streak = fresh(result.planned_at, result.run_count());
     match before {
         None => Some(new_streak),
         Some(before) if planned_at > before.planned_at && result.outcome == before.outcome => {
-            Some(fresh(before.streak_started_at, before.streak.saturating_add(result.slots())))
+            Some(fresh(before.streak_started_at, before.streak.saturating_add(result.run_count())))
         }
         Some(before) if planned_at > before.planned_at => Some(new_streak),
         Some(before)

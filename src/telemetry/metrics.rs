@@ -188,7 +188,7 @@ impl Metrics {
     pub fn record_result_due_at(&self, result: &CheckResult, due_at: Timestamp) {
         let r#type = result.monitor_type;
         let labels = CheckResultLabels { outcome: result.outcome, r#type };
-        self.check_results.get_or_create(&labels).inc_by(u64::from(result.slots()));
+        self.check_results.get_or_create(&labels).inc_by(u64::from(result.run_count()));
         if let Some(missed) = &result.missed {
             let labels = MissedRunLabels { reason: missed.reason };
             self.missed_runs.get_or_create(&labels).inc_by(u64::from(missed.slots));

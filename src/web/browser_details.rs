@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_duration};
+use super::html::{escape, format_micros};
 use super::waterfall::render_waterfall;
 use crate::service::details::{BrowserStepView, BrowserView, PageMetric, StepView};
 
 /// Most objects shown per step; the record below has more.
-const MAX_OBJECTS: usize = 100;
+const MAX_SHOWN_OBJECTS: usize = 100;
 /// Most console lines shown per step.
 const MAX_CONSOLE_LINES: usize = 20;
 
 /// Renders a step; nothing for a step without a browser. Writing into a string cannot fail, here and below.
-pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
+pub(super) fn render_browser_step(out: &mut String, step: &StepView<'_>) {
     let Some(browser) = &step.browser else { return };
     let _ = write!(out, "<h2>Step {} <small>{}", step.number, escape(step.name));
     if !browser.title.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
     out.push_str("<p>");
     for action in &browser.actions {
         let class = if action.passed { "ok" } else { "error" };
-        let after = if action.was_skipped { "skipped".to_owned() } else { format_duration(action.total_us) };
+        let after = if action.was_skipped { "skipped".to_owned() } else { format_micros(action.total_us) };
         let _ = write!(out, r#"<span class="pill s-{class}">{} {after}</span> "#, escape(action.name));
     }
     out.push_str("</p>");
@@ -36,7 +36,7 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
 
 /// Formats a measure with a capital first letter.
 fn capitalized_metric(measure: &PageMetric) -> String {
-    let text = measure.format_with(format_duration);
+    let text = measure.format_with(format_micros);
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
@@ -45,8 +45,8 @@ fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
     if step.objects.is_empty() {
         return;
     }
-    render_waterfall(out, step.objects.get(..MAX_OBJECTS).unwrap_or(&step.objects));
-    let more = step.hidden_object_count(MAX_OBJECTS);
+    render_waterfall(out, step.objects.get(..MAX_SHOWN_OBJECTS).unwrap_or(&step.objects));
+    let more = step.hidden_object_count(MAX_SHOWN_OBJECTS);
     if more > 0 {
         let _ = write!(out, "<p>{more} more requests are in the record below or were only counted.</p>");
     }

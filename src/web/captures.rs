@@ -59,7 +59,7 @@ pub(super) async fn get_capture(
         return missing();
     }
     let found = match find_result(&site, viewer, &id).await {
-        Ok(Some(result)) => site.queries.capture(result.check_id, name).await,
+        Ok(Some(result)) => site.status_queries.capture(result.check_id, name).await,
         Ok(None) => return missing(),
         Err(error) => Err(error),
     };

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_duration};
+use super::html::{escape, format_micros};
 use crate::service::details::ContentViewView;
 
 /// Renders all content views; nothing without any. Writing into a string cannot fail.
-pub(super) fn render_table(out: &mut String, views: &[ContentViewView<'_>]) {
+pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_>]) {
     if views.is_empty() {
         return;
     }
@@ -18,7 +18,7 @@ pub(super) fn render_table(out: &mut String, views: &[ContentViewView<'_>]) {
             r#"<tr><td>{}</td><td><span class="pill s-{class}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
             escape(view.name),
             view.status.text(),
-            format_duration(view.total_us),
+            format_micros(view.total_us),
             view.object_count,
             view.decoded_bytes,
             escape(view.reason.as_deref().unwrap_or_default())

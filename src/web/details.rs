@@ -8,10 +8,10 @@ use crate::service::details::DetailsView;
 pub(super) fn render_details(details: &CheckDetails) -> String {
     let details = DetailsView::new(details);
     let mut out = String::new();
-    steps::render_table(&mut out, &details.steps);
-    content_views::render_table(&mut out, &details.content_views);
+    steps::render_steps(&mut out, &details.steps);
+    content_views::render_content_views(&mut out, &details.content_views);
     for step in &details.steps {
-        browser_details::render_step(&mut out, step);
+        browser_details::render_browser_step(&mut out, step);
     }
     if let Some(facts) = &details.browser {
         browser_details::render_browser(&mut out, facts);

@@ -10,18 +10,18 @@ use super::page_state::PageState;
 use crate::telemetry::HealthCondition;
 
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
-pub(super) async fn metrics(State(site): State<PageState>) -> Response {
+pub(super) async fn get_metrics(State(site): State<PageState>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], site.metrics.encode()).into_response()
 }
 
 /// `GET /healthz`: 200 while the process makes progress, else 503, on which it should be restarted.
-pub(super) async fn healthz(State(site): State<PageState>) -> Response {
+pub(super) async fn get_liveness(State(site): State<PageState>) -> Response {
     health_response(&site.health.liveness())
 }
 
 /// `GET /readyz`: 200 when the process can do its work, else 503 with the reasons.
-pub(super) async fn readyz(State(site): State<PageState>) -> Response {
+pub(super) async fn get_readiness(State(site): State<PageState>) -> Response {
     health_response(&[site.health.liveness(), site.health.readiness()].concat())
 }
 

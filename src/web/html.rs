@@ -8,8 +8,8 @@ use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
 
 /// Renders a whole document that reloads every 10 seconds; `body` is HTML, `title` is text.
-pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
-    render(
+pub(super) fn render_reloading_document(title: &str, body: &str) -> Html<String> {
+    render_html(
         title,
         body,
         "\n<meta http-equiv=\"refresh\" content=\"10\">",
@@ -18,12 +18,12 @@ pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
 }
 
 /// Renders a whole document that does not reload.
-pub(super) fn render_static_document(title: &str, body: &str) -> Html<String> {
-    render(title, body, "", "")
+pub(super) fn render_document_without_reload(title: &str, body: &str) -> Html<String> {
+    render_html(title, body, "", "")
 }
 
 /// Renders a whole HTML document, with the tag `refresh` in the head and the text `about` in the footer.
-fn render(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
+fn render_html(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");
     Html(format!(
@@ -50,8 +50,8 @@ fn render(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
 }
 
 /// Renders a document that only shows a message.
-pub(super) fn render_notice(title: &str, text: &str) -> Html<String> {
-    render_document(
+pub(super) fn render_notice_page(title: &str, text: &str) -> Html<String> {
+    render_reloading_document(
         &format!("{title} · Vigie"),
         &format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text)),
     )
@@ -64,14 +64,14 @@ pub(super) fn format_time(at: Timestamp) -> String {
 }
 
 /// Renders how long ago a time was, with the exact time as a tooltip.
-pub(super) fn format_ago(at: Timestamp, now: Timestamp) -> String {
+pub(super) fn render_age(at: Timestamp, now: Timestamp) -> String {
     let exact = at.to_string();
-    let (exact, text) = (escape(&exact), format_span(now.since(at)));
+    let (exact, text) = (escape(&exact), format_coarse_duration(now.since(at)));
     format!(r#"<time datetime="{exact}" title="{exact}">{text} ago</time>"#)
 }
 
 /// Formats the largest units of a duration, at most two: `3 d 4 h`, `12 min`, `7 s`.
-pub(super) fn format_span(duration: Duration) -> String {
+pub(super) fn format_coarse_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
@@ -83,7 +83,7 @@ pub(super) fn format_span(duration: Duration) -> String {
 }
 
 /// Formats microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
-pub(super) fn format_duration(micros: u64) -> String {
+pub(super) fn format_micros(micros: u64) -> String {
     let value = micros as f64;
     match micros {
         0..1_000 => format!("{micros} µs"),
@@ -100,11 +100,11 @@ mod tests {
     fn spans_and_durations_read_well() {
         let spans = [(0, "0 s"), (59, "59 s"), (60, "1 min"), (3_660, "1 h 1 min"), (90_000, "1 d 1 h")];
         for (seconds, text) in spans {
-            assert_eq!(format_span(Duration::from_secs(seconds)), text);
+            assert_eq!(format_coarse_duration(Duration::from_secs(seconds)), text);
         }
         let durations = [(0, "0 µs"), (999, "999 µs"), (12_345, "12.3 ms"), (4_560_000, "4.56 s")];
         for (micros, text) in durations {
-            assert_eq!(format_duration(micros), text);
+            assert_eq!(format_micros(micros), text);
         }
         assert_eq!(format_time(Timestamp::from_micros(1_795_176_000_999_999)), "2026-11-20 12:00:00");
     }

@@ -7,18 +7,19 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use serde::Deserialize;
 
-use super::html::{escape, render_static_document};
+use super::html::{escape, render_document_without_reload};
 use super::responses::not_found;
-use crate::manual::{self, Page};
+use crate::manual::{self, ManualPage};
 
 /// Longest line in a search result, in characters.
-const MAX_LINE_CHARS: usize = 200;
+const MAX_HIT_LINE_CHARS: usize = 200;
 
 /// The query of a search: `?q=`.
 #[derive(Deserialize)]
-pub(super) struct SearchQuery {
+pub(super) struct ManualSearchQuery {
     #[serde(default)]
-    q: String,
+    #[serde(rename = "q")]
+    search_text: String,
 }
 
 /// `GET /manual`: redirects to `/manual/`, since links in the pages are relative to that path.
@@ -27,30 +28,36 @@ pub(super) async fn redirect_to_index() -> Redirect {
 }
 
 /// `GET /manual/?q=`: the index page, or the search results.
-pub(super) async fn get_index(Query(query): Query<SearchQuery>) -> Response {
-    if query.q.trim().is_empty() {
+pub(super) async fn get_index_or_search_results(Query(query): Query<ManualSearchQuery>) -> Response {
+    if query.search_text.trim().is_empty() {
         return get_page(Path("index".to_owned())).await;
     }
-    let body = format!("{}{}", search_form(&query.q), render_hits(&query.q));
-    render_static_document("Search · Vigie manual", &format!("<article class=\"manual\">{body}</article>"))
-        .into_response()
+    let body = format!("{}{}", render_search_form(&query.search_text), render_hits(&query.search_text));
+    render_document_without_reload(
+        "Search · Vigie manual",
+        &format!("<article class=\"manual\">{body}</article>"),
+    )
+    .into_response()
 }
 
 /// `GET /manual/{name}`
 pub(super) async fn get_page(Path(name): Path<String>) -> Response {
-    match manual::PAGES.iter().find(|page| page.name == name) {
+    match manual::PAGES.iter().find(|page| page.path == name) {
         Some(page) => render_page(*page).into_response(),
         None => not_found("The manual has no page with this name"),
     }
 }
 
-fn render_page(page: Page) -> Html<String> {
-    let body =
-        format!("<article class=\"manual\">{}{}</article>", search_form(""), render_markdown(page.text));
-    render_static_document(&format!("{} · Vigie manual", page.title()), &body)
+fn render_page(page: ManualPage) -> Html<String> {
+    let body = format!(
+        "<article class=\"manual\">{}{}</article>",
+        render_search_form(""),
+        render_markdown(page.markdown)
+    );
+    render_document_without_reload(&format!("{} · Vigie manual", page.first_heading()), &body)
 }
 
-fn search_form(query: &str) -> String {
+fn render_search_form(query: &str) -> String {
     format!(
         "<form class=\"filter\" action=\"/manual/\"><a href=\"/manual/\">All pages</a> \
          <input type=\"search\" name=\"q\" value=\"{}\" aria-label=\"Search the manual\"> \
@@ -60,20 +67,20 @@ fn search_form(query: &str) -> String {
 }
 
 fn render_hits(query: &str) -> String {
-    let hits = manual::search(query);
+    let hits = manual::search_manual(query);
     if hits.is_empty() {
         return format!("<p class=\"notice\">No section contains all of “{}”.</p>", escape(query));
     }
     let mut list = String::from("<ul>");
     for hit in hits {
-        let line: String = hit.line.chars().take(MAX_LINE_CHARS).collect();
+        let line: String = hit.first_matching_line.chars().take(MAX_HIT_LINE_CHARS).collect();
         let _ = write!(
             list,
             "<li><a href=\"/manual/{}#{}\">{}: {}</a><br>{}</li>",
-            hit.page.name,
-            escape(&manual::anchor(hit.title)),
-            escape(hit.page.title()),
-            escape(hit.title),
+            hit.page.path,
+            escape(&manual::heading_anchor(hit.section_heading)),
+            escape(hit.page.first_heading()),
+            escape(hit.section_heading),
             escape(&line)
         );
     }
@@ -87,10 +94,10 @@ fn render_markdown(text: &str) -> String {
         if let Event::Start(Tag::Heading { .. }) = &events[at] {
             let title = heading_text(&events[at + 1..]);
             if let Event::Start(Tag::Heading { id, .. }) = &mut events[at] {
-                *id = Some(CowStr::from(manual::anchor(&title)));
+                *id = Some(CowStr::from(manual::heading_anchor(&title)));
             }
         } else if let Event::Start(Tag::Link { dest_url, .. }) = &mut events[at]
-            && let Some(url) = page_url(dest_url)
+            && let Some(url) = page_url_from_link(dest_url)
         {
             *dest_url = CowStr::from(url);
         }
@@ -111,7 +118,7 @@ fn heading_text(events: &[Event<'_>]) -> String {
 }
 
 /// Converts a relative link to the file of a page into the address of the page.
-fn page_url(link: &str) -> Option<String> {
+fn page_url_from_link(link: &str) -> Option<String> {
     let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
     let path = path.strip_suffix(".md").filter(|path| !path.contains(':'))?;
     Some(if anchor.is_empty() { path.to_owned() } else { format!("{path}#{anchor}") })

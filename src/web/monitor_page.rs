@@ -6,10 +6,10 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::html::{escape, format_ago, format_duration, format_time, render_document};
+use super::html::{escape, format_micros, format_time, render_age, render_reloading_document};
 use super::page_auth::Viewer;
 use super::page_state::PageState;
-use super::phase_bar::{phase_bar, phase_legend};
+use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::{not_found, store_unavailable};
 use crate::domain::{
     CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
@@ -24,33 +24,33 @@ const MAX_RESULTS: u32 = 50;
 /// `GET /monitors/{id}`
 pub(super) async fn get_page(
     State(site): State<PageState>,
-    Extension(Viewer { account, .. }): Extension<Viewer>,
+    Extension(Viewer { visible_account: account, .. }): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    let monitor = id.parse().ok().and_then(|id| site.queries.monitor(MonitorId(id)));
+    let monitor = id.parse().ok().and_then(|id| site.status_queries.monitor(MonitorId(id)));
     let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("The monitor does not exist") };
-    match render(&site, &monitor).await {
+    match render_monitor_page(&site, &monitor).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-async fn render(site: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
+async fn render_monitor_page(site: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
-    let page = site.queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
+    let page = site.status_queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let name = escape(monitor.name());
-    let mut body = format!("<h1>{name}</h1>{}", render_facts(monitor, site));
+    let mut body = format!("<h1>{name}</h1>{}", render_settings(monitor, site));
     body.push_str(&render_outcome_strip(&page));
     body.push_str(&render_results(
         &page,
-        &ResultColumns::for_page(&page, monitor, site.queries.locations()),
+        &ResultColumns::for_results(&page, monitor, site.status_queries.locations()),
         site.clock.now(),
     ));
-    Ok(render_document(&format!("{} · Vigie", monitor.name()), &body))
+    Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body))
 }
 
-fn render_facts(monitor: &Monitor, site: &PageState) -> String {
+fn render_settings(monitor: &Monitor, site: &PageState) -> String {
     let now = site.clock.now();
     let key = match &monitor.origin {
         Origin::File { key } | Origin::Applied { key } => key.to_string(),
@@ -64,7 +64,7 @@ fn render_facts(monitor: &Monitor, site: &PageState) -> String {
         ("Target", display_target(monitor)),
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
         ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
-        ("State", site.queries.overall_health(monitor, now).as_str().replace('_', " ")),
+        ("State", site.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, format_time(monitor.modified_at))),
@@ -118,7 +118,7 @@ struct ResultColumns<'a> {
 }
 
 impl<'a> ResultColumns<'a> {
-    fn for_page(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
+    fn for_results(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
         let first = page.results.first().map(|result| result.location_id);
         let several = page.results.iter().any(|result| Some(result.location_id) != first);
         let is_round_robin = monitor.document.settings().location_mode == LocationMode::RoundRobin;
@@ -148,7 +148,7 @@ fn render_results(page: &PaginatedResults, columns: &ResultColumns<'_>, now: Tim
         out.push_str(&render_result_row(result, columns, now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&phase_legend(page.results.iter().map(CheckResult::phases)));
+    out.push_str(&render_phase_legend(page.results.iter().map(CheckResult::phases)));
     out
 }
 
@@ -157,18 +157,18 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
     let late = result
         .lateness()
         .filter(|_| columns.shows_lateness)
-        .map(|late| format_duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
-    let total = if result.duration_us > 0 { format_duration(result.duration_us) } else { String::new() };
+        .map(|late| format_micros(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
+    let total = if result.duration_us > 0 { format_micros(result.duration_us) } else { String::new() };
     let reasons =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
         r#"<tr><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         format_time(result.planned_at),
-        format_ago(result.planned_at, now),
+        render_age(result.planned_at, now),
         columns.location_cell(result.location_id),
         late.unwrap_or_default(),
-        phase_bar(&result.phases()),
+        render_phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),
         escape(&reasons)
     )

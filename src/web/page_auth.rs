@@ -18,26 +18,30 @@ pub struct PageAuth {
     /// Whether everyone has access.
     pub is_public: bool,
     /// Verifies tokens; without it, no token grants access.
-    pub accounts: Option<Arc<AccountService>>,
+    pub account_service: Option<Arc<AccountService>>,
 }
 
 /// What the caller may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Viewer {
     /// Account whose monitors are shown; `None` for all accounts.
-    pub(super) account: Option<CustomerId>,
+    pub(super) visible_account: Option<CustomerId>,
     /// Whether captures are shown. They may contain what only a logged-in user may see, so they are never
     /// public, even where the pages are.
     pub(super) can_see_captures: bool,
 }
 
 impl Viewer {
-    const HOST: Self = Self { account: None, can_see_captures: true };
-    const PUBLIC: Self = Self { account: None, can_see_captures: false };
+    const LOCAL_HOST: Self = Self { visible_account: None, can_see_captures: true };
+    const PUBLIC: Self = Self { visible_account: None, can_see_captures: false };
 }
 
 /// Admits a request to a page only if `auth` allows it.
-pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Request, next: Next) -> Response {
+pub(super) async fn require_page_access(
+    State(auth): State<PageAuth>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     let host = request.uri().host().map(str::to_owned).or_else(|| host_header(request.headers()));
     let is_local = peer.is_some_and(|peer| peer.is_loopback())
@@ -46,10 +50,10 @@ pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Requ
         && request.version() != Version::HTTP_10
         && host.is_some_and(|host| is_local_host_name(&host));
     let authenticated =
-        if is_local { Some(Viewer::HOST) } else { auth.authenticate(request.headers(), peer).await };
+        if is_local { Some(Viewer::LOCAL_HOST) } else { auth.authenticate(request.headers(), peer).await };
     let viewer = match authenticated {
         // On public pages, a token must not reduce what the caller sees.
-        Some(authenticated) if auth.is_public => Some(Viewer { account: None, ..authenticated }),
+        Some(authenticated) if auth.is_public => Some(Viewer { visible_account: None, ..authenticated }),
         None if auth.is_public => Some(Viewer::PUBLIC),
         authenticated => authenticated,
     };
@@ -67,14 +71,14 @@ pub(super) async fn require_auth(State(auth): State<PageAuth>, mut request: Requ
                 (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
     let what = format!("{what}{hint}");
     let mut response =
-        (StatusCode::UNAUTHORIZED, html::render_notice("A login is needed", &what)).into_response();
+        (StatusCode::UNAUTHORIZED, html::render_notice_page("A login is needed", &what)).into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
 impl PageAuth {
     async fn authenticate(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Viewer> {
-        let accounts = self.accounts.as_ref()?;
+        let accounts = self.account_service.as_ref()?;
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let (scheme, token) = value.and_then(|value| value.split_once(' '))?;
         if !scheme.eq_ignore_ascii_case("bearer") {
@@ -84,8 +88,10 @@ impl PageAuth {
         let caller = accounts.authenticate_bearer(token.trim(), address).await.ok()?;
         let is_host = caller.user_id == UserId(0);
         let is_allowed = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
-        is_allowed
-            .then_some(Viewer { account: (!is_host).then_some(caller.customer), can_see_captures: true })
+        is_allowed.then_some(Viewer {
+            visible_account: (!is_host).then_some(caller.customer),
+            can_see_captures: true,
+        })
     }
 }
 
@@ -137,10 +143,12 @@ mod tests {
         use tower::ServiceExt;
 
         let page = axum::routing::get(async || "page");
-        let auth = axum::middleware::from_fn_with_state(PageAuth::default(), require_auth);
+        let auth = axum::middleware::from_fn_with_state(PageAuth::default(), require_page_access);
         let router = axum::Router::new().route("/", page.layer(auth));
-        let open =
-            axum::middleware::from_fn_with_state(PageAuth { is_public: true, accounts: None }, require_auth);
+        let open = axum::middleware::from_fn_with_state(
+            PageAuth { is_public: true, account_service: None },
+            require_page_access,
+        );
         let open = axum::Router::new().route("/", axum::routing::get(async || "page").layer(open));
         let http_10 = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
         assert_eq!(

@@ -10,7 +10,7 @@ use crate::telemetry::{HealthSource, Metrics};
 #[derive(Clone)]
 pub struct PageState {
     /// Monitors and results.
-    pub queries: Arc<StatusQueries>,
+    pub status_queries: Arc<StatusQueries>,
     /// Health of the process.
     pub health: Arc<dyn HealthSource>,
     /// Metrics of the process.

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::html::format_duration;
+use super::html::format_micros;
 use crate::domain::{Phase, Phases};
 use crate::service::details::{phase_label, sum_us};
 
 /// Width of a whole bar in its own units.
-const WIDTH: f64 = 200.0;
+const BAR_WIDTH: f64 = 200.0;
 /// Smallest width of a phase above zero, so that it stays visible.
-const MIN_WIDTH: f64 = 1.5;
+const MIN_PHASE_WIDTH: f64 = 1.5;
 
 /// Renders an SVG of `phases`, each with its name and duration in the tooltip; empty without any.
-pub(super) fn phase_bar(phases: &Phases) -> String {
+pub(super) fn render_phase_bar(phases: &Phases) -> String {
     let total = sum_us(phases);
     if total == 0 {
         return String::new();
@@ -21,15 +21,15 @@ pub(super) fn phase_bar(phases: &Phases) -> String {
     let mut out =
         String::from(r#"<svg class="bar" viewBox="0 0 200 12" preserveAspectRatio="none" role="img">"#);
     let title =
-        phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), format_duration(micros.into())));
+        phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), format_micros(micros.into())));
     let title = title.collect::<Vec<_>>().join(", ");
     // Writing into a string cannot fail.
     let _ = write!(out, "<title>{title}</title>");
     let reached = phases.iter().filter(|&(_, micros)| micros > 0);
     let widths: Vec<_> = reached
-        .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * WIDTH).max(MIN_WIDTH)))
+        .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * BAR_WIDTH).max(MIN_PHASE_WIDTH)))
         .collect();
-    let scale = WIDTH / widths.iter().map(|(_, width)| width).sum::<f64>();
+    let scale = BAR_WIDTH / widths.iter().map(|(_, width)| width).sum::<f64>();
     let mut x = 0.0;
     for (phase, width) in widths {
         let width = width * scale;
@@ -42,7 +42,7 @@ pub(super) fn phase_bar(phases: &Phases) -> String {
 }
 
 /// Renders the legend of the bars of `all_phases`; empty without any.
-pub(super) fn phase_legend(all_phases: impl Iterator<Item = Phases>) -> String {
+pub(super) fn render_phase_legend(all_phases: impl Iterator<Item = Phases>) -> String {
     let reached: BTreeSet<Phase> =
         all_phases.flat_map(|phases| phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>()).collect();
     if reached.is_empty() {
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn the_legend_names_only_the_phases_shown() {
-        assert_eq!(phase_legend(std::iter::empty()), "");
+        assert_eq!(render_phase_legend(std::iter::empty()), "");
         let mut phases = Phases::default();
         phases.set(Phase::Banner, Duration::from_millis(2));
-        let legend = phase_legend([phases, Phases::default()].into_iter());
+        let legend = render_phase_legend([phases, Phases::default()].into_iter());
         assert!(legend.contains("p-banner") && !legend.contains("p-transfer"), "{legend}");
     }
 
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn a_bar_is_to_scale_and_fills_its_width() {
         let mut phases = Phases::default();
-        assert_eq!(phase_bar(&phases), "");
+        assert_eq!(render_phase_bar(&phases), "");
         phases.set(Phase::Connect, Duration::from_millis(25));
         phases.set(Phase::FirstByte, Duration::from_millis(75));
-        let bar = phase_bar(&phases);
+        let bar = render_phase_bar(&phases);
         assert!(bar.contains(r#"class="p-connect" x="0.0" width="50.0""#), "{bar}");
         assert!(bar.contains(r#"class="p-first_byte" x="50.0" width="150.0""#), "{bar}");
         assert!(bar.contains("<title>connect 25.0 ms, first_byte 75.0 ms</title>"), "{bar}");

@@ -13,18 +13,18 @@ use crate::service::Caller;
 /// Header that carries the request id.
 const REQUEST_ID_HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that is accepted, in characters.
-const MAX_ID_CHARS: usize = 128;
+const MAX_REQUEST_ID_CHARS: usize = 128;
 /// Bases of the APIs.
-const API_PATHS: [&str; 2] = ["/api/", "/legacy-api/"];
+const API_PATH_PREFIXES: [&str; 2] = ["/api/", "/legacy-api/"];
 
 /// Middleware: takes the id of the request, or a random one, returns it with the response, and logs API calls.
 pub(super) async fn trace_request(request: Request, next: Next) -> Response {
-    let id = accepted_id(request.headers()).unwrap_or_else(random_id);
+    let id = request_id_of_client(request.headers()).unwrap_or_else(random_request_id);
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let span = tracing::info_span!("request", request_id = %id);
     let mut response = next.run(request).instrument(span.clone()).await;
-    if API_PATHS.iter().any(|base| path.starts_with(base)) {
+    if API_PATH_PREFIXES.iter().any(|base| path.starts_with(base)) {
         let login = response.extensions().get::<Caller>().map(|caller| &*caller.login).unwrap_or_default();
         let total_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
@@ -37,14 +37,14 @@ pub(super) async fn trace_request(request: Request, next: Next) -> Response {
 }
 
 /// Returns the id that the client sent, if it is short and safe to log; other ids could forge log lines.
-fn accepted_id(headers: &HeaderMap) -> Option<String> {
+fn request_id_of_client(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(REQUEST_ID_HEADER)?.to_str().ok()?;
     let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
-    ((1..=MAX_ID_CHARS).contains(&text.len()) && text.bytes().all(sane)).then(|| text.to_owned())
+    ((1..=MAX_REQUEST_ID_CHARS).contains(&text.len()) && text.bytes().all(sane)).then(|| text.to_owned())
 }
 
 /// Returns 16 random hexadecimal digits.
-fn random_id() -> String {
+fn random_request_id() -> String {
     let mut bytes = [0; 8];
     // Fails only if the system has no randomness. Ids repeat then, which does no other harm.
     let _ = aws_lc_rs::rand::fill(&mut bytes);
@@ -58,7 +58,10 @@ mod tests {
     #[test]
     fn only_sane_ids_are_accepted() {
         let accepted = |text: &str| {
-            accepted_id(&HeaderMap::from_iter([(REQUEST_ID_HEADER, HeaderValue::from_str(text).unwrap())]))
+            request_id_of_client(&HeaderMap::from_iter([(
+                REQUEST_ID_HEADER,
+                HeaderValue::from_str(text).unwrap(),
+            )]))
         };
         for valid in ["a", "7f3c-11", "Root=1-67891233-abcdef012345678912345678"] {
             assert_eq!(accepted(valid).as_deref(), Some(valid));
@@ -66,6 +69,6 @@ mod tests {
         for invalid in ["", "a b", "a\"b", "a{b}", "é", &"x".repeat(129)] {
             assert_eq!(accepted(invalid), None, "{invalid}");
         }
-        assert_eq!((random_id().len(), random_id() == random_id()), (16, false));
+        assert_eq!((random_request_id().len(), random_request_id() == random_request_id()), (16, false));
     }
 }

@@ -18,13 +18,13 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use super::request_id;
 
 /// Largest body of a login, in bytes: it is read before the caller is authenticated.
-const MAX_LOGIN_BYTES: usize = 64 * 1024;
+const MAX_LOGIN_BODY_BYTES: usize = 64 * 1024;
 /// Paths of the logins.
 const LOGIN_PATHS: [&str; 2] = ["/api/v3/access-tokens", "/legacy-api/login"];
 /// Size in bytes above which a body is large; only a few large bodies are read at once.
-const LARGE_BODY_BYTES: u64 = 1024 * 1024;
+const LARGE_BODY_THRESHOLD_BYTES: u64 = 1024 * 1024;
 /// Most large bodies that are read at once.
-const MAX_LARGE_BODIES: usize = 4;
+const MAX_CONCURRENT_LARGE_BODIES: usize = 4;
 /// Smallest response that is compressed, in bytes: below, compression costs more than it saves.
 const MIN_COMPRESSED_BYTES: u64 = 1024;
 /// Value of `Strict-Transport-Security`: one year.
@@ -45,36 +45,42 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLimits {
     /// Largest body, in bytes.
-    pub body_bytes: usize,
+    pub max_body_bytes: usize,
     /// Longest time until a response starts.
-    pub request_timeout: Duration,
+    pub response_start_timeout: Duration,
     /// Whether the server is served over TLS only.
-    pub tls: bool,
+    pub is_tls_only: bool,
 }
 
 impl Default for RequestLimits {
     fn default() -> Self {
-        Self { body_bytes: 72 * 1024 * 1024, request_timeout: Duration::from_mins(2), tls: false }
+        Self {
+            max_body_bytes: 72 * 1024 * 1024,
+            response_start_timeout: Duration::from_mins(2),
+            is_tls_only: false,
+        }
     }
 }
 
 /// Adds request ids, security headers, compression, a request timeout and body limits to `router`.
 pub fn with_request_limits(router: Router, bounds: RequestLimits) -> Router {
     let bodies = BodyLimits {
-        max_bytes: bounds.body_bytes,
-        large_permits: Arc::new(Semaphore::new(MAX_LARGE_BODIES)),
+        max_body_bytes: bounds.max_body_bytes,
+        large_body_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_LARGE_BODIES)),
     };
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited = router
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(bodies, limit_body))
-        .layer(middleware::from_fn_with_state(bounds.request_timeout, enforce_timeout))
+        .layer(middleware::from_fn_with_state(bounds.response_start_timeout, enforce_timeout))
         .layer(CompressionLayer::new().compress_when(compressible))
         .layer(middleware::from_fn(request_id::trace_request));
-    let mut with_headers = limited.layer(header_if_missing("cache-control", "no-store"));
-    with_headers = with_headers.layer(header_if_missing("content-security-policy", CONTENT_SECURITY_POLICY));
-    for (name, value) in
-        SECURITY_HEADERS.into_iter().chain(bounds.tls.then_some(("strict-transport-security", HSTS_VALUE)))
+    let mut with_headers = limited.layer(default_header_layer("cache-control", "no-store"));
+    with_headers =
+        with_headers.layer(default_header_layer("content-security-policy", CONTENT_SECURITY_POLICY));
+    for (name, value) in SECURITY_HEADERS
+        .into_iter()
+        .chain(bounds.is_tls_only.then_some(("strict-transport-security", HSTS_VALUE)))
     {
         let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
         with_headers = with_headers.layer(SetResponseHeaderLayer::overriding(name, value));
@@ -82,7 +88,7 @@ pub fn with_request_limits(router: Router, bounds: RequestLimits) -> Router {
     with_headers
 }
 
-fn header_if_missing(name: &'static str, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+fn default_header_layer(name: &'static str, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
     SetResponseHeaderLayer::if_not_present(HeaderName::from_static(name), HeaderValue::from_static(value))
 }
 
@@ -106,15 +112,15 @@ async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Ne
 /// Limits of request bodies.
 #[derive(Clone)]
 struct BodyLimits {
-    max_bytes: usize,
-    large_permits: Arc<Semaphore>,
+    max_body_bytes: usize,
+    large_body_permits: Arc<Semaphore>,
 }
 
 /// Limits the body. Reading a body whose declared length is too large fails at once, so that the handler that
 /// reads it can respond in its own form.
 async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Next) -> Response {
     let is_login = LOGIN_PATHS.contains(&request.uri().path());
-    let max = if is_login { bodies.max_bytes.min(MAX_LOGIN_BYTES) } else { bodies.max_bytes };
+    let max = if is_login { bodies.max_body_bytes.min(MAX_LOGIN_BODY_BYTES) } else { bodies.max_body_bytes };
     let declared = request
         .headers()
         .get(header::CONTENT_LENGTH)
@@ -124,9 +130,9 @@ async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Ne
     let is_too_large = declared.is_some_and(|declared| declared > max as u64);
     let is_large = !is_login
         && !is_too_large
-        && (is_unbounded || declared.is_some_and(|declared| declared > LARGE_BODY_BYTES));
+        && (is_unbounded || declared.is_some_and(|declared| declared > LARGE_BODY_THRESHOLD_BYTES));
     // The semaphore is never closed: acquiring cannot fail.
-    let _permit = if is_large { bodies.large_permits.acquire().await.ok() } else { None };
+    let _permit = if is_large { bodies.large_body_permits.acquire().await.ok() } else { None };
     let bounded = |body| {
         if is_too_large {
             // Replace the body by one byte with a limit of zero: reading it fails, and the real body is never read.
@@ -164,17 +170,19 @@ mod tests {
     /// HTTP/2 needs neither a length nor a transfer coding.
     #[tokio::test]
     async fn bodies_without_a_length_count_as_large_in_any_version() {
-        let bodies =
-            BodyLimits { max_bytes: 1000, large_permits: Arc::new(Semaphore::new(MAX_LARGE_BODIES)) };
-        let free = Arc::clone(&bodies.large_permits);
+        let bodies = BodyLimits {
+            max_body_bytes: 1000,
+            large_body_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_LARGE_BODIES)),
+        };
+        let free = Arc::clone(&bodies.large_body_permits);
         let handler = axum::routing::post(async move || free.available_permits().to_string());
         let router =
             Router::new().route("/", handler).layer(middleware::from_fn_with_state(bodies, limit_body));
         let unbounded = || Body::from_stream(stream::iter([Ok::<_, std::io::Error>("x")]));
         for (version, body, free) in [
-            (Version::HTTP_2, unbounded(), MAX_LARGE_BODIES - 1),
-            (Version::HTTP_11, unbounded(), MAX_LARGE_BODIES - 1),
-            (Version::HTTP_2, Body::empty(), MAX_LARGE_BODIES),
+            (Version::HTTP_2, unbounded(), MAX_CONCURRENT_LARGE_BODIES - 1),
+            (Version::HTTP_11, unbounded(), MAX_CONCURRENT_LARGE_BODIES - 1),
+            (Version::HTTP_2, Body::empty(), MAX_CONCURRENT_LARGE_BODIES),
         ] {
             let request = Request::post("/").version(version).body(body).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();

@@ -12,12 +12,12 @@ pub(super) fn static_asset(kind: &'static str, content: &'static str) -> StaticA
 }
 
 pub(super) fn not_found(what: &str) -> Response {
-    (StatusCode::NOT_FOUND, super::html::render_notice("Not found", what)).into_response()
+    (StatusCode::NOT_FOUND, super::html::render_notice_page("Not found", what)).into_response()
 }
 
 pub(super) fn store_unavailable(error: &StoreError) -> Response {
     tracing::warn!(error_kind = error.kind(), error = %error, "failed to render a page");
     let what = "The store cannot be read; see the server log. This page reloads automatically.";
-    (StatusCode::SERVICE_UNAVAILABLE, super::html::render_notice("Results are not available", what))
+    (StatusCode::SERVICE_UNAVAILABLE, super::html::render_notice_page("Results are not available", what))
         .into_response()
 }

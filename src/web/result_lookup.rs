@@ -11,8 +11,8 @@ pub(super) async fn find_result(
     id: &str,
 ) -> Result<Option<CheckResult>, StoreError> {
     let Ok(id) = id.parse() else { return Ok(None) };
-    match viewer.account {
-        Some(account) => site.queries.result_for_customer(account, id).await,
-        None => site.queries.result(id).await,
+    match viewer.visible_account {
+        Some(account) => site.status_queries.result_for_customer(account, id).await,
+        None => site.status_queries.result(id).await,
     }
 }

@@ -8,7 +8,7 @@ use axum::response::{Html, IntoResponse, Response};
 
 use super::captures::render_captures;
 use super::details::render_details;
-use super::html::{escape, format_time, render_document};
+use super::html::{escape, format_time, render_reloading_document};
 use super::page_auth::Viewer;
 use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
@@ -23,13 +23,13 @@ pub(super) async fn get_page(
     Path(id): Path<String>,
 ) -> Response {
     match find_result(&site, viewer, &id).await {
-        Ok(Some(result)) => render(&result, viewer).into_response(),
+        Ok(Some(result)) => render_result_page(&result, viewer).into_response(),
         Ok(None) => not_found("The result does not exist"),
         Err(error) => store_unavailable(&error),
     }
 }
 
-fn render(result: &CheckResult, viewer: Viewer) -> Html<String> {
+fn render_result_page(result: &CheckResult, viewer: Viewer) -> Html<String> {
     let (name, outcome, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
     let (planned, reason) = (format_time(result.planned_at), deciding_reason(result));
     let mut body = format!(
@@ -43,7 +43,7 @@ fn render(result: &CheckResult, viewer: Viewer) -> Html<String> {
     // A result has only values that JSON can represent.
     let text = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
-    render_document(&format!("{} · Vigie", result.monitor_name), &body)
+    render_reloading_document(&format!("{} · Vigie", result.monitor_name), &body)
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Response};
 
-use super::html::{escape, format_ago, format_duration, format_span, format_time, render_document};
+use super::html::{
+    escape, format_coarse_duration, format_micros, format_time, render_age, render_reloading_document,
+};
 use super::page_auth::Viewer;
 use super::page_state::PageState;
-use super::phase_bar::{phase_bar, phase_legend};
+use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::store_unavailable;
 use crate::domain::{CustomerId, MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
@@ -21,70 +23,71 @@ use crate::service::{
 };
 
 /// Monitors per page.
-const PAGE_ROWS: usize = 50;
+const ROWS_PER_PAGE: usize = 50;
 
 /// The query of the page. Unknown values are ignored: a page is not an API.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct StatusPageQuery {
     status: Option<MonitorStatus>,
-    kind: Option<MonitorType>,
-    text: String,
-    page: usize,
+    monitor_type: Option<MonitorType>,
+    name_contains: String,
+    page_number: usize,
 }
 
 /// `GET /?standing=&type=&q=&page=`
 pub(super) async fn get_page(
     State(site): State<PageState>,
-    Extension(Viewer { account, .. }): Extension<Viewer>,
+    Extension(Viewer { visible_account: account, .. }): Extension<Viewer>,
     uri: Uri,
 ) -> Response {
-    match render(&site, account, StatusPageQuery::from_uri(&uri)).await {
+    match render_status_page(&site, account, StatusPageQuery::from_uri(&uri)).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-async fn render(
+async fn render_status_page(
     site: &PageState,
     account: Option<CustomerId>,
     page_query: StatusPageQuery,
 ) -> Result<Html<String>, StoreError> {
     let now = site.clock.now();
-    let mut board = site.queries.status_board(now).await?;
+    let mut board = site.status_queries.status_board(now).await?;
     if let Some(customer) = account {
         board = Arc::new(board.for_customer(customer));
     }
     let query = StatusQuery {
         status: page_query.status,
-        monitor_type: page_query.kind,
-        name_contains: page_query.text.clone(),
-        limit: PAGE_ROWS,
-        offset: (page_query.page - 1).saturating_mul(PAGE_ROWS),
+        monitor_type: page_query.monitor_type,
+        name_contains: page_query.name_contains.clone(),
+        limit: ROWS_PER_PAGE,
+        offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
     };
-    let rows = site.queries.status_rows(&board, &query).await?;
+    let rows = site.status_queries.status_rows(&board, &query).await?;
     let failing = board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
     let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
-    let names: Vec<_> = site.queries.locations().iter().map(|location| location.name.as_str()).collect();
+    let names: Vec<_> =
+        site.status_queries.locations().iter().map(|location| location.name.as_str()).collect();
     let names = names.join(", ");
     let from = escape(&names);
     let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", format_time(now));
-    body.push_str(&render_tiles(&board, &page_query));
+    body.push_str(&render_status_tiles(&board, &page_query));
     body.push_str(&render_filter_form(&page_query));
-    let overall = |monitor: &Monitor| site.queries.overall_health(monitor, now);
+    let overall = |monitor: &Monitor| site.status_queries.overall_health(monitor, now);
     body.push_str(&render_rows(&board, &rows, &overall, now));
     body.push_str(&render_pager(&page_query, rows.total));
-    Ok(render_document(&title, &body))
+    Ok(render_reloading_document(&title, &body))
 }
 
 impl StatusPageQuery {
     fn from_uri(uri: &Uri) -> Self {
-        let mut query = Self { page: 1, ..Self::default() };
+        let mut query = Self { page_number: 1, ..Self::default() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             match &*name {
                 "standing" => query.status = MonitorStatus::parse(&value),
-                "type" => query.kind = MonitorType::from_name(&value),
-                "q" => query.text = value.trim().chars().take(255).collect(),
-                "page" => query.page = value.parse().unwrap_or(1).max(1),
+                "type" => query.monitor_type = MonitorType::from_name(&value),
+                "q" => query.name_contains = value.trim().chars().take(255).collect(),
+                "page" => query.page_number = value.parse().unwrap_or(1).max(1),
                 _ => {}
             }
         }
@@ -96,9 +99,9 @@ impl StatusPageQuery {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let parts = [
             ("standing", self.status.map(|status| status.as_str().to_owned())),
-            ("type", self.kind.map(|kind| kind.name().to_owned())),
-            ("q", Some(self.text.clone()).filter(|text| !text.is_empty())),
-            ("page", Some(self.page.to_string()).filter(|_| self.page > 1)),
+            ("type", self.monitor_type.map(|kind| kind.name().to_owned())),
+            ("q", Some(self.name_contains.clone()).filter(|text| !text.is_empty())),
+            ("page", Some(self.page_number.to_string()).filter(|_| self.page_number > 1)),
         ];
         for (name, value) in parts {
             if let Some(value) = value {
@@ -112,12 +115,12 @@ impl StatusPageQuery {
     }
 }
 
-fn render_tiles(board: &StatusBoard, query: &StatusPageQuery) -> String {
+fn render_status_tiles(board: &StatusBoard, query: &StatusPageQuery) -> String {
     let mut out = String::from(r#"<nav class="tiles">"#);
     let mut tile = |status: Option<MonitorStatus>, count: usize| {
         let name = status.map_or("all", MonitorStatus::as_str);
         let current = if query.status == status { r#" aria-current="page""# } else { "" };
-        let href = StatusPageQuery { status, page: 1, ..query.clone() }.to_href();
+        let href = StatusPageQuery { status, page_number: 1, ..query.clone() }.to_href();
         let _ = write!(out, r#"<a class="tile s-{name}" href="{href}"{current}><b>{count}</b>{name}</a>"#);
     };
     tile(None, board.len());
@@ -135,13 +138,13 @@ fn render_filter_form(query: &StatusPageQuery) -> String {
     if let Some(status) = query.status {
         let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, status.as_str());
     }
-    let text = escape(&query.text);
+    let text = escape(&query.name_contains);
     let _ = write!(
         out,
         r#"<label>Name <input type="search" name="q" value="{text}" maxlength="255"></label> <label>Type <select name="type"><option value="">all</option>"#
     );
     for kind in MonitorType::ALL {
-        let selected = if query.kind == Some(*kind) { " selected" } else { "" };
+        let selected = if query.monitor_type == Some(*kind) { " selected" } else { "" };
         let _ = write!(out, "<option{selected}>{kind}</option>");
     }
     out.push_str("</select></label> <button>Show</button></form>");
@@ -167,7 +170,9 @@ fn render_rows(
         out.push_str(&render_row(row, overall(&row.monitor), now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&phase_legend(page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()))));
+    out.push_str(&render_phase_legend(
+        page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases())),
+    ));
     out
 }
 
@@ -180,15 +185,16 @@ fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String
         r#"<tr><td><span class="pill s-{status}">{status}</span>{health}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
     let pause = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
-    let pause = pause
-        .map(|until| format!("until {} UTC, {} from now", format_time(until), format_span(until.since(now))));
+    let pause = pause.map(|until| {
+        format!("until {} UTC, {} from now", format_time(until), format_coarse_duration(until.since(now)))
+    });
     if let Some(state) = &row.state {
-        let total = if state.duration_us > 0 { format_duration(state.duration_us) } else { String::new() };
-        let bar = row.last_result.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
+        let total = if state.duration_us > 0 { format_micros(state.duration_us) } else { String::new() };
+        let bar = row.last_result.as_ref().map(|last| render_phase_bar(&last.phases())).unwrap_or_default();
         let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
         let reason = pause.unwrap_or(reason);
         let (last, since) =
-            (format_ago(state.planned_at, now), format_span(now.since(state.streak_started_at)));
+            (render_age(state.planned_at, now), format_coarse_duration(now.since(state.streak_started_at)));
         let _ = write!(
             out,
             r#"<td>{last}</td><td class="n" data-h="took">{total}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{since}</td></tr>"#,
@@ -202,21 +208,21 @@ fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String
 }
 
 fn render_pager(query: &StatusPageQuery, count: usize) -> String {
-    let pages = count.div_ceil(PAGE_ROWS).max(1);
-    if pages == 1 && query.page == 1 {
+    let pages = count.div_ceil(ROWS_PER_PAGE).max(1);
+    if pages == 1 && query.page_number == 1 {
         return String::new();
     }
     let link = |page: usize, text: &str| {
-        let href = StatusPageQuery { page, ..query.clone() }.to_href();
+        let href = StatusPageQuery { page_number: page, ..query.clone() }.to_href();
         format!(r#"<a href="{href}">{text}</a>"#)
     };
     let mut out = String::from(r#"<nav class="pager">"#);
-    if query.page > 1 {
-        out.push_str(&link((query.page - 1).min(pages), "← previous"));
+    if query.page_number > 1 {
+        out.push_str(&link((query.page_number - 1).min(pages), "← previous"));
     }
-    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", query.page);
-    if query.page < pages {
-        out.push_str(&link(query.page + 1, "next →"));
+    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", query.page_number);
+    if query.page_number < pages {
+        out.push_str(&link(query.page_number + 1, "next →"));
     }
     out.push_str("</nav>");
     out
@@ -230,17 +236,17 @@ mod tests {
     fn a_query_survives_its_address() {
         let address = "/?standing=error&type=website-ssl&q=a+%26+b&page=3";
         let query = StatusPageQuery::from_uri(&address.parse().unwrap());
-        assert_eq!((query.text.as_str(), query.page), ("a & b", 3));
+        assert_eq!((query.name_contains.as_str(), query.page_number), ("a & b", 3));
         assert_eq!(query.to_href().replace("&amp;", "&"), address);
         assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_href(), "/");
     }
 
     #[test]
     fn the_last_page_has_no_next() {
-        let page_query = |page| StatusPageQuery { page, ..StatusPageQuery::default() };
-        assert_eq!(render_pager(&page_query(1), PAGE_ROWS), "");
-        assert!(render_pager(&page_query(1), PAGE_ROWS + 1).contains("/?page=2"));
-        assert!(!render_pager(&page_query(2), PAGE_ROWS + 1).contains("page=3"));
-        assert!(render_pager(&page_query(900), PAGE_ROWS + 1).contains("/?page=2"));
+        let page_query = |page| StatusPageQuery { page_number: page, ..StatusPageQuery::default() };
+        assert_eq!(render_pager(&page_query(1), ROWS_PER_PAGE), "");
+        assert!(render_pager(&page_query(1), ROWS_PER_PAGE + 1).contains("/?page=2"));
+        assert!(!render_pager(&page_query(2), ROWS_PER_PAGE + 1).contains("page=3"));
+        assert!(render_pager(&page_query(900), ROWS_PER_PAGE + 1).contains("/?page=2"));
     }
 }

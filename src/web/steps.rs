@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_duration};
-use super::phase_bar::{phase_bar, phase_legend};
+use super::html::{escape, format_micros};
+use super::phase_bar::{render_phase_bar, render_phase_legend};
 use crate::service::details::StepView;
 
 /// Renders all steps; nothing without any. Writing into a string cannot fail.
-pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
+pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>]) {
     if steps.is_empty() {
         return;
     }
@@ -22,18 +22,18 @@ pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
             r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{class}">{text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             step.number,
             escape(step.name),
-            format_duration(step.total_us),
-            phase_bar(&step.phases),
-            escape(&last_request(step)),
+            format_micros(step.total_us),
+            render_phase_bar(&step.phases),
+            escape(&last_request_text(step)),
             why.join("<br>")
         );
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&phase_legend(steps.iter().map(|step| step.phases)));
+    out.push_str(&render_phase_legend(steps.iter().map(|step| step.phases)));
 }
 
 /// Returns the last request of the step: its own, or the page that its browser was at.
-fn last_request(step: &StepView<'_>) -> String {
+fn last_request_text(step: &StepView<'_>) -> String {
     match (&step.browser, &step.last_request) {
         (Some(browser), _) => format!("{} {}", browser.url, browser.http_status.unwrap_or_default()),
         (None, Some(request)) => {

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_duration};
-use super::phase_bar::phase_legend;
+use super::html::{escape, format_micros};
+use super::phase_bar::render_phase_legend;
 use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span_us};
 
 /// Most objects shown; the record below has the rest.
-const MAX_OBJECTS: usize = 200;
+const MAX_SHOWN_OBJECTS: usize = 200;
 /// Width of the waterfall in its own units.
-const WIDTH: f64 = 300.0;
+const VIEW_BOX_WIDTH: f64 = 300.0;
 /// Smallest width of a bar above zero, so that it stays visible.
 const MIN_BAR_WIDTH: f64 = 1.5;
 
@@ -20,7 +20,7 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
         "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} third-party{}</small></h2>",
         page.objects.len(),
         page.decoded_bytes,
-        format_duration(page.total_us),
+        format_micros(page.total_us),
         page.failed_count,
         page.third_party_count,
         match page.unlisted_objects {
@@ -33,11 +33,12 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
         out.push_str("<p>The page has no objects to load.</p>");
         return;
     }
-    render_waterfall(out, page.objects.get(..MAX_OBJECTS).unwrap_or(&page.objects));
-    if page.objects.len() > MAX_OBJECTS {
-        let _ = write!(out, "<p>{} more are in the record below.</p>", page.objects.len() - MAX_OBJECTS);
+    render_waterfall(out, page.objects.get(..MAX_SHOWN_OBJECTS).unwrap_or(&page.objects));
+    if page.objects.len() > MAX_SHOWN_OBJECTS {
+        let _ =
+            write!(out, "<p>{} more are in the record below.</p>", page.objects.len() - MAX_SHOWN_OBJECTS);
     }
-    out.push_str(&phase_legend(page.objects.iter().map(|object| object.phases)));
+    out.push_str(&render_phase_legend(page.objects.iter().map(|object| object.phases)));
 }
 
 /// Renders the waterfall of `objects`.
@@ -75,8 +76,8 @@ fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     let _ = write!(
         out,
         r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{class}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
-        render_bar(object, span),
-        format_duration(object.total_us),
+        render_object_bar(object, span),
+        format_micros(object.total_us),
         object.decoded_bytes,
         escape(object.url),
         why.unwrap_or_default()
@@ -84,12 +85,12 @@ fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
 }
 
 /// Renders the phases of an object as a bar that starts where the object started within the page load.
-fn render_bar(object: &ObjectView<'_>, span: u64) -> String {
-    let scale = WIDTH / span as f64;
+fn render_object_bar(object: &ObjectView<'_>, span: u64) -> String {
+    let scale = VIEW_BOX_WIDTH / span as f64;
     let mut out = format!(
-        r#"<svg class="fall" viewBox="0 0 {WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
-        format_duration(object.started_us),
-        format_duration(object.started_us + object.total_us)
+        r#"<svg class="fall" viewBox="0 0 {VIEW_BOX_WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
+        format_micros(object.started_us),
+        format_micros(object.started_us + object.total_us)
     );
     let mut x = object.started_us as f64 * scale;
     for (phase, micros) in object.phases.iter().filter(|&(_, micros)| micros > 0) {

@@ -20,7 +20,7 @@ async fn a_blocked_sink_keeps_permits_and_every_slot_is_counted() {
     bench.sink.hold(false);
     // Every slot is run or counted as missed.
     let slots =
-        |r: &[vigie::domain::CheckResult]| r.iter().map(vigie::domain::CheckResult::slots).sum::<u32>();
+        |r: &[vigie::domain::CheckResult]| r.iter().map(vigie::domain::CheckResult::run_count).sum::<u32>();
     let expected = minutes * u32::try_from(monitors).unwrap();
     let results = bench.sink.wait_until(|r| slots(r) >= expected).await;
     assert_eq!(slots(&results), expected);

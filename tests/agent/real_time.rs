@@ -24,7 +24,7 @@ struct LatenessSink {
 impl ResultSink for LatenessSink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         match result.lateness() {
-            None => drop(self.missed.fetch_add(result.slots() as usize, Ordering::Relaxed)),
+            None => drop(self.missed.fetch_add(result.run_count() as usize, Ordering::Relaxed)),
             Some(lateness) => {
                 let mut all = self.lateness.lock().unwrap();
                 all.push(lateness);

@@ -56,7 +56,7 @@ async fn queued_missed_runs_are_delivered_before_the_end() {
     bench.sink.hold(false);
     within(stopping).await.unwrap();
     let results = bench.sink.wait_for(300).await;
-    assert!(results.iter().all(|r| r.outcome == Outcome::Missed && r.slots() == 4), "{:?}", results[0]);
+    assert!(results.iter().all(|r| r.outcome == Outcome::Missed && r.run_count() == 4), "{:?}", results[0]);
 }
 
 #[tokio::test]

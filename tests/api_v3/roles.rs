@@ -2,7 +2,7 @@
 //! server error.
 
 use serde_json::json;
-use vigie::api::{Verb, v3};
+use vigie::api::{OperationMethod, v3};
 use vigie::domain::Role;
 
 use crate::support::app::App;
@@ -19,13 +19,16 @@ async fn each_role_may_call_what_its_rights_allow() {
             let user = app.login(role).await;
             let path = operation.path.replace("{id}", "999999").replace("{name}", "none");
             let reply = match operation.method {
-                Verb::Get | Verb::Delete => user.send(operation.method.into(), &path, &[], "").await,
+                OperationMethod::Get | OperationMethod::Delete => {
+                    user.send(operation.method.into(), &path, &[], "").await
+                }
                 _ => user.json(operation.method.into(), &path, &[], &json!({})).await,
             };
             let status = reply.status.as_u16();
             // Some calls are reserved for the admin of the host; their error says so.
             let reserved = status == 403 && reply.text.contains("with `vigie customer`");
-            let is_allowed = operation.right.is_none_or(|right| role.allows(right)) && !reserved;
+            let is_allowed =
+                operation.required_permission.is_none_or(|right| role.allows(right)) && !reserved;
             let is_expected =
                 if is_allowed { status < 500 && status != 401 && status != 403 } else { status == 403 };
             if !is_expected {
@@ -42,7 +45,7 @@ async fn without_a_token_only_login_and_document_are_allowed() {
     for operation in v3::operations(app.state.clone()) {
         let path = operation.path.replace("{id}", "1").replace("{name}", "none");
         let reply = app.anonymous().json(operation.method.into(), &path, &[], &json!({})).await;
-        match operation.right {
+        match operation.required_permission {
             Some(_) => assert_eq!(reply.status, 401, "{} {path}", operation.method),
             None => assert_ne!(reply.status, 401, "{} {path}", operation.method),
         }
@@ -53,7 +56,7 @@ async fn without_a_token_only_login_and_document_are_allowed() {
 async fn operation_ids_are_unique() {
     let app = App::start().await;
     let operations = v3::operations(app.state.clone());
-    let mut ids: Vec<_> = operations.iter().map(|operation| operation.id).collect();
+    let mut ids: Vec<_> = operations.iter().map(|operation| operation.operation_id).collect();
     ids.sort_unstable();
     let all = ids.len();
     ids.dedup();
@@ -65,13 +68,13 @@ async fn lists_accept_only_the_documented_parameters() {
     let app = App::start().await;
     let admin = app.login(Role::Admin).await;
     let operations = v3::operations(app.state.clone());
-    let lists = operations.iter().filter(|one| one.method == Verb::Get && !one.path.contains('{'));
+    let lists = operations.iter().filter(|one| one.method == OperationMethod::Get && !one.path.contains('{'));
     let mut tried = 0;
-    for operation in lists.filter(|one| one.query_names().iter().any(|name| *name != "select")) {
+    for operation in lists.filter(|one| one.query_param_names().iter().any(|name| *name != "select")) {
         let unknown = admin.get(&format!("{}?no_such_parameter=1", operation.path)).await;
         assert_eq!(unknown.status, 400, "{}: {}", operation.path, unknown.text);
         assert!(unknown.text.contains("`no_such_parameter`"), "{}: {}", operation.path, unknown.text);
-        for name in operation.query_names() {
+        for name in operation.query_param_names() {
             let reply = admin.get(&format!("{}?{name}=%00", operation.path)).await;
             let error = format!("`{name}` is not a parameter");
             assert!(!reply.text.contains(&error), "{}: {}", operation.path, reply.text);

@@ -26,7 +26,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
         private_data: None,
     };
     let id = app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    app.state.monitors.account_cache().invalidate();
+    app.state.monitor_context.account_cache().invalidate();
     id
 }
 
@@ -35,7 +35,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
 /// seconds as the id of its location.
 async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitors.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
     let mut results: Vec<CheckResult> = Vec::new();
     for (minute, run) in (0..).zip(runs.split_whitespace()) {
         for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
@@ -159,7 +159,7 @@ async fn full_page_times_count_with_use_fullpage_time() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitors.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
     // Three runs of 1 s, one of them with a full page of 4 s; the time of a failed run does not count.
     let runs = [(Outcome::Ok, 0), (Outcome::Ok, 4), (Outcome::Warning, 0), (Outcome::Error, 9)];
     let results = (0..).zip(runs).map(|(minute, (outcome, seconds))| {

@@ -7,7 +7,7 @@ use axum::http::{Method, Request};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use vigie::api::{Verb, legacy, v3};
+use vigie::api::{OperationMethod, legacy, v3};
 use vigie::domain::{CheckResult, CustomerId, MonitorId, Role};
 use vigie::pipeline::next_monitor_state;
 use vigie::service::{AccountService, EntryPoint};
@@ -82,7 +82,7 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
 }
 
 fn result(app: &App, monitor: i64) -> CheckResult {
-    let monitor = app.state.monitors.monitor_cache().get(MonitorId(monitor)).unwrap();
+    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(monitor)).unwrap();
     let mut result =
         crate::support::app::result(&monitor, vigie::domain::LocationId(1), vigie::domain::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
@@ -133,7 +133,9 @@ async fn check_isolation(owner_first: bool) {
         let send = async |path: String| {
             let body = body_for(operation.path);
             match operation.method {
-                Verb::Get | Verb::Delete => stranger.send(operation.method.into(), &path, &[], "").await,
+                OperationMethod::Get | OperationMethod::Delete => {
+                    stranger.send(operation.method.into(), &path, &[], "").await
+                }
                 _ => stranger.json(operation.method.into(), &path, &[], &body).await,
             }
         };
@@ -155,7 +157,7 @@ async fn check_isolation(owner_first: bool) {
                 assert_same(&found, &unknown, &id, missing, &context);
                 assert_eq!(found.status, 404, "{context}: {}", found.text);
             }
-        } else if operation.method == Verb::Get && operation.path != "/tests" {
+        } else if operation.method == OperationMethod::Get && operation.path != "/tests" {
             let reply = send(operation.path.to_owned()).await;
             assert!(!reply.text.contains(MARK), "{}: {}", operation.path, reply.text);
         }
@@ -327,15 +329,15 @@ impl HealthSource for AlwaysHealthy {
 /// The pages show a user only the monitors of their own account.
 async fn check_pages(app: &App, owner: CustomerId, check: &str) {
     let site = PageState {
-        queries: Arc::clone(&app.state.queries),
+        status_queries: Arc::clone(&app.state.status_queries),
         health: Arc::new(AlwaysHealthy),
         metrics: Arc::new(Metrics::new()),
         clock: app.clock.clone(),
     };
-    let auth = PageAuth { is_public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
+    let auth = PageAuth { is_public: false, account_service: Some(Arc::clone(&app.state.accounts)) };
     let router = web::router(site, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
-    let monitors = app.state.monitors.monitor_cache().all();
+    let monitors = app.state.monitor_context.monitor_cache().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
     let result = format!("/results/{check}");
     let file = format!("{result}/captures/response-head.txt");

@@ -145,7 +145,7 @@ async fn a_result_shows_its_pictures_and_its_files_cannot_run() {
         Capture::new("drawing.svg", "image/svg+xml", b"<svg/>"),
     ];
     let path = format!("/results/{}", failed.check_id);
-    let open = PageAuth { is_public: true, accounts: None };
+    let open = PageAuth { is_public: true, account_service: None };
     let served = serve_with_auth(open, MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;
     let text = served.get(&path).await.body;
     at(&text, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));

@@ -244,7 +244,7 @@ pub async fn serve_with_auth(auth: web::PageAuth, kept: MemoryResults, monitors:
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(1_767_232_800)));
     let state = PageState {
-        queries: queries.clone(),
+        status_queries: queries.clone(),
         health: health.clone(),
         metrics: Arc::new(Metrics::new()),
         clock,

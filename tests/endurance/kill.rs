@@ -187,7 +187,7 @@ fn slots_of(result: &CheckResult) -> Vec<Timestamp> {
     let grid: Vec<_> = grid(result.monitor_id, result.planned_at, last + Duration::from_micros(1))
         .map(|(_, slot)| slot)
         .collect();
-    assert_eq!(grid.len(), result.slots() as usize, "{result:#?}");
+    assert_eq!(grid.len(), result.run_count() as usize, "{result:#?}");
     assert_eq!(grid.first(), Some(&result.planned_at), "it is no slot: {result:#?}");
     grid
 }

@@ -141,5 +141,5 @@ pub fn insert_monitor(app: &App, id: i64, kind: MonitorType, origin: Origin, val
         document: Arc::new(MonitorDocument::new(kind, values.as_object().unwrap().clone()).unwrap()),
         metadata: Arc::default(),
     };
-    app.state.monitors.monitor_cache().apply(vec![monitor], &[]);
+    app.state.monitor_context.monitor_cache().apply(vec![monitor], &[]);
 }

@@ -34,7 +34,7 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn every_command_line_of_an_example_parses() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let pages = PAGES.iter().map(|page| (page.name, page.text)).chain([("README.md", readme.as_str())]);
+    let pages = PAGES.iter().map(|page| (page.path, page.markdown)).chain([("README.md", readme.as_str())]);
     let (mut wrong, mut parsed) = (Vec::new(), 0);
     for (name, text) in pages {
         let blocks = fences(text).into_iter().filter(|fence| fence.info.split(' ').next() == Some("sh"));
@@ -45,7 +45,7 @@ fn every_command_line_of_an_example_parses() {
             if words.get(1).is_some_and(|word| word == "help") {
                 continue;
             }
-            if let Err(error) = cli::command().try_get_matches_from(&words) {
+            if let Err(error) = cli::clap_command().try_get_matches_from(&words) {
                 wrong.push(format!("{name}: {line}: {}", error.to_string().lines().next().unwrap()));
             }
         }
@@ -67,7 +67,7 @@ fn every_command_named_in_the_text_exists() {
 
 /// Returns the first subcommand or flag of `span` that does not exist; placeholders are in capital letters.
 fn unknown_part(span: &str) -> Option<String> {
-    let mut command = cli::command();
+    let mut command = cli::clap_command();
     let mut parts = span.split([' ', '[', ']', '=']).skip(1).filter(|part| !part.is_empty());
     let is_name = |part: &str| part.starts_with(|first: char| first.is_ascii_lowercase());
     for part in parts.by_ref() {
@@ -81,7 +81,7 @@ fn unknown_part(span: &str) -> Option<String> {
             return Some(part.to_owned());
         } else if part == "help" {
             let subject = parts.next().filter(|subject| is_name(subject))?;
-            let known = command.find_subcommand(subject).is_some() || manual::find(subject).is_some();
+            let known = command.find_subcommand(subject).is_some() || manual::find_page(subject).is_some();
             return (!known).then(|| subject.to_owned());
         }
     }
@@ -106,7 +106,7 @@ fn every_example_marked_to_run_succeeds() {
     }
     let mut ran = 0;
     for page in PAGES {
-        let fences = fences(page.text);
+        let fences = fences(page.markdown);
         if !fences.iter().any(|fence| fence.info == "sh run") {
             continue;
         }
@@ -116,7 +116,7 @@ fn every_example_marked_to_run_succeeds() {
             if let Some((_, file)) = fence.info.split_once(" file=") {
                 fs::write(folder.path().join(file), format!("{}\n", fence.text)).unwrap();
             } else if fence.info == "sh run" {
-                run_script(page.name, fence.text, folder.path());
+                run_script(page.path, fence.text, folder.path());
                 ran += 1;
             }
         }

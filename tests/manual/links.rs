@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use vigie::manual::{self, PAGES, anchor};
+use vigie::manual::{self, PAGES, heading_anchor};
 
 use super::{fences, files_with_extension, inline_code, root};
 
@@ -18,17 +18,17 @@ fn links(text: &str) -> Vec<&str> {
 fn every_link_refers_to_a_page_and_a_heading() {
     let mut wrong = Vec::new();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let pages = PAGES.iter().map(|page| (page.name, page.text));
+    let pages = PAGES.iter().map(|page| (page.path, page.markdown));
     for (name, text) in pages {
         let folder = Path::new(name).parent().unwrap();
         for link in links(text) {
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = if path.is_empty() { name.to_owned() } else { resolve(folder, path) };
-            let Some(page) = PAGES.iter().find(|page| page.name == target) else {
+            let Some(page) = PAGES.iter().find(|page| page.path == target) else {
                 wrong.push(format!("{name}: {link}"));
                 continue;
             };
-            let mut anchors = page.sections().into_iter().map(|section| anchor(section.title));
+            let mut anchors = page.sections().into_iter().map(|section| heading_anchor(section.heading));
             if !heading.is_empty() && !anchors.any(|anchor| anchor == heading) {
                 wrong.push(format!("{name}: {link}"));
             }
@@ -61,7 +61,7 @@ fn every_path_that_a_page_names_exists() {
     let mut wrong = Vec::new();
     let mut named = 0;
     let blocks =
-        PAGES.iter().flat_map(|page| fences(page.text).into_iter().map(|fence| (page.name, fence.text)));
+        PAGES.iter().flat_map(|page| fences(page.markdown).into_iter().map(|fence| (page.path, fence.text)));
     let words = inline_code()
         .into_iter()
         .chain(blocks)
@@ -97,11 +97,11 @@ fn every_section_cited_in_a_comment_exists() {
                 continue;
             }
             cited += 1;
-            let page = manual::find(&format!("{name}.md")).or_else(|| manual::find(name)).unwrap();
+            let page = manual::find_page(&format!("{name}.md")).or_else(|| manual::find_page(name)).unwrap();
             let starts_with_number = |title: &str| {
                 title.strip_prefix(number).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
             };
-            if !page.sections().iter().any(|section| starts_with_number(section.title)) {
+            if !page.sections().iter().any(|section| starts_with_number(section.heading)) {
                 wrong.insert(format!("{}: {name}.md {number}", file.strip_prefix(root()).unwrap().display()));
             }
         }

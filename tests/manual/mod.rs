@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use vigie::domain::MonitorType;
-use vigie::manual::{self, PAGES, Page};
+use vigie::manual::{self, ManualPage, PAGES};
 use vigie::probe::PROBE_DESCRIPTORS;
 use vigie::schema::json_schema::{fields_as_markdown, sub_objects_as_markdown};
 
@@ -30,7 +30,7 @@ fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn inline_code() -> Vec<(&'static str, &'static str)> {
     let prose = |text: &'static str| text.split("\n```").step_by(2);
     let code = |part: &'static str| part.split('`').skip(1).step_by(2);
-    PAGES.iter().flat_map(|page| prose(page.text).flat_map(code).map(|span| (page.name, span))).collect()
+    PAGES.iter().flat_map(|page| prose(page.markdown).flat_map(code).map(|span| (page.path, span))).collect()
 }
 
 /// A code block: the text after its opening back-ticks, and its lines.
@@ -51,19 +51,20 @@ fn every_file_is_exactly_one_page() {
         .iter()
         .map(|path| path.strip_prefix(&folder).unwrap().with_extension("").to_str().unwrap().to_owned())
         .collect();
-    let pages: BTreeSet<String> = PAGES.iter().map(|page| page.name.to_owned()).collect();
+    let pages: BTreeSet<String> = PAGES.iter().map(|page| page.path.to_owned()).collect();
     assert_eq!(files, pages);
     assert_eq!(pages.len(), PAGES.len(), "a page stands twice in the list");
     for page in PAGES {
-        assert!(page.text.starts_with("# "), "{} has no title", page.name);
+        assert!(page.markdown.starts_with("# "), "{} has no title", page.path);
     }
 }
 
 #[test]
 fn every_type_has_its_page() {
     for kind in MonitorType::ALL {
-        let page = manual::find(&format!("monitors/{kind}")).unwrap_or_else(|| panic!("{kind} has no page"));
-        assert!(page.text.contains(&format!("<!-- fields: {kind} -->\n")), "{kind}");
+        let page =
+            manual::find_page(&format!("monitors/{kind}")).unwrap_or_else(|| panic!("{kind} has no page"));
+        assert!(page.markdown.contains(&format!("<!-- fields: {kind} -->\n")), "{kind}");
     }
 }
 
@@ -92,32 +93,32 @@ fn with_generated(text: &str, begin: &str, end: &str, inner: &str) -> String {
 #[test]
 fn generated_tables_match_the_field_table() {
     let mut stale = Vec::new();
-    let mut compare = |page: Page, expected: String| {
-        if page.text != expected {
+    let mut compare = |page: ManualPage, expected: String| {
+        if page.markdown != expected {
             if std::env::var_os("UPDATE_MANUAL").is_some() {
-                fs::write(root().join("src/manual").join(page.name).with_extension("md"), &expected).unwrap();
+                fs::write(root().join("src/manual").join(page.path).with_extension("md"), &expected).unwrap();
             }
-            stale.push(page.name);
+            stale.push(page.path);
         }
     };
     for kind in MonitorType::ALL {
-        let page = manual::find(&format!("monitors/{kind}")).unwrap();
+        let page = manual::find_page(&format!("monitors/{kind}")).unwrap();
         let begin = format!("<!-- fields: {kind} -->");
         compare(
             page,
             with_generated(
-                page.text,
+                page.markdown,
                 &begin,
                 "<!-- end of fields -->",
                 &format!("\n{}\n", fields_as_markdown(*kind)),
             ),
         );
     }
-    let parts = manual::find("monitors/parts").unwrap();
+    let parts = manual::find_page("monitors/parts").unwrap();
     compare(
         parts,
         with_generated(
-            parts.text,
+            parts.markdown,
             "<!-- parts -->",
             "<!-- end of parts -->",
             &format!("\n{}\n", sub_objects_as_markdown()),

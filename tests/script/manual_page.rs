@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
 }
 
 fn page() -> String {
-    vigie::manual::find("browser-scripts-reference").unwrap().text.to_owned()
+    vigie::manual::find_page("browser-scripts-reference").unwrap().markdown.to_owned()
 }
 
 /// Returns the XML blocks of the page, each as a script.

@@ -135,11 +135,11 @@ impl App {
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         let state = ApiState {
             accounts,
-            monitors,
+            monitor_context: monitors,
             records: resources,
             alerts,
             on_demand_tests,
-            queries,
+            status_queries: queries,
             clock: timer,
         };
         let router = v3::router(state.clone());

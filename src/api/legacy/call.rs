@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::response::{LegacyError, LegacyResponse, Metadata};
+use super::response::{LegacyError, LegacyResponse, ResponseMetadata};
 use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
@@ -16,7 +16,7 @@ use crate::service::Caller;
 use crate::syntax::node::{Node, NodeValue};
 
 /// Decodes tokens with and without padding, since clients send both.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+const BASE64_ANY_PADDING: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
@@ -41,7 +41,7 @@ where
 {
     let (metadata, from) = (session_credentials(&request), peer_address(&request));
     let authentication = async {
-        let Metadata { login, session } = &metadata;
+        let ResponseMetadata { login, session } = &metadata;
         if login.is_empty() || session.is_empty() {
             return Err(LegacyError::invalid_login());
         }
@@ -65,27 +65,28 @@ where
 }
 
 /// Returns login and session: from the query when it has both, else from the header.
-fn session_credentials(request: &Request) -> Metadata {
+fn session_credentials(request: &Request) -> ResponseMetadata {
     let parameter = |name| super::device_filter::query_parameter(request.uri(), name).unwrap_or_default();
     let (login, session) = (parameter("login"), parameter("session"));
     if !login.is_empty() && !session.is_empty() {
-        return Metadata { login, session };
+        return ResponseMetadata { login, session };
     }
-    bearer_credentials(request.headers()).unwrap_or(Metadata { login, session })
+    bearer_credentials(request.headers()).unwrap_or(ResponseMetadata { login, session })
 }
 
 /// Reads `Authorization: Bearer` with the Base64 text of the login, a colon and the session.
-fn bearer_credentials(headers: &HeaderMap) -> Option<Metadata> {
+fn bearer_credentials(headers: &HeaderMap) -> Option<ResponseMetadata> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    let bytes = BASE64.decode(token.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
+    let bytes =
+        BASE64_ANY_PADDING.decode(token.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
     // A login may contain a colon, a session never does.
     let text = String::from_utf8(bytes).ok()?;
     let (login, session) = text.rsplit_once(':')?;
-    Some(Metadata { login: login.to_owned(), session: session.to_owned() })
+    Some(ResponseMetadata { login: login.to_owned(), session: session.to_owned() })
 }
 
 /// Reads the body, which must be a JSON object.
-pub(super) async fn json_body(request: Request) -> Result<Node, LegacyError> {
+pub(super) async fn read_json_object(request: Request) -> Result<Node, LegacyError> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
@@ -105,9 +106,9 @@ mod tests {
 
     use super::*;
 
-    fn of(path: &str, header: &str) -> (String, String) {
+    fn credentials_of(path: &str, header: &str) -> (String, String) {
         let request = Request::get(path).header("authorization", header).body(Body::empty()).unwrap();
-        let Metadata { login, session } = session_credentials(&request);
+        let ResponseMetadata { login, session } = session_credentials(&request);
         (login, session)
     }
 
@@ -116,13 +117,17 @@ mod tests {
         let pair = |login: &str, session: &str| (login.to_owned(), session.to_owned());
         // anna:b@x:s3ss10n
         let token = "Bearer YW5uYTpiQHg6czNzczEwbg==";
-        assert_eq!(of("/devices?login=a%40x&session=s1", ""), pair("a@x", "s1"));
-        assert_eq!(of("/devices?login=a%40x&session=s1", token), pair("a@x", "s1"));
-        assert_eq!(of("/devices", token), pair("anna:b@x", "s3ss10n"));
-        assert_eq!(of("/devices", "bearer YW5uYTpiQHg6czNzczEwbg"), pair("anna:b@x", "s3ss10n"));
-        assert_eq!(of("/devices?login=a", token), pair("anna:b@x", "s3ss10n"), "half a pair is none");
+        assert_eq!(credentials_of("/devices?login=a%40x&session=s1", ""), pair("a@x", "s1"));
+        assert_eq!(credentials_of("/devices?login=a%40x&session=s1", token), pair("a@x", "s1"));
+        assert_eq!(credentials_of("/devices", token), pair("anna:b@x", "s3ss10n"));
+        assert_eq!(credentials_of("/devices", "bearer YW5uYTpiQHg6czNzczEwbg"), pair("anna:b@x", "s3ss10n"));
+        assert_eq!(
+            credentials_of("/devices?login=a", token),
+            pair("anna:b@x", "s3ss10n"),
+            "half a pair is none"
+        );
         for invalid in ["", "Basic YW5uYTpiQHg6czNzczEwbg==", "Bearer %%%", "Bearer YW5uYQ=="] {
-            assert_eq!(of("/devices", invalid), pair("", ""), "{invalid}");
+            assert_eq!(credentials_of("/devices", invalid), pair("", ""), "{invalid}");
         }
     }
 }

@@ -9,47 +9,47 @@ use super::call::LegacyCall;
 use super::device_filter::DeviceFilter;
 use super::response::{LegacyError, LegacyResponse};
 use crate::api::list_response::json_chunk;
-use crate::api::monitor_chunk::{CHUNK_MONITORS, cut_off_error, read_monitor_chunk};
+use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, log_cut_off, read_monitor_chunk};
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
 
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
-    let filter = DeviceFilter::from_query(call.request.uri(), &call.caller, &call.state.monitors)?;
-    let reader = MonitorReader {
-        monitors: call.state.monitors,
+    let filter = DeviceFilter::from_query(call.request.uri(), &call.caller, &call.state.monitor_context)?;
+    let reader = DeviceReader {
+        monitors: call.state.monitor_context,
         caller: call.caller,
         filter,
-        next: Some(MonitorId(0)),
+        next_id: Some(MonitorId(0)),
     };
     // Read the first chunk before the response starts, so that an error has its own status.
-    let (first_chunk, reader) = reader.read_chunk().await?;
+    let (first_chunk, reader) = reader.next_chunk().await?;
     let rest = stream::try_unfold(reader, |reader| async move {
-        if reader.next.is_none() {
+        if reader.next_id.is_none() {
             return Ok(None);
         }
-        reader.read_chunk().await.map(Some).map_err(|error| cut_off_error(&error))
+        reader.next_chunk().await.map(Some).map_err(|error| log_cut_off(&error))
     });
-    Ok(LegacyResponse::Stream(stream::once(std::future::ready(Ok(first_chunk))).chain(rest).boxed()))
+    Ok(LegacyResponse::StreamedResults(stream::once(std::future::ready(Ok(first_chunk))).chain(rest).boxed()))
 }
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
-struct MonitorReader {
+struct DeviceReader {
     monitors: Arc<MonitorContext>,
     caller: Caller,
     filter: DeviceFilter,
     /// First id of the next chunk; `None` after the last one.
-    next: Option<MonitorId>,
+    next_id: Option<MonitorId>,
 }
 
-impl MonitorReader {
-    async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let Some(from) = self.next.take() else { return Ok((Vec::new(), self)) };
+impl DeviceReader {
+    async fn next_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
+        let Some(from) = self.next_id.take() else { return Ok((Vec::new(), self)) };
         let fits =
             |monitor: &Monitor| monitor.customer == self.caller.customer && self.filter.matches(monitor);
-        let (monitors, next) = read_monitor_chunk(&self.monitors, from, CHUNK_MONITORS, fits);
-        self.next = next;
+        let (monitors, next) = read_monitor_chunk(&self.monitors, from, MAX_CHUNK_MONITORS, fits);
+        self.next_id = next;
         let objects = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
         let records = monitors.iter().zip(objects).map(|(monitor, mut object)| {
             if !self.filter.include_scripts {

@@ -11,5 +11,5 @@ pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError
     let records = locations.iter().map(|(id, location)| {
         json!({"id": id.to_string(), "name": location.name, "region": location.region_code.to_string()})
     });
-    Ok(LegacyResponse::Results(Value::Array(records.collect())))
+    Ok(LegacyResponse::JsonResults(Value::Array(records.collect())))
 }

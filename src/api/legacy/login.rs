@@ -3,8 +3,8 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-use super::call::json_body;
-use super::response::{LegacyError, Metadata};
+use super::call::read_json_object;
+use super::response::{LegacyError, ResponseMetadata};
 use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
 use crate::syntax::node::{Node, NodeValue};
@@ -12,18 +12,18 @@ use crate::syntax::node::{Node, NodeValue};
 /// Returns the session in `metadata`; on failure, returns the login as it was sent.
 pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> Response {
     let address = peer_address(&request);
-    let body = match json_body(request).await {
+    let body = match read_json_object(request).await {
         Ok(body) => body,
-        Err(error) => return Metadata::default().error_response(&error),
+        Err(error) => return ResponseMetadata::default().error_response(&error),
     };
     let (login, password) = match (required_text(&body, "login"), required_text(&body, "password")) {
         (Ok(login), Ok(password)) => (login, password),
-        (Err(error), _) | (_, Err(error)) => return Metadata::default().error_response(&error),
+        (Err(error), _) | (_, Err(error)) => return ResponseMetadata::default().error_response(&error),
     };
     let opened = state.accounts.open_session(&login, &password, address).await;
     match opened {
-        Ok(session) => Metadata { login, session }.empty_response(),
-        Err(error) => Metadata { login, session: String::new() }.error_response(&error.into()),
+        Ok(session) => ResponseMetadata { login, session }.empty_response(),
+        Err(error) => ResponseMetadata { login, session: String::new() }.error_response(&error.into()),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::service::ServiceError;
 use crate::syntax::ValidationErrorKind;
 
 /// Status and message of a successful call.
-const SUCCESS: (u16, &str) = (0, "No errors.");
+const SUCCESS_STATUS_AND_MESSAGE: (u16, &str) = (0, "No errors.");
 
 /// Why a call failed (behaviour.md 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl LegacyError {
     }
 
     /// 99: an internal error.
-    pub(super) fn internal(message: impl Into<String>) -> Self {
+    pub(super) fn internal_error(message: impl Into<String>) -> Self {
         Self::new(99, message)
     }
 }
@@ -74,8 +74,10 @@ impl From<ServiceError> for LegacyError {
             ServiceError::Forbidden(message) => Self::new(63, message),
             ServiceError::NotFound => Self::invalid_device(),
             ServiceError::Conflict(message) => Self::new(66, message),
-            ServiceError::PreconditionFailed => Self::internal("The monitor has changed since; try again."),
-            ServiceError::Unavailable(message) => Self::internal(message),
+            ServiceError::PreconditionFailed => {
+                Self::internal_error("The monitor has changed since; try again.")
+            }
+            ServiceError::Unavailable(message) => Self::internal_error(message),
             ServiceError::StoreFailed(error) => Self::from(error),
         }
     }
@@ -84,26 +86,26 @@ impl From<ServiceError> for LegacyError {
 impl From<StoreError> for LegacyError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(error_kind = error.kind(), error = %error, "failed to serve a legacy API request");
-        Self::internal("The store is not available; try again later.")
+        Self::internal_error("The store is not available; try again later.")
     }
 }
 
 /// Results of a successful call, sent beside the metadata.
 pub(super) enum LegacyResponse {
     /// `results` as one value.
-    Results(Value),
+    JsonResults(Value),
     /// `results` as an array, sent in chunks.
-    Stream(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
+    StreamedResults(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
 }
 
 /// Login and session of the caller; empty when unknown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Metadata {
+pub(super) struct ResponseMetadata {
     pub(super) login: String,
     pub(super) session: String,
 }
 
-impl Metadata {
+impl ResponseMetadata {
     fn to_json(&self, status: u16, message: &str) -> Value {
         json!({"login": self.login, "session": self.session, "status": status.to_string(), "message": message})
     }
@@ -115,17 +117,18 @@ impl Metadata {
 
     /// Builds the response to a successful call without results.
     pub(super) fn empty_response(&self) -> Response {
-        Json(json!({"metadata": self.to_json(SUCCESS.0, SUCCESS.1)})).into_response()
+        Json(json!({"metadata": self.to_json(SUCCESS_STATUS_AND_MESSAGE.0, SUCCESS_STATUS_AND_MESSAGE.1)}))
+            .into_response()
     }
 
     /// Builds the response to a successful call.
     pub(super) fn success_response(&self, response: LegacyResponse) -> Response {
-        let metadata = self.to_json(SUCCESS.0, SUCCESS.1);
+        let metadata = self.to_json(SUCCESS_STATUS_AND_MESSAGE.0, SUCCESS_STATUS_AND_MESSAGE.1);
         match response {
-            LegacyResponse::Results(results) => {
+            LegacyResponse::JsonResults(results) => {
                 Json(json!({"metadata": metadata, "results": results})).into_response()
             }
-            LegacyResponse::Stream(chunks) => {
+            LegacyResponse::StreamedResults(chunks) => {
                 let head = format!(r#"{{"metadata":{metadata},"results":["#);
                 ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(stream_array(head, chunks)))
                     .into_response()

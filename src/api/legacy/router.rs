@@ -8,11 +8,11 @@ use axum::routing::{get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::call::authorize_and_run;
-use super::response::{LegacyError, Metadata};
+use super::response::{LegacyError, ResponseMetadata};
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 
-type IdPath = Result<Path<String>, PathRejection>;
+type RawPathId = Result<Path<String>, PathRejection>;
 
 /// Builds the routes below `/legacy-api`.
 pub fn router(state: ApiState) -> Router {
@@ -22,15 +22,15 @@ pub fn router(state: ApiState) -> Router {
     let create = async |State(state): State<ApiState>, request: Request| {
         authorize_and_run(state, Permission::Edit, request, super::device_edits::create).await
     };
-    let change = async |State(state): State<ApiState>, id: IdPath, request: Request| {
+    let change = async |State(state): State<ApiState>, id: RawPathId, request: Request| {
         authorize_and_run(state, Permission::Edit, request, |call| {
-            super::device_edits::update(call, path_text(id))
+            super::device_edits::update(call, id_from_path(id))
         })
         .await
     };
-    let remove = async |State(state): State<ApiState>, id: IdPath, request: Request| {
+    let remove = async |State(state): State<ApiState>, id: RawPathId, request: Request| {
         authorize_and_run(state, Permission::Edit, request, |call| {
-            super::device_edits::remove(call, path_text(id))
+            super::device_edits::remove(call, id_from_path(id))
         })
         .await
     };
@@ -43,18 +43,19 @@ pub fn router(state: ApiState) -> Router {
         .route("/devices/{id}", patch(change).delete(remove))
         .route("/locations", get(locations))
         .with_state(state)
-        .fallback(async || invalid_response("path"))
-        .method_not_allowed_fallback(async || invalid_response("method"))
+        .fallback(async || invalid_request_response("path"))
+        .method_not_allowed_fallback(async || invalid_request_response("method"))
         .layer(CatchPanicLayer::custom(|_| {
-            Metadata::default().error_response(&LegacyError::internal("Internal error; see the server log."))
+            ResponseMetadata::default()
+                .error_response(&LegacyError::internal_error("Internal error; see the server log."))
         }))
 }
 
 /// Returns the id in the path as sent; empty when it is not valid text.
-fn path_text(id: IdPath) -> String {
+fn id_from_path(id: RawPathId) -> String {
     id.map(|Path(text)| text).unwrap_or_default()
 }
 
-fn invalid_response(what: &str) -> Response {
-    Metadata::default().error_response(&LegacyError::invalid_field(what))
+fn invalid_request_response(what: &str) -> Response {
+    ResponseMetadata::default().error_response(&LegacyError::invalid_field(what))
 }

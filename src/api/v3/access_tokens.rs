@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::api::body::JsonBody;
 use crate::api::credentials::{bearer_token, peer_address};
 use crate::api::error::ApiError;
-use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
@@ -24,36 +24,36 @@ use crate::syntax::node::Node;
 const PATH: &str = "/access-tokens";
 const TAG: &str = "access-tokens";
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let create = Operation::new(
-        Verb::Post,
+        OperationMethod::Post,
         PATH,
         "createAccessToken",
         TAG,
         "Log in: returns a token that is valid for an hour",
     );
     let create = create
-        .with_right(None)
+        .with_permission(None)
         .with_body(BodySpec::Create(&LOGIN))
-        .with_response(ResponseSpec::One(&ACCESS_TOKEN))
-        .with_status(
+        .with_response(ResponseSpec::Object(&ACCESS_TOKEN))
+        .with_additional_status(
             StatusCode::TOO_MANY_REQUESTS.as_u16(),
             "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
         );
     let delete = Operation::new(
-        Verb::Delete,
+        OperationMethod::Delete,
         PATH,
         "deleteAccessToken",
         TAG,
         "Log out: revokes the token that the request carries",
     );
-    routes.route(create, log_in).route(delete.with_right(Some(Permission::ViewReports)), log_out)
+    routes.route(create, log_in).route(delete.with_permission(Some(Permission::ViewReports)), log_out)
 }
 
 async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
     let from = peer_address(&request);
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
-    let fields = body_fields(&LOGIN, &body)?;
+    let fields = parse_body_fields(&LOGIN, &body)?;
     let login: LoginRequest<'_> = parse_request_fields(&LOGIN, &fields).map_err(ServiceError::from)?;
     let issued = state.accounts.log_in(login.username, login.password, from).await?;
     let response = json!({
@@ -76,7 +76,7 @@ async fn log_out(
 }
 
 /// Reads the fields of `body`, which must be a complete object of `table`.
-pub(super) fn body_fields(
+pub(super) fn parse_body_fields(
     table: &'static FieldTable,
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {

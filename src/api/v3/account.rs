@@ -8,21 +8,27 @@ use axum::response::Response;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::Caller;
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
-    let get = Operation::new(Verb::Get, "/account", "getAccount", "account", "The account of the caller")
-        .with_response(ResponseSpec::One(&ACCOUNT));
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
+    let get = Operation::new(
+        OperationMethod::Get,
+        "/account",
+        "getAccount",
+        "account",
+        "The account of the caller",
+    )
+    .with_response(ResponseSpec::Object(&ACCOUNT));
     let about = "Change time zone, default locations, thresholds and brand of the account";
-    let patch = Operation::new(Verb::Patch, "/account", "updateAccount", "account", about)
-        .with_right(Some(Permission::Administer))
+    let patch = Operation::new(OperationMethod::Patch, "/account", "updateAccount", "account", about)
+        .with_permission(Some(Permission::Administer))
         .with_body(BodySpec::Patch(&ACCOUNT))
-        .with_response(ResponseSpec::Saved(None))
+        .with_response(ResponseSpec::SavedId(None))
         .with_if_match();
     routes.route(get, get_account).route(patch, update_account)
 }
@@ -41,6 +47,6 @@ async fn update_account(
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::if_match(&headers)?;
+    let if_match = etag::expected_revision(&headers)?;
     Ok(etag::saved_response(state.records.update_account(&caller, &body, if_match).await?))
 }

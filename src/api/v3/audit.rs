@@ -6,10 +6,10 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::records::time_range;
+use super::records::parse_time_range;
 use crate::api::error::ApiError;
 use crate::api::list_response;
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
@@ -17,36 +17,36 @@ use crate::domain::AuditFilter;
 use crate::schema::table::records::AUDIT_ENTRY;
 use crate::service::Caller;
 
-const PARAMS: &[Param] = &[
-    Param::new("login", ParamKind::Text, "By this login"),
-    Param::new("object", ParamKind::Text, "Of this kind of object, such as `monitor`"),
-    Param::new("object_id", ParamKind::Int(1), "Of this object"),
-    Param::new("from", ParamKind::Time, "At this time or later"),
-    Param::new("thru", ParamKind::Time, "Before this time"),
+const FILTER_PARAMS: &[Param] = &[
+    Param::new("login", ParamType::Text, "By this login"),
+    Param::new("object", ParamType::Text, "Of this kind of object, such as `monitor`"),
+    Param::new("object_id", ParamType::Int(1), "Of this object"),
+    Param::new("from", ParamType::Time, "At this time or later"),
+    Param::new("thru", ParamType::Time, "Before this time"),
 ];
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let about = "Who changed what, newest first";
-    let operation = Operation::new(Verb::Get, "/audit", "listAudit", "audit", about)
-        .with_query(PARAMS)
+    let operation = Operation::new(OperationMethod::Get, "/audit", "listAudit", "audit", about)
+        .with_query_params(FILTER_PARAMS)
         .with_paging()
         .with_response(ResponseSpec::List(vec![&AUDIT_ENTRY]));
-    routes.route(operation, list)
+    routes.route(operation, list_audit_entries)
 }
 
-async fn list(
+async fn list_audit_entries(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let (from, thru) = time_range(&mut query, &zone);
+    let (from, thru) = parse_time_range(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = AuditFilter {
         customer: None,
-        login: query.text("login").map(str::to_owned),
-        object_kind: query.text("object").map(str::to_owned),
-        object_id: query.parse_one("object_id", "an id", id),
+        login: query.value("login").map(str::to_owned),
+        object_kind: query.value("object").map(str::to_owned),
+        object_id: query.parse_value("object_id", "an id", id),
         from,
         until: thru,
     };

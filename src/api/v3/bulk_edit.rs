@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
-use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{MonitorType, Permission};
@@ -25,15 +25,15 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display
 /// Longest key, in characters.
 const MAX_KEY_CHARS: usize = 255;
 /// Most errors that one response reports.
-const MAX_ERRORS: usize = 100;
+const MAX_REPORTED_ERRORS: usize = 100;
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let edit = |path, id, about, table: &'static FieldTable| {
-        Operation::new(Verb::Post, path, id, "monitors", about)
-            .with_right(Some(Permission::Edit))
+        Operation::new(OperationMethod::Post, path, id, "monitors", about)
+            .with_permission(Some(Permission::Edit))
             .with_body(BodySpec::Create(table))
-            .with_response(ResponseSpec::One(&BULK_EDIT_RESULT))
-            .with_status(
+            .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))
+            .with_additional_status(
                 403,
                 "The role lacks the right, or one of the monitors is not of this account, or is defined in a file",
             )
@@ -53,23 +53,23 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
         &SCRIPT_BULK_EDIT,
     );
     let apply = Operation::new(
-        Verb::Post,
+        OperationMethod::Post,
         "/apply",
         "apply",
         "monitors",
         "Create, change and remove monitors to match files (`vigie apply`)",
     )
-    .with_right(Some(Permission::Edit))
+    .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&APPLY))
-    .with_response(ResponseSpec::One(&APPLY_RESPONSE));
+    .with_response(ResponseSpec::Object(&APPLY_RESPONSE));
     routes
         .route(
             fields,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = monitors::bulk_edit(&state.monitors, &caller, &body).await?;
-                Ok::<_, ApiError>(edited_response(&body, warnings))
+                let warnings = monitors::bulk_edit(&state.monitor_context, &caller, &body).await?;
+                Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
         .route(
@@ -77,8 +77,8 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = monitors::bulk_edit_passwords(&state.monitors, &caller, &body).await?;
-                Ok::<_, ApiError>(edited_response(&body, warnings))
+                let warnings = monitors::bulk_edit_passwords(&state.monitor_context, &caller, &body).await?;
+                Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
         .route(
@@ -86,15 +86,15 @@ pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = monitors::bulk_edit_scripts(&state.monitors, &caller, &body).await?;
-                Ok::<_, ApiError>(edited_response(&body, warnings))
+                let warnings = monitors::bulk_edit_scripts(&state.monitor_context, &caller, &body).await?;
+                Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
-        .route_large(apply, apply_monitors)
+        .route_with_large_body(apply, apply_monitors)
 }
 
 /// Builds the 200 response with the ids as strings, each once, as other edits do, and with the warnings if any.
-pub(super) fn edited_response(body: &Node, warnings: Vec<String>) -> Json<Value> {
+pub(super) fn bulk_edit_response(body: &Node, warnings: Vec<String>) -> Json<Value> {
     let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
     let mut unique = HashSet::new();
     let ids: Vec<String> = monitors
@@ -117,7 +117,7 @@ async fn apply_monitors(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let (entries, options) = parse_apply_request(body)?;
-    let changes = monitors::apply(&state.monitors, &caller, entries, options).await?;
+    let changes = monitors::apply(&state.monitor_context, &caller, entries, options).await?;
     let changes: Vec<Value> = changes.into_iter().map(change_to_json).collect();
     Ok(Json(json!({"changes": changes})))
 }
@@ -141,14 +141,14 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
     };
     let mut keys = HashSet::new();
     let mut entries = Vec::new();
-    let monitors = into_entries(body).into_iter().find(|(name, _)| name == "monitors");
+    let monitors = into_map_entries(body).into_iter().find(|(name, _)| name == "monitors");
     let items = match monitors.map(|(_, node)| node.value) {
         Some(NodeValue::List(items)) => items,
         _ => Vec::new(),
     };
     for (index, item) in items.into_iter().enumerate() {
-        if errors.len() >= MAX_ERRORS {
-            let message = format!("more than {MAX_ERRORS} errors; the rest was not read");
+        if errors.len() >= MAX_REPORTED_ERRORS {
+            let message = format!("more than {MAX_REPORTED_ERRORS} errors; the rest was not read");
             errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
@@ -157,7 +157,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
             ));
             break;
         }
-        match parse_entry(index, item) {
+        match parse_apply_entry(index, item) {
             Ok(entry) if keys.insert(entry.key.clone()) => entries.push(entry),
             Ok(entry) => {
                 let path = format!("monitors[{index}].key");
@@ -176,7 +176,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
 }
 
 /// Parses key and type of one monitor, with its fields; `type` stays among them.
-fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
+fn parse_apply_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
     let at = |field: &str| format!("monitors[{index}].{field}");
     let mut errors = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
@@ -236,7 +236,7 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     }
 }
 
-fn into_entries(node: Node) -> Vec<(String, Node)> {
+fn into_map_entries(node: Node) -> Vec<(String, Node)> {
     match node.value {
         NodeValue::Map(entries) => entries.into_iter().map(|(key, node)| (key.name, node)).collect(),
         _ => Vec::new(),

@@ -8,11 +8,11 @@ use axum::{Extension, Json};
 use futures::stream;
 use serde_json::{Value, json};
 
-use super::access_tokens::body_fields;
+use super::access_tokens::parse_body_fields;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::list_response;
-use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::query::{Paging, QueryParams};
 use crate::api::state::ApiState;
@@ -24,18 +24,24 @@ use crate::service::{Caller, ServiceError};
 const PATH: &str = "/customers";
 const TAG: &str = "customers";
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let about = "The accounts of this installation; requires the host token";
-    let all = Operation::new(Verb::Get, PATH, "listCustomers", TAG, about);
-    let all =
-        all.with_right(Some(Permission::ManageAdmins)).with_response(ResponseSpec::List(vec![&CUSTOMER]));
-    let create =
-        Operation::new(Verb::Post, PATH, "createCustomer", TAG, "A new account; requires the host token");
+    let all = Operation::new(OperationMethod::Get, PATH, "listCustomers", TAG, about);
+    let all = all
+        .with_permission(Some(Permission::ManageAdmins))
+        .with_response(ResponseSpec::List(vec![&CUSTOMER]));
+    let create = Operation::new(
+        OperationMethod::Post,
+        PATH,
+        "createCustomer",
+        TAG,
+        "A new account; requires the host token",
+    );
     let create = create
-        .with_right(Some(Permission::ManageAdmins))
+        .with_permission(Some(Permission::ManageAdmins))
         .with_body(BodySpec::Create(&CUSTOMER))
-        .with_response(ResponseSpec::Saved(None))
-        .with_status(409, "An account with this name exists already");
+        .with_response(ResponseSpec::SavedId(None))
+        .with_additional_status(409, "An account with this name exists already");
     routes.route(all, list_customers).route(create, create_customer)
 }
 
@@ -60,7 +66,7 @@ async fn create_customer(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
-    let fields = body_fields(&CUSTOMER, &body)?;
+    let fields = parse_body_fields(&CUSTOMER, &body)?;
     let settings: CustomerSettings<'_> = parse_record_fields(&fields).map_err(ServiceError::from)?;
     let id = state.accounts.add_customer(&caller, settings.name).await?;
     Ok(Json(json!({"id": id.to_string()})))

@@ -7,10 +7,10 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Map, Value};
 
-use super::records::time_range;
+use super::records::parse_time_range;
 use crate::api::error::ApiError;
 use crate::api::list_response;
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
 use crate::api::query::QueryParams;
@@ -19,30 +19,36 @@ use crate::domain::{EpisodeFilter, EpisodeId, MonitorId, Permission};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
 use crate::service::Caller;
 
-const FLAGS: &[&str] = &["true", "false"];
+const BOOLEANS: &[&str] = &["true", "false"];
 
-const PARAMS: &[Param] = &[
-    Param::new("monitor_id", ParamKind::Int(1), "Of this monitor"),
-    Param::new("open", ParamKind::Choice(FLAGS), "Ongoing outages, or ended ones"),
-    Param::new("from", ParamKind::Time, "Open at this time or later"),
-    Param::new("thru", ParamKind::Time, "Started before this time"),
+const FILTER_PARAMS: &[Param] = &[
+    Param::new("monitor_id", ParamType::Int(1), "Of this monitor"),
+    Param::new("open", ParamType::Choice(BOOLEANS), "Ongoing outages, or ended ones"),
+    Param::new("from", ParamType::Time, "Open at this time or later"),
+    Param::new("thru", ParamType::Time, "Started before this time"),
 ];
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
-    let all = Operation::new(Verb::Get, "/episodes", "listEpisodes", "episodes", "Outages, newest first")
-        .with_query(PARAMS)
-        .with_paging()
-        .with_response(ResponseSpec::List(vec![&EPISODE]));
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
+    let all = Operation::new(
+        OperationMethod::Get,
+        "/episodes",
+        "listEpisodes",
+        "episodes",
+        "Outages, newest first",
+    )
+    .with_query_params(FILTER_PARAMS)
+    .with_paging()
+    .with_response(ResponseSpec::List(vec![&EPISODE]));
     let about = "One outage, with its notifications";
-    let one = Operation::new(Verb::Get, "/episodes/{id}", "getEpisode", "episodes", about)
-        .with_response(ResponseSpec::One(&EPISODE_DETAIL));
+    let one = Operation::new(OperationMethod::Get, "/episodes/{id}", "getEpisode", "episodes", about)
+        .with_response(ResponseSpec::Object(&EPISODE_DETAIL));
     let path = "/episodes/{id}/acknowledge";
     let about = "Acknowledge an open outage: no further error notifications; its end is still notified";
-    let acknowledge = Operation::new(Verb::Post, path, "acknowledgeEpisode", "episodes", about)
-        .with_right(Some(Permission::Edit))
-        .with_response(ResponseSpec::One(&EPISODE))
-        .with_status(409, "The outage has ended");
-    routes.route(all, list_episodes).route(one, get).route(acknowledge, acknowledge_episode)
+    let acknowledge = Operation::new(OperationMethod::Post, path, "acknowledgeEpisode", "episodes", about)
+        .with_permission(Some(Permission::Edit))
+        .with_response(ResponseSpec::Object(&EPISODE))
+        .with_additional_status(409, "The outage has ended");
+    routes.route(all, list_episodes).route(one, get_episode).route(acknowledge, acknowledge_episode)
 }
 
 async fn list_episodes(
@@ -51,12 +57,12 @@ async fn list_episodes(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let (from, thru) = time_range(&mut query, &zone);
+    let (from, thru) = parse_time_range(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = EpisodeFilter {
         customer: None,
-        monitor: query.parse_one("monitor_id", "an id", id).map(MonitorId),
-        is_open: query.parse_one("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
+        monitor: query.parse_value("monitor_id", "an id", id).map(MonitorId),
+        is_open: query.parse_value("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
         from,
         until: thru,
     };
@@ -72,7 +78,7 @@ async fn list_episodes(
     .await
 }
 
-async fn get(
+async fn get_episode(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 
-use super::monitors::type_names;
+use super::monitors::monitor_type_names;
 use crate::api::error::ApiError;
 use crate::api::list_response::json_chunk;
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::query::{QueryParams, quoted_list};
 use crate::api::state::ApiState;
@@ -24,19 +24,23 @@ use crate::schema::{Monitor, Origin};
 use crate::service::{Caller, MonitorContext};
 
 /// Most monitors in one chunk: few, since each may have a script.
-const CHUNK_MONITORS: usize = 20;
+const MAX_CHUNK_MONITORS: usize = 20;
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let about =
         "The account's monitors as file entries: fields that differ from the defaults, secrets masked";
-    let export = Operation::new(Verb::Get, "/export", "exportMonitors", "monitors", about)
-        .with_right(Some(Permission::View))
-        .with_query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
-        .with_response(ResponseSpec::Schema(schema()));
+    let export = Operation::new(OperationMethod::Get, "/export", "exportMonitors", "monitors", about)
+        .with_permission(Some(Permission::View))
+        .with_query_params(&[Param::new(
+            "type",
+            ParamType::ChoiceList(monitor_type_names()),
+            "Of these types only",
+        )])
+        .with_response(ResponseSpec::JsonSchema(export_schema()));
     routes.route(export, export_monitors)
 }
 
-fn schema() -> Value {
+fn export_schema() -> Value {
     let one = json!({
         "title": "ExportedMonitor",
         "type": "object",
@@ -61,13 +65,18 @@ async fn export_monitors(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let rule = format!("one or several of {}", quoted_list(MonitorType::ALL));
-    let kinds = query.parse_list("type", rule, MonitorType::from_name);
+    let kinds = query.parse_comma_list("type", rule, MonitorType::from_name);
     query.into_result()?;
-    let reader = MonitorReader { monitors: state.monitors, customer: caller.customer, kinds, next: None };
+    let reader = ExportReader {
+        monitors: state.monitor_context,
+        customer: caller.customer,
+        monitor_types: kinds,
+        next_id: None,
+    };
     let chunks = stream::unfold(Some(reader), |reader| async move {
         let mut reader = reader?;
-        let is_first = reader.next.is_none();
-        let (records, is_last) = reader.read_chunk();
+        let is_first = reader.next_id.is_none();
+        let (records, is_last) = reader.next_chunk();
         let separator = if is_first { r#"{"monitors":["# } else { "," };
         let end = if is_last { "]}" } else { "" };
         let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
@@ -79,31 +88,31 @@ async fn export_monitors(
 }
 
 /// Iterates the monitors by id.
-struct MonitorReader {
+struct ExportReader {
     monitors: Arc<MonitorContext>,
     customer: CustomerId,
-    kinds: Vec<MonitorType>,
-    next: Option<MonitorId>,
+    monitor_types: Vec<MonitorType>,
+    next_id: Option<MonitorId>,
 }
 
-impl MonitorReader {
+impl ExportReader {
     /// Returns the next chunk, and whether it is the last.
-    fn read_chunk(&mut self) -> (Vec<u8>, bool) {
+    fn next_chunk(&mut self) -> (Vec<u8>, bool) {
         let fits = |monitor: &Monitor| {
             monitor.customer == self.customer
-                && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
+                && (self.monitor_types.is_empty() || self.monitor_types.contains(&monitor.monitor_type()))
         };
         // Read one more than is sent, to know whether this chunk is the last and ends the document.
         let mut monitors =
-            self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), CHUNK_MONITORS + 1, fits);
-        let is_last = monitors.len() <= CHUNK_MONITORS;
-        monitors.truncate(CHUNK_MONITORS);
-        self.next = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
-        (json_chunk(monitors.iter().map(exported_monitor)), is_last)
+            self.monitors.list_from(self.next_id.unwrap_or(MonitorId(0)), MAX_CHUNK_MONITORS + 1, fits);
+        let is_last = monitors.len() <= MAX_CHUNK_MONITORS;
+        monitors.truncate(MAX_CHUNK_MONITORS);
+        self.next_id = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
+        (json_chunk(monitors.iter().map(export_entry)), is_last)
     }
 }
 
-fn exported_monitor(monitor: &Monitor) -> Map<String, Value> {
+fn export_entry(monitor: &Monitor) -> Map<String, Value> {
     let (origin, key) = match &monitor.origin {
         Origin::File { key } => ("file", key.to_string()),
         Origin::Applied { key } => ("apply", key.to_string()),

@@ -8,7 +8,7 @@ use crate::domain::Outcome;
 pub(super) fn list_schema(name: &str, item: Value) -> Value {
     let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
     let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
-    named_object(
+    named_object_schema(
         name,
         &["metadata", "results"],
         json!({
@@ -33,42 +33,42 @@ pub(super) fn object_schema(required: &[&str], properties: Value) -> Value {
 }
 
 /// Returns the schema of such an object as a component named `name`.
-pub(super) fn named_object(name: &str, required: &[&str], properties: Value) -> Value {
+pub(super) fn named_object_schema(name: &str, required: &[&str], properties: Value) -> Value {
     let mut schema = object_schema(required, properties);
     schema["title"] = Value::from(name);
     schema
 }
 
-pub(super) fn boolean(about: &str) -> Value {
+pub(super) fn boolean_schema(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 
 /// Returns the schema of a whole number.
-pub(super) fn integer(about: &str) -> Value {
+pub(super) fn integer_schema(about: &str) -> Value {
     json!({"type": "integer", "description": about})
 }
 
 /// Returns the schema of a duration in microseconds.
-pub(super) fn micros(about: &str) -> Value {
+pub(super) fn duration_us_schema(about: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": format!("{about}, in microseconds")})
 }
 
 /// Returns the schema of a string.
-pub(super) fn text(about: &str) -> Value {
+pub(super) fn string_schema(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
 /// Returns the schema of a timestamp.
-pub(super) fn timestamp(about: &str) -> Value {
+pub(super) fn timestamp_schema(about: &str) -> Value {
     json!({"type": "string", "format": "date-time", "description": format!("{about}; RFC 3339, UTC")})
 }
 
 /// Returns the schema of the id of a run or result.
-pub(super) fn hex_id(about: &str) -> Value {
+pub(super) fn hex_id_schema(about: &str) -> Value {
     json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
 }
 
 /// Returns the schema of the name of a [`crate::domain::Outcome`].
-pub(super) fn outcome() -> Value {
+pub(super) fn outcome_schema() -> Value {
     json!({"type": "string", "enum": Outcome::ALL.map(Outcome::name)})
 }

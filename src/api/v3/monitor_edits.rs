@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use crate::api::body::{JsonBody, OptionalJsonBody};
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
 use crate::api::query::parse_time_in_zone;
@@ -26,95 +26,123 @@ use crate::service::{Caller, ServiceError};
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-const FORBIDDEN_OR_FILE: &str = "The role lacks the right, or a file on the server manages the monitor";
+const FORBIDDEN_OR_FILE_MANAGED: &str =
+    "The role lacks the right, or a file on the server manages the monitor";
 
 /// Paths and names of the operations on one type.
-struct TypeRoutes {
-    kind: MonitorType,
-    path: &'static str,
+struct TypeOperations {
+    monitor_type: MonitorType,
+    collection_path: &'static str,
     item_path: &'static str,
-    create_id: &'static str,
-    edit: &'static str,
-    about_create: &'static str,
-    about_edit: &'static str,
+    create_operation_id: &'static str,
+    edit_operation_id: &'static str,
+    create_summary: &'static str,
+    edit_summary: &'static str,
 }
 
 /// Returns the operations of each type; built once per process, since operations need static strings.
-fn type_routes() -> &'static [TypeRoutes] {
-    static ROUTES: OnceLock<Vec<TypeRoutes>> = OnceLock::new();
+fn operations_by_type() -> &'static [TypeOperations] {
+    static ROUTES: OnceLock<Vec<TypeOperations>> = OnceLock::new();
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     ROUTES.get_or_init(|| {
-        let to_routes = |kind: &MonitorType| TypeRoutes {
-            kind: *kind,
-            path: leak(format!("/monitors/{kind}")),
-            about_create: leak(format!("Create a monitor of type {kind}")),
-            about_edit: leak(format!("Change a monitor of type {kind}")),
+        let to_routes = |kind: &MonitorType| TypeOperations {
+            monitor_type: *kind,
+            collection_path: leak(format!("/monitors/{kind}")),
+            create_summary: leak(format!("Create a monitor of type {kind}")),
+            edit_summary: leak(format!("Change a monitor of type {kind}")),
             item_path: leak(format!("/monitors/{kind}/{{id}}")),
-            create_id: leak(format!("create{}Monitor", to_camel_case(kind.name()))),
-            edit: leak(format!("edit{}Monitor", to_camel_case(kind.name()))),
+            create_operation_id: leak(format!("create{}Monitor", to_pascal_case(kind.name()))),
+            edit_operation_id: leak(format!("edit{}Monitor", to_pascal_case(kind.name()))),
         };
         MonitorType::ALL.iter().map(to_routes).collect()
     })
 }
 
 /// Converts `website-ssl` to `WebsiteSsl`.
-fn to_camel_case(name: &str) -> String {
+fn to_pascal_case(name: &str) -> String {
     let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
     name.split('-').map(capital).collect()
 }
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
-    let routes = type_routes().iter().fold(routes, routes_for_type);
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
+    let routes = operations_by_type().iter().fold(routes, add_type_routes);
     let routes =
-        [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, conversion_route);
-    let delete =
-        Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove a monitor")
-            .with_right(Some(Permission::Edit))
-            .with_if_match()
-            .with_status(403, FORBIDDEN_OR_FILE);
-    let copy =
-        Operation::new(Verb::Post, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
-            .with_right(Some(Permission::Edit))
-            .with_body(BodySpec::Patch(&MONITOR_CLONE))
-            .with_optional_body()
-            .with_response(ResponseSpec::Saved(None));
-    let pause =
-        Operation::new(Verb::Post, "/monitors/{id}/pause", "pauseMonitor", "monitors", "Pause a monitor")
-            .with_right(Some(Permission::Edit))
-            .with_body(BodySpec::Create(&PAUSE))
-            .with_response(ResponseSpec::Saved(None));
+        [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, add_conversion_route);
+    let delete = Operation::new(
+        OperationMethod::Delete,
+        "/monitors/{id}",
+        "deleteMonitor",
+        "monitors",
+        "Remove a monitor",
+    )
+    .with_permission(Some(Permission::Edit))
+    .with_if_match()
+    .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED);
+    let copy = Operation::new(
+        OperationMethod::Post,
+        "/monitors/{id}/clone",
+        "cloneMonitor",
+        "monitors",
+        "Copy a monitor",
+    )
+    .with_permission(Some(Permission::Edit))
+    .with_body(BodySpec::Patch(&MONITOR_CLONE))
+    .with_optional_body()
+    .with_response(ResponseSpec::SavedId(None));
+    let pause = Operation::new(
+        OperationMethod::Post,
+        "/monitors/{id}/pause",
+        "pauseMonitor",
+        "monitors",
+        "Pause a monitor",
+    )
+    .with_permission(Some(Permission::Edit))
+    .with_body(BodySpec::Create(&PAUSE))
+    .with_response(ResponseSpec::SavedId(None));
     let resume = Operation::new(
-        Verb::Post,
+        OperationMethod::Post,
         "/monitors/{id}/resume",
         "resumeMonitor",
         "monitors",
         "Resume a paused monitor",
     )
-    .with_right(Some(Permission::Edit))
-    .with_response(ResponseSpec::Saved(None));
+    .with_permission(Some(Permission::Edit))
+    .with_response(ResponseSpec::SavedId(None));
     routes
-        .route(delete, remove)
-        .route(copy, copy_monitor)
+        .route(delete, delete_monitor)
+        .route(copy, clone_monitor)
         .route(pause, pause_monitor)
         .route(resume, resume_monitor)
 }
 
-fn routes_for_type(routes: OperationRouter, entry: &TypeRoutes) -> OperationRouter {
-    let kind = entry.kind;
-    let create = Operation::new(Verb::Post, entry.path, entry.create_id, "monitors", entry.about_create)
-        .with_right(Some(Permission::Edit))
-        .with_body(BodySpec::Create(table::for_type(kind)))
-        .with_response(ResponseSpec::Saved(None));
-    let edit = Operation::new(Verb::Patch, entry.item_path, entry.edit, "monitors", entry.about_edit)
-        .with_right(Some(Permission::Edit))
-        .with_body(BodySpec::Patch(table::for_type(kind)))
-        .with_response(ResponseSpec::Saved(None))
-        .with_if_match()
-        .with_status(403, FORBIDDEN_OR_FILE);
+fn add_type_routes(routes: OperationRouter, entry: &TypeOperations) -> OperationRouter {
+    let kind = entry.monitor_type;
+    let create = Operation::new(
+        OperationMethod::Post,
+        entry.collection_path,
+        entry.create_operation_id,
+        "monitors",
+        entry.create_summary,
+    )
+    .with_permission(Some(Permission::Edit))
+    .with_body(BodySpec::Create(table::for_type(kind)))
+    .with_response(ResponseSpec::SavedId(None));
+    let edit = Operation::new(
+        OperationMethod::Patch,
+        entry.item_path,
+        entry.edit_operation_id,
+        "monitors",
+        entry.edit_summary,
+    )
+    .with_permission(Some(Permission::Edit))
+    .with_body(BodySpec::Patch(table::for_type(kind)))
+    .with_response(ResponseSpec::SavedId(None))
+    .with_if_match()
+    .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED);
     let make = async move |State(state): State<ApiState>,
                            Extension(caller): Extension<Caller>,
                            JsonBody(body): JsonBody| {
-        let saved = monitors::create(&state.monitors, &caller, kind, InputFormat::V3, &body).await?;
+        let saved = monitors::create(&state.monitor_context, &caller, kind, InputFormat::V3, &body).await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
     let change = async move |State(state): State<ApiState>,
@@ -122,9 +150,9 @@ fn routes_for_type(routes: OperationRouter, entry: &TypeRoutes) -> OperationRout
                              IdParam(id): IdParam,
                              headers: HeaderMap,
                              JsonBody(body): JsonBody| {
-        let if_match = etag::if_match(&headers)?;
+        let if_match = etag::expected_revision(&headers)?;
         let saved = monitors::patch(
-            &state.monitors,
+            &state.monitor_context,
             &caller,
             MonitorId(id),
             Some(kind),
@@ -135,10 +163,10 @@ fn routes_for_type(routes: OperationRouter, entry: &TypeRoutes) -> OperationRout
         .await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
-    routes.route_large(create, make).route_large(edit, change)
+    routes.route_with_large_body(create, make).route_with_large_body(edit, change)
 }
 
-fn conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRouter {
+fn add_conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRouter {
     let (path, id, about) = match kind {
         MonitorType::WebsiteApi => (
             "/monitors/website-api/{id}/convert-api",
@@ -151,42 +179,45 @@ fn conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRout
             "Convert the single request of a website-ssl-api monitor to its first step",
         ),
     };
-    let operation = Operation::new(Verb::Patch, path, id, "monitors", about)
-        .with_right(Some(Permission::Edit))
-        .with_response(ResponseSpec::Saved(None))
+    let operation = Operation::new(OperationMethod::Patch, path, id, "monitors", about)
+        .with_permission(Some(Permission::Edit))
+        .with_response(ResponseSpec::SavedId(None))
         .with_if_match()
-        .with_status(403, FORBIDDEN_OR_FILE)
-        .with_status(409, "The monitor has API steps already");
+        .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED)
+        .with_additional_status(409, "The monitor has API steps already");
     let convert = async move |State(state): State<ApiState>,
                               Extension(caller): Extension<Caller>,
                               IdParam(id): IdParam,
                               headers: HeaderMap| {
-        let if_match = etag::if_match(&headers)?;
+        let if_match = etag::expected_revision(&headers)?;
         let saved =
-            monitors::convert_to_steps(&state.monitors, &caller, MonitorId(id), kind, if_match).await?;
+            monitors::convert_to_steps(&state.monitor_context, &caller, MonitorId(id), kind, if_match)
+                .await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
     routes.route(operation, convert)
 }
 
-async fn remove(
+async fn delete_monitor(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::if_match(&headers)?;
-    monitors::delete(&state.monitors, &caller, MonitorId(id), if_match).await?;
+    let if_match = etag::expected_revision(&headers)?;
+    monitors::delete(&state.monitor_context, &caller, MonitorId(id), if_match).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn copy_monitor(
+async fn clone_monitor(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
     OptionalJsonBody(body): OptionalJsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(monitors::copy_monitor(&state.monitors, &caller, MonitorId(id), &body).await?))
+    Ok(etag::saved_response(
+        monitors::copy_monitor(&state.monitor_context, &caller, MonitorId(id), &body).await?,
+    ))
 }
 
 async fn pause_monitor(
@@ -196,11 +227,13 @@ async fn pause_monitor(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let until = parse_until(&body, &zone)?;
-    Ok(etag::saved_response(monitors::pause_monitor(&state.monitors, &caller, MonitorId(id), until).await?))
+    let until = parse_pause_end(&body, &zone)?;
+    Ok(etag::saved_response(
+        monitors::pause_monitor(&state.monitor_context, &caller, MonitorId(id), until).await?,
+    ))
 }
 
-fn parse_until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
+fn parse_pause_end(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = reader.read_fields(&PAUSE, body, &[], true);
     let until =
@@ -222,7 +255,7 @@ async fn resume_monitor(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(monitors::resume_monitor(&state.monitors, &caller, MonitorId(id)).await?))
+    Ok(etag::saved_response(monitors::resume_monitor(&state.monitor_context, &caller, MonitorId(id)).await?))
 }
 
 #[cfg(test)]
@@ -231,10 +264,10 @@ mod tests {
 
     #[test]
     fn every_type_has_its_own_paths_and_names() {
-        let routes = type_routes();
+        let routes = operations_by_type();
         assert_eq!(routes.len(), 21);
-        let ssl = routes.iter().find(|route| route.kind == MonitorType::WebsiteSslApi).unwrap();
+        let ssl = routes.iter().find(|route| route.monitor_type == MonitorType::WebsiteSslApi).unwrap();
         assert_eq!(ssl.item_path, "/monitors/website-ssl-api/{id}");
-        assert_eq!(ssl.create_id, "createWebsiteSslApiMonitor");
+        assert_eq!(ssl.create_operation_id, "createWebsiteSslApiMonitor");
     }
 }

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
 use crate::api::field_selection::SELECT_PARAM;
-use crate::api::monitor_chunk::{CHUNK_MONITORS, cut_off_error, read_monitor_chunk};
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, log_cut_off, read_monitor_chunk};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
 use crate::api::query::{FieldSelection, Paging, QueryParams, quoted_list};
@@ -24,85 +24,93 @@ use crate::schema::{Monitor, table};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let list_all = Operation::new(
-        Verb::Get,
+        OperationMethod::Get,
         "/monitors",
         "listMonitors",
         "monitors",
         "The monitors of the account, by id",
     )
-    .with_right(Some(Permission::View))
-    .with_query(&[
-        Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
-        Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 includes the scripts"),
-        Param::new("subtype", ParamKind::Int(0), "Browser scripts of this subtype only"),
-        Param::new("subtype_application", ParamKind::Text, "Browser scripts with this application only"),
-        Param::new("subtype_name", ParamKind::Text, "Browser scripts with this profile name only"),
-        Param::new("value_id", ParamKind::Ids, "With one of these values of custom properties only"),
+    .with_permission(Some(Permission::View))
+    .with_query_params(&[
+        Param::new("type", ParamType::ChoiceList(monitor_type_names()), "Of these types only"),
+        Param::new("show_scripts", ParamType::Choice(&["0", "1"]), "1 includes the scripts"),
+        Param::new("subtype", ParamType::Int(0), "Browser scripts of this subtype only"),
+        Param::new("subtype_application", ParamType::Text, "Browser scripts with this application only"),
+        Param::new("subtype_name", ParamType::Text, "Browser scripts with this profile name only"),
+        Param::new("value_id", ParamType::IdList, "With one of these values of custom properties only"),
         SELECT_PARAM,
     ])
     .with_paging()
     .with_response(ResponseSpec::List(tables.clone()));
-    let get_one = Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
-        .with_right(Some(Permission::View))
-        .with_response(ResponseSpec::OneOf(tables));
-    routes.route(list_all, list).route(get_one, get)
+    let get_one =
+        Operation::new(OperationMethod::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
+            .with_permission(Some(Permission::View))
+            .with_response(ResponseSpec::ObjectOneOf(tables));
+    routes.route(list_all, list_monitors).route(get_one, get_monitor)
 }
 
 /// Returns the names of all types.
-pub(super) fn type_names() -> &'static [&'static str] {
+pub(super) fn monitor_type_names() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| MonitorType::ALL.iter().map(|kind| kind.name()).collect())
 }
 
-async fn list(
+async fn list_monitors(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let types = format!("one or several of {}", quoted_list(MonitorType::ALL));
-    let kinds = query.parse_list("type", types, MonitorType::from_name);
-    let scripts = query.parse_one("show_scripts", "`0` or `1`", |text| match text {
+    let kinds = query.parse_comma_list("type", types, MonitorType::from_name);
+    let scripts = query.parse_value("show_scripts", "`0` or `1`", |text| match text {
         "0" => Some(false),
         "1" => Some(true),
         _ => None,
     });
     let filter = MonitorFilter {
-        kinds,
-        subtype: query.parse_one("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
-        application: query.parse_one("subtype_application", "a text", |text| Some(text.to_owned())),
-        profile: query.parse_one("subtype_name", "a text", |text| Some(text.to_owned())),
-        values: query.parse_list("value_id", "an id or a comma list of ids", parse_id),
+        monitor_types: kinds,
+        subtype: query.parse_value("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
+        subtype_application: query.parse_value("subtype_application", "a text", |text| Some(text.to_owned())),
+        subtype_name: query.parse_value("subtype_name", "a text", |text| Some(text.to_owned())),
+        property_value_ids: query.parse_comma_list("value_id", "an id or a comma list of ids", parse_id),
         caller: caller.clone(),
     };
-    let (window, select) = (query.paging(), query.select());
+    let (window, select) = (query.paging(), query.field_selection());
     query.into_result()?;
     let (count, first) =
-        state.monitors.count_and_find(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
-    let reader = MonitorReader::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
+        state.monitor_context.count_and_find(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+    let reader = MonitorListReader::new(
+        state.monitor_context,
+        filter,
+        select,
+        scripts.unwrap_or(false),
+        first,
+        window,
+    );
     // Read the first chunk before the response starts, so that an error has its own status.
-    let (first_chunk, reader) = reader.read_chunk().await?;
+    let (first_chunk, reader) = reader.next_chunk().await?;
     let rest = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
         if let Some(chunk) = first_chunk {
             return Ok(Some((chunk, (None, reader))));
         }
-        if reader.next.is_none() {
+        if reader.next_id.is_none() {
             return Ok(None);
         }
-        let next = reader.read_chunk().await.map_err(|error| cut_off_error(&error))?;
+        let next = reader.next_chunk().await.map_err(|error| log_cut_off(&error))?;
         Ok::<_, io::Error>(Some((next.0, (None, next.1))))
     });
     Ok(list_response::stream_list(caller.role, count, window, rest))
 }
 
-async fn get(
+async fn get_monitor(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    let (revision, object) = monitors::monitor_or_view_to_json(&state.monitors, &caller, id)
+    let (revision, object) = monitors::monitor_or_view_to_json(&state.monitor_context, &caller, id)
         .await?
         .ok_or_else(ApiError::not_found)?;
     Ok(etag::json_with_etag(revision, &object))
@@ -111,45 +119,45 @@ async fn get(
 /// Filter of the list.
 struct MonitorFilter {
     caller: Caller,
-    kinds: Vec<MonitorType>,
+    monitor_types: Vec<MonitorType>,
     subtype: Option<u32>,
-    application: Option<String>,
-    profile: Option<String>,
-    values: Vec<i64>,
+    subtype_application: Option<String>,
+    subtype_name: Option<String>,
+    property_value_ids: Vec<i64>,
 }
 
 impl MonitorFilter {
     fn matches(&self, monitor: &Monitor) -> bool {
         let document = &monitor.document;
-        let has_value = |property: PropertyReference| self.values.contains(&property.value_id);
+        let has_value = |property: PropertyReference| self.property_value_ids.contains(&property.value_id);
         let is_browser_text = |text: Option<&str>, expected: &Option<String>| {
             expected.as_deref().is_none_or(|expected| {
                 monitor.monitor_type() == MonitorType::BrowserScript && text == Some(expected)
             })
         };
         monitor.customer == self.caller.customer
-            && is_browser_text(document.subtype_application(), &self.application)
-            && is_browser_text(document.subtype_name(), &self.profile)
-            && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
+            && is_browser_text(document.subtype_application(), &self.subtype_application)
+            && is_browser_text(document.subtype_name(), &self.subtype_name)
+            && (self.monitor_types.is_empty() || self.monitor_types.contains(&monitor.monitor_type()))
             && self.subtype.is_none_or(|subtype| {
                 monitor.monitor_type() == MonitorType::BrowserScript
                     && document.subtype() == i64::from(subtype)
             })
-            && (self.values.is_empty() || document.custom_properties().any(has_value))
+            && (self.property_value_ids.is_empty() || document.custom_properties().any(has_value))
     }
 }
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
-struct MonitorReader {
+struct MonitorListReader {
     monitors: Arc<MonitorContext>,
     filter: MonitorFilter,
-    select: FieldSelection,
+    selection: FieldSelection,
     include_scripts: bool,
-    next: Option<MonitorId>,
+    next_id: Option<MonitorId>,
     remaining: u64,
 }
 
-impl MonitorReader {
+impl MonitorListReader {
     fn new(
         monitors: Arc<MonitorContext>,
         filter: MonitorFilter,
@@ -161,32 +169,32 @@ impl MonitorReader {
         Self {
             monitors,
             filter,
-            select,
+            selection: select,
             include_scripts: scripts,
-            next,
+            next_id: next,
             remaining: window.limit.unwrap_or(u64::MAX),
         }
     }
 
     /// Reads the next chunk of the list; sets `next` to `None` after the last one.
-    async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let max = usize::try_from(self.remaining).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
-        let Some(from) = self.next.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
+    async fn next_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
+        let max = usize::try_from(self.remaining).unwrap_or(MAX_CHUNK_MONITORS).min(MAX_CHUNK_MONITORS);
+        let Some(from) = self.next_id.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
         let (monitors, next) =
             read_monitor_chunk(&self.monitors, from, max, |monitor| self.filter.matches(monitor));
-        self.next = next;
+        self.next_id = next;
         self.remaining = self.remaining.saturating_sub(monitors.len() as u64);
         let mut objects = monitors::monitors_to_json(&self.monitors, &self.filter.caller, &monitors).await?;
         for object in &mut objects {
-            self.select_fields(object);
+            self.remove_unselected(object);
         }
         Ok((list_response::json_chunk(&objects), self))
     }
 
-    fn select_fields(&self, object: &mut Map<String, Value>) {
+    fn remove_unselected(&self, object: &mut Map<String, Value>) {
         if !self.include_scripts {
             object.shift_remove("script");
         }
-        self.select.apply(object);
+        self.selection.remove_unselected(object);
     }
 }

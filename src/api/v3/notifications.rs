@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
-use crate::api::operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
 use crate::api::query::{QueryParams, quoted_list};
@@ -21,41 +21,42 @@ use crate::schema::table::alerting::{
 };
 use crate::service::Caller;
 
-const PARAMS: &[Param] = &[
-    Param::new("state", ParamKind::Choice(NOTIFICATION_STATES), "In this state; `dead` means given up"),
-    Param::new("monitor_id", ParamKind::Int(1), "About this monitor"),
-    Param::new("episode_id", ParamKind::Int(1), "About this outage"),
-    Param::new("recipient_id", ParamKind::Int(1), "To this recipient"),
+const FILTER_PARAMS: &[Param] = &[
+    Param::new("state", ParamType::Choice(NOTIFICATION_STATES), "In this state; `dead` means given up"),
+    Param::new("monitor_id", ParamType::Int(1), "About this monitor"),
+    Param::new("episode_id", ParamType::Int(1), "About this outage"),
+    Param::new("recipient_id", ParamType::Int(1), "To this recipient"),
 ];
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let on = |method, path, id, about| Operation::new(method, path, id, "notifications", about);
-    let all = on(Verb::Get, "/notifications", "listNotifications", "Notifications, newest first")
-        .with_query(PARAMS)
+    let all = on(OperationMethod::Get, "/notifications", "listNotifications", "Notifications, newest first")
+        .with_query_params(FILTER_PARAMS)
         .with_paging()
         .with_response(ResponseSpec::List(vec![&NOTIFICATION]));
-    let one = on(Verb::Get, "/notifications/{id}", "getNotification", "One notification")
-        .with_response(ResponseSpec::One(&NOTIFICATION));
+    let one = on(OperationMethod::Get, "/notifications/{id}", "getNotification", "One notification")
+        .with_response(ResponseSpec::Object(&NOTIFICATION));
     let about = "Retry a notification that was given up";
-    let retry = on(Verb::Post, "/notifications/{id}/retry", "retryNotification", about)
-        .with_right(Some(Permission::Edit))
-        .with_response(ResponseSpec::One(&NOTIFICATION))
-        .with_status(409, "The notification was not given up");
+    let retry = on(OperationMethod::Post, "/notifications/{id}/retry", "retryNotification", about)
+        .with_permission(Some(Permission::Edit))
+        .with_response(ResponseSpec::Object(&NOTIFICATION))
+        .with_additional_status(409, "The notification was not given up");
     let about = "Send a test notification; `id` is that of the notification";
-    let test = on(Verb::Post, "/test-notifiers", "testNotifier", about)
-        .with_right(Some(Permission::Edit))
+    let test = on(OperationMethod::Post, "/test-notifiers", "testNotifier", about)
+        .with_permission(Some(Permission::Edit))
         .with_body(BodySpec::Create(&TEST_NOTIFICATION))
-        .with_response(ResponseSpec::Saved(None));
+        .with_response(ResponseSpec::SavedId(None));
     let about = "Render a template with example data; nothing is stored or sent";
-    let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)
-        .with_right(Some(Permission::Edit))
-        .with_body(BodySpec::Create(&TEMPLATE_PREVIEW))
-        .with_response(ResponseSpec::One(&RENDERED_PREVIEW));
+    let preview =
+        Operation::new(OperationMethod::Post, "/templates/preview", "previewTemplate", "templates", about)
+            .with_permission(Some(Permission::Edit))
+            .with_body(BodySpec::Create(&TEMPLATE_PREVIEW))
+            .with_response(ResponseSpec::Object(&RENDERED_PREVIEW));
     routes
         .route(all, list_notifications)
-        .route(one, get)
+        .route(one, get_notification)
         .route(retry, retry_notification)
-        .route(test, send_test)
+        .route(test, send_test_notification)
         .route(preview, preview_template)
 }
 
@@ -65,14 +66,14 @@ async fn list_notifications(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let filter = NotificationFilter {
-        state: query.parse_one(
+        state: query.parse_value(
             "state",
             format!("one of {}", quoted_list(NOTIFICATION_STATES)),
             NotificationState::from_name,
         ),
-        monitor: query.parse_one("monitor_id", "an id", parse_id).map(MonitorId),
-        episode: query.parse_one("episode_id", "an id", parse_id).map(EpisodeId),
-        recipient: query.parse_one("recipient_id", "an id", parse_id).map(RecipientId),
+        monitor: query.parse_value("monitor_id", "an id", parse_id).map(MonitorId),
+        episode: query.parse_value("episode_id", "an id", parse_id).map(EpisodeId),
+        recipient: query.parse_value("recipient_id", "an id", parse_id).map(RecipientId),
         ..NotificationFilter::default()
     };
     let paging = query.paging();
@@ -86,7 +87,7 @@ async fn list_notifications(
     .await
 }
 
-async fn get(
+async fn get_notification(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
@@ -102,7 +103,7 @@ async fn retry_notification(
     Ok(Json(state.alerts.retry_notification(&caller, id).await?))
 }
 
-async fn send_test(
+async fn send_test_notification(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,

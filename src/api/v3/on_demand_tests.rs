@@ -7,7 +7,7 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use crate::api::error::ApiError;
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
 use crate::api::query::QueryParams;
@@ -16,33 +16,36 @@ use crate::domain::{LocationId, MonitorId, Permission};
 use crate::schema::table::records::ON_DEMAND_TEST;
 use crate::service::{Caller, test_path};
 
-const PARAMS: &[Param] = &[
-    Param::new("monitor_id", ParamKind::Int(1), "The monitor to test").required(),
+const START_PARAMS: &[Param] = &[
+    Param::new("monitor_id", ParamType::Int(1), "The monitor to test").required(),
     Param::new(
         "location_id",
-        ParamKind::Int(1),
+        ParamType::Int(1),
         "Location to test from; the monitor's home location when absent",
     ),
 ];
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let about = "Start an unscheduled check, excluded from history, alerts and SLAs";
     let start = |method, id| {
         Operation::new(method, "/tests", id, "tests", about)
-            .with_right(Some(Permission::Edit))
-            .with_query(PARAMS)
-            .with_response(ResponseSpec::Schema(started_schema()))
-            .with_status(404, "The monitor does not exist in this account")
-            .with_status(409, "The monitor does not permit unscheduled checks (`allow_internal_testing`)")
-            .with_status(429, "Too many tests of this account are running")
+            .with_permission(Some(Permission::Edit))
+            .with_query_params(START_PARAMS)
+            .with_response(ResponseSpec::JsonSchema(started_test_schema()))
+            .with_additional_status(404, "The monitor does not exist in this account")
+            .with_additional_status(
+                409,
+                "The monitor does not permit unscheduled checks (`allow_internal_testing`)",
+            )
+            .with_additional_status(429, "Too many tests of this account are running")
     };
-    let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
-        .with_right(Some(Permission::View))
-        .with_response(ResponseSpec::One(&ON_DEMAND_TEST));
+    let one = Operation::new(OperationMethod::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
+        .with_permission(Some(Permission::View))
+        .with_response(ResponseSpec::Object(&ON_DEMAND_TEST));
     routes
-        .route(start(Verb::Post, "startTest"), start_test)
-        .route(start(Verb::Get, "startTestByGet"), start_test)
-        .route(one, get)
+        .route(start(OperationMethod::Post, "startTest"), start_test)
+        .route(start(OperationMethod::Get, "startTestByGet"), start_test)
+        .route(one, get_test)
 }
 
 async fn start_test(
@@ -55,9 +58,9 @@ async fn start_test(
     if method == Method::HEAD {
         return Ok(StatusCode::OK.into_response());
     }
-    let monitor = query.parse_one("monitor_id", "an id", parse_id);
-    let location = query.parse_one("location_id", "an id", parse_id);
-    if query.text("monitor_id").is_none() {
+    let monitor = query.parse_value("monitor_id", "an id", parse_id);
+    let location = query.parse_value("location_id", "an id", parse_id);
+    if query.value("monitor_id").is_none() {
         query.push_error("`monitor_id` is required");
     }
     query.into_result()?;
@@ -66,7 +69,7 @@ async fn start_test(
     Ok(Json(json!({"id": id.to_string(), "result_url": test_path(id)})).into_response())
 }
 
-async fn get(
+async fn get_test(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
@@ -74,7 +77,7 @@ async fn get(
     Ok(Json(state.on_demand_tests.get(&caller, id).await?).into_response())
 }
 
-fn started_schema() -> Value {
+fn started_test_schema() -> Value {
     json!({
         "title": "StartedTest",
         "type": "object",

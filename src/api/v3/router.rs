@@ -14,8 +14,8 @@ use crate::api::state::ApiState;
 
 /// Builds the routes below `/api/v3`.
 pub fn router(state: ApiState) -> Router {
-    let routes = all_routes(state);
-    let document = super::openapi::routes(routes.operations());
+    let routes = build_operation_router(state);
+    let document = super::openapi::openapi_router(routes.operations());
     with_error_handlers(routes.into_router().merge(document))
 }
 
@@ -30,26 +30,26 @@ fn with_error_handlers(router: Router) -> Router {
 /// Returns every operation, for the OpenAPI document and the tests.
 #[must_use]
 pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
-    all_routes(state).operations().to_vec()
+    build_operation_router(state).operations().to_vec()
 }
 
-fn all_routes(state: ApiState) -> OperationRouter {
+fn build_operation_router(state: ApiState) -> OperationRouter {
     let groups = [
-        super::access_tokens::routes,
-        super::monitors::routes,
-        super::monitor_edits::routes,
-        super::bulk_edit::routes,
-        super::export::routes,
-        super::on_demand_tests::routes,
-        super::results::routes,
-        super::site_status::routes,
-        super::sla_report::routes,
-        super::records::routes,
-        super::episodes::routes,
-        super::notifications::routes,
-        super::account::routes,
-        super::customers::routes,
-        super::audit::routes,
+        super::access_tokens::add_routes,
+        super::monitors::add_routes,
+        super::monitor_edits::add_routes,
+        super::bulk_edit::add_routes,
+        super::export::add_routes,
+        super::on_demand_tests::add_routes,
+        super::results::add_routes,
+        super::site_status::add_routes,
+        super::sla_report::add_routes,
+        super::records::add_routes,
+        super::episodes::add_routes,
+        super::notifications::add_routes,
+        super::account::add_routes,
+        super::customers::add_routes,
+        super::audit::add_routes,
     ];
     groups.into_iter().fold(OperationRouter::new(state), |routes, add| add(routes))
 }

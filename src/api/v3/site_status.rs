@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::json_schema as schema;
-use super::monitors::type_names;
+use super::monitors::monitor_type_names;
 use crate::api::error::ApiError;
 use crate::api::list_response;
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
@@ -27,28 +27,28 @@ use crate::schema::Monitor;
 use crate::service::{Caller, OverallHealth};
 
 /// How many monitors are read and sent at a time.
-const CHUNK_MONITORS: usize = 500;
+const MAX_CHUNK_MONITORS: usize = 500;
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let report = Operation::new(
-        Verb::Get,
+        OperationMethod::Get,
         "/report-sitestatus",
         "getSiteStatus",
         "results",
         "Last status of every monitor per location",
     )
-    .with_right(Some(Permission::ViewReports))
-    .with_query(&[
-        Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
-        Param::new("monitor_id", ParamKind::Ids, "Of these monitors only"),
+    .with_permission(Some(Permission::ViewReports))
+    .with_query_params(&[
+        Param::new("type", ParamType::ChoiceList(monitor_type_names()), "Of these types only"),
+        Param::new("monitor_id", ParamType::IdList, "Of these monitors only"),
     ])
     .with_paging()
-    .with_response(ResponseSpec::Schema(schema::list_schema("SiteStatusList", monitor_schema())));
-    routes.route(report, get)
+    .with_response(ResponseSpec::JsonSchema(schema::list_schema("SiteStatusList", site_status_schema())));
+    routes.route(report, get_site_status)
 }
 
-fn monitor_schema() -> Value {
-    let location = schema::named_object(
+fn site_status_schema() -> Value {
+    let location = schema::named_object_schema(
         "SiteStatusPlace",
         &[
             "location_id",
@@ -63,25 +63,25 @@ fn monitor_schema() -> Value {
             "streak",
         ],
         json!({
-            "location_id": schema::integer("Where the check ran"),
+            "location_id": schema::integer_schema("Where the check ran"),
             "location_name": {"type": ["string", "null"], "description": "Null when the location no longer exists"},
-            "check_id": schema::hex_id("The result, for `/results/{id}`"),
-            "outcome": schema::outcome(),
-            "status": schema::integer("Status code"),
-            "status_text": schema::text("Text of the status code"),
-            "total_us": schema::micros("How long the check took"),
-            "planned_at": schema::timestamp("When the run was due"),
-            "since": schema::timestamp("Planned time of the first run in the current series of equal outcomes"),
-            "streak": schema::integer("Runs in that series"),
+            "check_id": schema::hex_id_schema("The result, for `/results/{id}`"),
+            "outcome": schema::outcome_schema(),
+            "status": schema::integer_schema("Status code"),
+            "status_text": schema::string_schema("Text of the status code"),
+            "total_us": schema::duration_us_schema("How long the check took"),
+            "planned_at": schema::timestamp_schema("When the run was due"),
+            "since": schema::timestamp_schema("Planned time of the first run in the current series of equal outcomes"),
+            "streak": schema::integer_schema("Runs in that series"),
         }),
     );
-    schema::named_object(
+    schema::named_object_schema(
         "SiteStatus",
         &["monitor_id", "monitor_name", "type", "enabled", "paused_until", "state", "locations"],
         json!({
-            "monitor_id": schema::integer("The monitor"),
-            "monitor_name": schema::text("Its name"),
-            "type": {"type": "string", "enum": type_names()},
+            "monitor_id": schema::integer_schema("The monitor"),
+            "monitor_name": schema::string_schema("Its name"),
+            "type": {"type": "string", "enum": monitor_type_names()},
             "enabled": {"type": "boolean"},
             "paused_until": {"type": ["string", "null"], "format": "date-time",
                 "description": "End of the pause; null when it is not paused"},
@@ -98,7 +98,7 @@ struct SiteStatusRow<'a> {
     monitor_id: MonitorId,
     monitor_name: &'a str,
     #[serde(rename = "type")]
-    kind: MonitorType,
+    monitor_type: MonitorType,
     enabled: bool,
     paused_until: Option<Timestamp>,
     state: &'static str,
@@ -119,15 +119,15 @@ struct LocationStatus<'a> {
     streak: u32,
 }
 
-async fn get(
+async fn get_site_status(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let types = format!("one or several of {}", quoted_list(MonitorType::ALL));
-    let kinds = query.parse_list("type", types, MonitorType::from_name);
-    let ids =
-        query.parse_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId));
+    let kinds = query.parse_comma_list("type", types, MonitorType::from_name);
+    let ids = query
+        .parse_comma_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId));
     let window = query.paging();
     query.into_result()?;
     let customer = caller.customer;
@@ -137,42 +137,42 @@ async fn get(
             && (ids.is_empty() || ids.contains(&monitor.id))
     };
     let locations = state.records.available_locations(&caller).await?;
-    let (count, first) = state.monitors.count_and_find(window.offset.unwrap_or(0), &fits);
+    let (count, first) = state.monitor_context.count_and_find(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let reader = MonitorReader { state, locations, fits, next: first, left };
+    let reader = SiteStatusReader { state, locations, matches_filter: fits, next_id: first, remaining: left };
     // Read the first chunk before the response starts, so that an error has its own status.
-    let (first_chunk, reader) = reader.read_chunk().await?;
+    let (first_chunk, reader) = reader.next_chunk().await?;
     let rest = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
         match first_chunk {
             Some(chunk) => Ok(Some((chunk, (None, reader)))),
-            None if reader.next.is_none() => Ok(None),
-            None => reader.read_chunk().await.map(|(chunk, reader)| Some((chunk, (None, reader)))),
+            None if reader.next_id.is_none() => Ok(None),
+            None => reader.next_chunk().await.map(|(chunk, reader)| Some((chunk, (None, reader)))),
         }
     });
     Ok(list_response::stream_list::<StoreError>(caller.role, count, window, rest))
 }
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
-struct MonitorReader<F> {
+struct SiteStatusReader<F> {
     state: ApiState,
     locations: BTreeMap<i64, Location>,
-    fits: F,
-    next: Option<MonitorId>,
-    left: usize,
+    matches_filter: F,
+    next_id: Option<MonitorId>,
+    remaining: usize,
 }
 
-impl<F: Fn(&Monitor) -> bool> MonitorReader<F> {
-    async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), StoreError> {
-        let max = self.left.min(CHUNK_MONITORS);
-        let from = self.next.take().filter(|_| max > 0);
+impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
+    async fn next_chunk(mut self) -> Result<(Vec<u8>, Self), StoreError> {
+        let max = self.remaining.min(MAX_CHUNK_MONITORS);
+        let from = self.next_id.take().filter(|_| max > 0);
         let Some(from) = from else { return Ok((Vec::new(), self)) };
-        let monitors = self.state.monitors.list_from(from, max, &self.fits);
-        self.left -= monitors.len();
-        if monitors.len() == max && self.left > 0 {
-            self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));
+        let monitors = self.state.monitor_context.list_from(from, max, &self.matches_filter);
+        self.remaining -= monitors.len();
+        if monitors.len() == max && self.remaining > 0 {
+            self.next_id = monitors.last().map(|last| MonitorId(last.id.0 + 1));
         }
         let states =
-            self.state.queries.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
+            self.state.status_queries.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
         let mut statuses: BTreeMap<MonitorId, Vec<LocationStatus<'_>>> = BTreeMap::new();
         for state in states {
             statuses.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
@@ -181,10 +181,10 @@ impl<F: Fn(&Monitor) -> bool> MonitorReader<F> {
         let chunk = list_response::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
             monitor_id: monitor.id,
             monitor_name: monitor.name(),
-            kind: monitor.monitor_type(),
+            monitor_type: monitor.monitor_type(),
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(now),
-            state: self.state.queries.overall_health(monitor, now).as_str(),
+            state: self.state.status_queries.overall_health(monitor, now).as_str(),
             locations: statuses.remove(&monitor.id).unwrap_or_default(),
         }));
         drop(statuses);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::json_schema as schema;
 use crate::api::error::ApiError;
-use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
 use crate::api::query::QueryParams;
@@ -18,50 +18,50 @@ use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
 
 const GRANULARITIES: [&str; 3] = ["hour", "day", "month"];
 
-pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     let operation = |path, id, about| {
-        Operation::new(Verb::Get, path, id, "slas", about)
-            .with_right(Some(Permission::ViewReports))
-            .with_path_param(Param::new("id", ParamKind::Int(1), "Id of the agreement"))
-            .with_query(&[
+        Operation::new(OperationMethod::Get, path, id, "slas", about)
+            .with_permission(Some(Permission::ViewReports))
+            .with_path_param(Param::new("id", ParamType::Int(1), "Id of the agreement"))
+            .with_query_params(&[
                 Param::new(
                     "from",
-                    ParamKind::Time,
+                    ParamType::Time,
                     "Start of the report; by default that of the current day, month or year, depending on `by`",
                 ),
-                Param::new("thru", ParamKind::Time, "End of the report; now by default and at most"),
+                Param::new("thru", ParamType::Time, "End of the report; now by default and at most"),
                 Param::new(
                     "by",
-                    ParamKind::Choice(&GRANULARITIES),
+                    ParamType::Choice(&GRANULARITIES),
                     "Length of a period; at most 1000 periods, days by default",
                 ),
             ])
     };
     let about = "Figures of an agreement: uptime, availability, response time, error budget and burn rate";
     let as_json = operation("/slas/{id}/report", "getSlaReport", about)
-        .with_response(ResponseSpec::Schema(report_schema()));
+        .with_response(ResponseSpec::JsonSchema(report_schema()));
     let about = "The same figures by period, as CSV";
     let as_csv =
         operation("/slas/{id}/report.csv", "getSlaReportCsv", about).with_response(ResponseSpec::File);
-    routes.route(as_json, json_report).route(as_csv, csv_report)
+    routes.route(as_json, get_json_report).route(as_csv, get_csv_report)
 }
 
-async fn json_report(
+async fn get_json_report(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    Ok(Json(read_report(&state, &caller, id, query).await?).into_response())
+    Ok(Json(compute_report(&state, &caller, id, query).await?).into_response())
 }
 
-async fn csv_report(
+async fn get_csv_report(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let text = read_report(&state, &caller, id, query).await?.to_csv();
+    let text = compute_report(&state, &caller, id, query).await?.to_csv();
     let fields = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"sla-{id}.csv\"")),
@@ -69,7 +69,7 @@ async fn csv_report(
     Ok((fields, text).into_response())
 }
 
-async fn read_report(
+async fn compute_report(
     state: &ApiState,
     caller: &Caller,
     id: i64,
@@ -80,17 +80,17 @@ async fn read_report(
         "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
-        from: query.parse_one("from", time_rule, time),
-        until: query.parse_one("thru", time_rule, time),
+        from: query.parse_value("from", time_rule, time),
+        until: query.parse_value("thru", time_rule, time),
         granularity: query
-            .parse_one("by", "one of `hour`, `day`, `month`", Granularity::parse)
+            .parse_value("by", "one of `hour`, `day`, `month`", Granularity::parse)
             .unwrap_or_default(),
     };
     query.into_result()?;
-    Ok(state.records.sla_report(caller, id, request, &state.queries).await?)
+    Ok(state.records.sla_report(caller, id, request, &state.status_queries).await?)
 }
 
-fn nullable_number(about: &str) -> Value {
+fn nullable_number_schema(about: &str) -> Value {
     json!({"type": ["number", "null"], "description": about})
 }
 
@@ -98,7 +98,7 @@ fn count_schema(about: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": about})
 }
 
-const FIGURES: [&str; 12] = [
+const FIGURE_FIELDS: [&str; 12] = [
     "uptime_percent",
     "availability_percent",
     "response_time",
@@ -118,9 +118,9 @@ fn figures_schema(name: &str, own: Value) -> Value {
     let mut properties = own;
     let mut required: Vec<&str> = Vec::new();
     let all = json!({
-        "uptime_percent": nullable_number("Percent of runs in which any location passed; null without a conclusive run"),
-        "availability_percent": nullable_number("Percent of checks that passed; null without one"),
-        "response_time": nullable_number("Mean seconds of checks that passed, over locations"),
+        "uptime_percent": nullable_number_schema("Percent of runs in which any location passed; null without a conclusive run"),
+        "availability_percent": nullable_number_schema("Percent of checks that passed; null without one"),
+        "response_time": nullable_number_schema("Mean seconds of checks that passed, over locations"),
         "runs_up": count_schema("Runs in which any location passed"),
         "runs_down": count_schema("Runs in which none did and one failed"),
         "ok": count_schema("Checks that passed"),
@@ -136,16 +136,16 @@ fn figures_schema(name: &str, own: Value) -> Value {
     }
     let own: Vec<String> =
         properties.as_object().map(|own| own.keys().cloned().collect()).unwrap_or_default();
-    required.extend(own.iter().map(String::as_str).filter(|key| !FIGURES.contains(key)));
-    required.extend(FIGURES);
-    schema::named_object(name, &required, properties)
+    required.extend(own.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
+    required.extend(FIGURE_FIELDS);
+    schema::named_object_schema(name, &required, properties)
 }
 
 fn goal_schema() -> Value {
     let rate = |about: &str| {
-        nullable_number(&format!("Burn rate {about}: rate of failures relative to the allowed rate"))
+        nullable_number_schema(&format!("Burn rate {about}: rate of failures relative to the allowed rate"))
     };
-    let budget = schema::named_object(
+    let budget = schema::named_object_schema(
         "SlaBudget",
         &[
             "allowed",
@@ -160,7 +160,7 @@ fn goal_schema() -> Value {
         json!({
             "allowed": {"type": "number", "description": "Checks (runs, for an uptime goal) that may fail"},
             "used": count_schema("Those that did"),
-            "left_percent": nullable_number("What is left; below 0 when the goal is missed, null when nothing may fail"),
+            "left_percent": nullable_number_schema("What is left; below 0 when the goal is missed, null when nothing may fail"),
             "burn_rate": rate("over all"),
             "burn_rate_1h": rate("in the last hour"),
             "burn_rate_6h": rate("in the last six hours"),
@@ -168,13 +168,13 @@ fn goal_schema() -> Value {
             "burn_rate_72h": rate("in the last three days"),
         }),
     );
-    schema::named_object(
+    schema::named_object_schema(
         "SlaGoal",
         &["goal", "wanted", "reached", "met"],
         json!({
             "goal": {"type": "string", "enum": ["availability", "uptime", "response_time"]},
             "wanted": {"type": "number", "description": "Agreed value, in percent or seconds"},
-            "reached": nullable_number("Achieved value; null when nothing was counted"),
+            "reached": nullable_number_schema("Achieved value; null when nothing was counted"),
             "met": {"type": "boolean", "description": "Whether the goal is met"},
             "budget": budget,
         }),
@@ -183,22 +183,22 @@ fn goal_schema() -> Value {
 
 fn report_schema() -> Value {
     let period = json!({
-        "period": schema::text("Such as `2026-11-20`, in the account's time zone"),
-        "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end, which is not in it"),
+        "period": schema::string_schema("Such as `2026-11-20`, in the account's time zone"),
+        "from": schema::timestamp_schema("Its start"), "thru": schema::timestamp_schema("Its end, which is not in it"),
     });
     let location = json!({
-        "location_id": schema::integer("Which"), "name": schema::text("Its name; empty when it no longer exists"),
+        "location_id": schema::integer_schema("Which"), "name": schema::string_schema("Its name; empty when it no longer exists"),
     });
-    let blackout = schema::named_object(
+    let blackout = schema::named_object_schema(
         "SlaBlackout",
         &["type", "from", "thru"],
         json!({
             "type": {"type": "string", "enum": ["Monitor", "Alert"]},
-            "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end"),
+            "from": schema::timestamp_schema("Its start"), "thru": schema::timestamp_schema("Its end"),
         }),
     );
     let list = |items: Value| json!({"type": "array", "items": items});
-    schema::named_object(
+    schema::named_object_schema(
         "SlaReport",
         &[
             "sla_id",
@@ -219,14 +219,14 @@ fn report_schema() -> Value {
             "blackouts",
         ],
         json!({
-            "sla_id": schema::integer("The agreement"),
-            "name": schema::text("Its name"),
-            "monitor_id": schema::integer("The monitor"),
-            "monitor_name": schema::text("Its current name; empty when it no longer exists"),
-            "time_zone": schema::text("Time zone of the periods"),
+            "sla_id": schema::integer_schema("The agreement"),
+            "name": schema::string_schema("Its name"),
+            "monitor_id": schema::integer_schema("The monitor"),
+            "monitor_name": schema::string_schema("Its current name; empty when it no longer exists"),
+            "time_zone": schema::string_schema("Time zone of the periods"),
             "by": {"type": "string", "enum": GRANULARITIES},
-            "from": schema::timestamp("Its start"),
-            "thru": schema::timestamp("Its end, which is not in it"),
+            "from": schema::timestamp_schema("Its start"),
+            "thru": schema::timestamp_schema("Its end, which is not in it"),
             "data_from": {"type": ["string", "null"], "format": "date-time",
                 "description": "Time of the oldest stored result; null without one"},
             "complete": {"type": "boolean", "description": "Whether all results of the time range are still stored"},

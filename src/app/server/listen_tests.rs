@@ -40,13 +40,18 @@ async fn start(listen: &[&str], bounds: RequestLimits, tls: Option<Arc<ServerTls
     let listeners = bind_all(&addresses).await.unwrap();
     let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
     let stop = CancellationToken::new();
-    let service = HttpService { router: router(bounds), tls, response_start_timeout: bounds.request_timeout };
+    let service =
+        HttpService { router: router(bounds), tls, response_start_timeout: bounds.response_start_timeout };
     let served = tokio::spawn(serve(listeners, service, stop.clone()));
     Running { at, stop, served }
 }
 
 fn quick(seconds: u64) -> RequestLimits {
-    RequestLimits { body_bytes: 2048, request_timeout: Duration::from_secs(seconds), tls: false }
+    RequestLimits {
+        max_body_bytes: 2048,
+        response_start_timeout: Duration::from_secs(seconds),
+        is_tls_only: false,
+    }
 }
 
 /// Sends `head` and returns the whole response.
@@ -96,7 +101,7 @@ async fn long_responses_are_compressed_and_short_ones_and_events_are_not() {
 
 #[tokio::test]
 async fn a_response_has_a_request_id_and_security_headers() {
-    let running = start(&["127.0.0.1:0"], RequestLimits { tls: true, ..quick(5) }, None).await;
+    let running = start(&["127.0.0.1:0"], RequestLimits { is_tls_only: true, ..quick(5) }, None).await;
     let response = say(running.at[0], &asking("/short", "X-Request-Id: abc-1\r\n")).await;
     assert!(response.contains("x-request-id: abc-1\r\n"), "{response}");
     let forged = say(running.at[0], &asking("/short", "X-Request-Id: a b{}\r\n")).await;

@@ -12,7 +12,7 @@ pub(super) struct CaptureFolder(PathBuf);
 impl CaptureFolder {
     /// Creates the folder and checks that it is writable before any check runs.
     pub(super) fn create(path: PathBuf) -> anyhow::Result<Self> {
-        let created = fs::create_dir_all(&path).and_then(|()| probe_writable(&path));
+        let created = fs::create_dir_all(&path).and_then(|()| require_writable(&path));
         match created {
             Ok(()) => Ok(Self(path)),
             Err(error) => {
@@ -47,7 +47,7 @@ impl CaptureFolder {
 }
 
 /// Checks that a file can be written in `folder`.
-fn probe_writable(folder: &std::path::Path) -> std::io::Result<()> {
+fn require_writable(folder: &std::path::Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".vigie-{}", std::process::id()));
     fs::write(&probe, b"")?;
     fs::remove_file(&probe)

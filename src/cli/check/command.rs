@@ -67,9 +67,9 @@ pub(in crate::cli) struct Args {
 }
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (mut settings, location) = args.location.load()?;
+    let (mut settings, location) = args.location.load_with_location()?;
     let (sets, variables) = super::variables::split_variables(args.set)?;
-    let script = args.file.as_deref().filter(|file| super::subject::is_script(file));
+    let script = args.file.as_deref().filter(|file| super::subject::is_script_file(file));
     if !sets.is_empty() && args.file.is_some() && script.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
         return Err(UsageError::with_hint(
@@ -102,12 +102,12 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         require_script(&subjects)?;
     }
     for subject in &subjects {
-        print_remarks(subject);
+        print_warnings_and_limits(subject);
     }
     let folder = args.screenshots.map(CaptureFolder::create).transpose()?;
     let har = args.har.as_deref().map(HarFile::open).transpose()?;
     let all = super::run::run_checks(&subjects, &settings, &location, har.is_some());
-    let results = crate::cli::process::runtime(false)?.block_on(all)?;
+    let results = crate::cli::process::build_runtime(false)?.block_on(all)?;
     print_results(&results, args.json)?;
     if let Some(har) = har {
         har.write(&results)?;
@@ -115,7 +115,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(folder) = folder {
         folder.write(&results)?;
     }
-    Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
+    Ok(ExitCode::from(worst_exit_code(results.iter().map(|result| result.outcome))))
 }
 
 /// Refuses options that only browser scripts support when no subject is one.
@@ -129,7 +129,7 @@ fn require_script(subjects: &[CheckSubject]) -> anyhow::Result<()> {
 }
 
 /// Prints the limits of a check of `subject`, and the warnings that saving it would give.
-fn print_remarks(subject: &CheckSubject) {
+fn print_warnings_and_limits(subject: &CheckSubject) {
     for warning in &subject.warnings {
         output::print_note(&format!("warning: {warning}"));
     }
@@ -156,7 +156,7 @@ fn print_results(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
 }
 
 /// Returns the exit code of the worst of `outcomes`: error, unknown, warning, ok.
-fn exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
+fn worst_exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
     let worst = outcomes.max_by_key(|outcome| match outcome {
         Outcome::Ok => 0,
         Outcome::Warning => 1,
@@ -195,7 +195,7 @@ mod tests {
             (vec![Unknown, Warning], 3),
             (vec![], 3),
         ] {
-            assert_eq!(exit_code(outcomes.iter().copied()), code, "{outcomes:?}");
+            assert_eq!(worst_exit_code(outcomes.iter().copied()), code, "{outcomes:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::settings::{HostedLocation, Settings};
 use crate::{agent, probe};
 
 /// Monitors of a file that are checked concurrently.
-const MAX_CONCURRENT: usize = 8;
+const MAX_CONCURRENT_CHECKS: usize = 8;
 /// Time for the browsers of aborted checks to exit.
 const BROWSER_EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -40,17 +40,17 @@ pub(super) async fn run_checks(
     };
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
-        let assignment = assignment(subject, settings, location.location.id);
+        let assignment = build_assignment(subject, settings, location.location.id);
         agent::run_check(&assignment, SystemClock.now(), &cx, &cancel).await
     });
-    let results = stream::iter(checks).buffered(MAX_CONCURRENT).collect().await;
+    let results = stream::iter(checks).buffered(MAX_CONCURRENT_CHECKS).collect().await;
     // A browser that does not exit is ended by the next check that needs one.
     let _ = settings.probe.browser_pool.wait_until_all_closed(BROWSER_EXIT_TIMEOUT).await;
     Ok(results)
 }
 
 /// Builds an assignment for `subject`. The monitor id is 0, since nothing is stored.
-fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId) -> Assignment {
+fn build_assignment(subject: &CheckSubject, settings: &Settings, location: LocationId) -> Assignment {
     let monitor = Monitor {
         id: MonitorId(0),
         customer: CustomerId(1),

@@ -32,7 +32,7 @@ pub(super) fn from_arguments(
     settings: &Settings,
 ) -> anyhow::Result<CheckSubject> {
     // The name is the target, as far as its length allows.
-    let name: String = target.chars().take(MAX_NAME).collect();
+    let name: String = target.chars().take(MAX_NAME_CHARS).collect();
     let mut entries = vec![
         text_entry("name", if name.is_empty() { "target" } else { &name }),
         text_entry("billing_plancode", "check"),
@@ -42,7 +42,7 @@ pub(super) fn from_arguments(
 }
 
 /// Whether `file` is a browser script, by its name.
-pub(super) fn is_script(file: &Path) -> bool {
+pub(super) fn is_script_file(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> 
         return Err(UsageError::with_hint(messages.join("\n"), None));
     }
     let stem = file.file_stem().map_or_else(|| text.clone(), |stem| stem.to_string_lossy().into_owned());
-    let name: String = stem.chars().take(MAX_NAME).collect();
+    let name: String = stem.chars().take(MAX_NAME_CHARS).collect();
     // The password is a placeholder: whoever has the file already has the values that it protects.
     let entries = vec![
         text_entry("name", &name),
@@ -87,7 +87,7 @@ fn from_entries(
             )
         })?;
         entries.retain(|(key, _)| key.name != name);
-        entries.push((key_node(name), parse_field_value(kind, name, value)?));
+        entries.push((key_without_position(name), parse_field_value(kind, name, value)?));
     }
     let body = Node { value: NodeValue::Map(entries), position: Position::default() };
     let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
@@ -101,7 +101,7 @@ fn from_entries(
 }
 
 /// Most characters of a name (interface.md 2.1).
-const MAX_NAME: usize = 255;
+const MAX_NAME_CHARS: usize = 255;
 
 /// Adds to the error of a missing port the hint how to write it.
 fn with_port_hint(error: ValidationError) -> ValidationError {
@@ -140,11 +140,11 @@ pub(super) fn from_file(
     match (subjects.is_empty(), name) {
         (false, _) => Ok(subjects),
         (true, None) => Err(UsageError::with_hint(format!("`{path}` holds no monitor"), None)),
-        (true, Some(name)) => Err(no_such_monitor(&path, name, &names)),
+        (true, Some(name)) => Err(unknown_monitor_error(&path, name, &names)),
     }
 }
 
-fn no_such_monitor(file: &str, name: &str, names: &[String]) -> anyhow::Error {
+fn unknown_monitor_error(file: &str, name: &str, names: &[String]) -> anyhow::Error {
     let hint = match closest_match(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("it holds `{}`", names.join("`, `")),
@@ -165,11 +165,14 @@ fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, No
             Some(hint),
         ));
     }
-    Ok(match host_and_port(target) {
+    Ok(match split_host_and_port(target) {
         (host, Some(port)) if has("port") => {
             vec![
                 text_entry("hostname", host),
-                (key_node("port"), Node { value: NodeValue::Int(port), position: Position::default() }),
+                (
+                    key_without_position("port"),
+                    Node { value: NodeValue::Int(port), position: Position::default() },
+                ),
             ]
         }
         (host, None) => vec![text_entry("hostname", host)],
@@ -191,7 +194,7 @@ pub(super) fn target_example(kind: MonitorType) -> &'static str {
 }
 
 /// Splits `host:port` and `[address]:port`; a target with a scheme is not split.
-fn host_and_port(target: &str) -> (&str, Option<i64>) {
+fn split_host_and_port(target: &str) -> (&str, Option<i64>) {
     if target.contains("://") {
         return (target, None);
     }
@@ -215,7 +218,7 @@ fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Resu
     let base_name = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
     let type_table = table::for_type(kind);
     let field = type_table.field(name).or_else(|| type_table.field(base_name?).filter(|field| field.secret));
-    let field = field.ok_or_else(|| fields::unknown_field(kind, name))?;
+    let field = field.ok_or_else(|| fields::unknown_field_error(kind, name))?;
     if matches!(field.field_type, FieldType::Text { .. } | FieldType::TextEnum(_)) {
         return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
     }
@@ -235,19 +238,25 @@ fn without_positions(mut node: Node) -> Node {
     node.value = match node.value {
         NodeValue::List(items) => NodeValue::List(items.into_iter().map(without_positions).collect()),
         NodeValue::Map(entries) => NodeValue::Map(
-            entries.into_iter().map(|(name, node)| (key_node(&name.name), without_positions(node))).collect(),
+            entries
+                .into_iter()
+                .map(|(name, node)| (key_without_position(&name.name), without_positions(node)))
+                .collect(),
         ),
         plain => plain,
     };
     node
 }
 
-fn key_node(name: &str) -> Key {
+fn key_without_position(name: &str) -> Key {
     Key { name: name.to_owned(), position: Position::default() }
 }
 
 fn text_entry(name: &str, value: &str) -> (Key, Node) {
-    (key_node(name), Node { value: NodeValue::Text(value.to_owned()), position: Position::default() })
+    (
+        key_without_position(name),
+        Node { value: NodeValue::Text(value.to_owned()), position: Position::default() },
+    )
 }
 
 #[cfg(test)]
@@ -267,7 +276,7 @@ mod tests {
             ("[2001:db8::1]", "2001:db8::1", None),
             ("smtps://mail.example.com:465", "smtps://mail.example.com:465", None),
         ] {
-            assert_eq!(host_and_port(target), (host, port), "{target}");
+            assert_eq!(split_host_and_port(target), (host, port), "{target}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::pipeline::{LoadPipeline, LoadStore};
-use super::report::{LoadReport, Measurements};
+use super::report::{LoadMeasurements, LoadReport};
 use super::targets::LoadTargets;
 use crate::cli::output::UsageError;
 use crate::cli::process::raise_descriptor_limit;
@@ -18,10 +18,10 @@ use crate::domain::MonitorType;
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Time between two samples of the memory usage.
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
+const MEMORY_SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Longest default warm-up, in seconds.
-const DEFAULT_MAX_WARM_UP: u64 = 10;
+const MAX_DEFAULT_WARM_UP_SECONDS: u64 = 10;
 
 /// Measure how many monitors this host can run
 ///
@@ -63,8 +63,8 @@ pub(in crate::cli) struct Args {
 }
 
 impl Args {
-    fn warm_up(&self) -> Duration {
-        let default = u64::from(self.interval).min(DEFAULT_MAX_WARM_UP);
+    fn warm_up_duration(&self) -> Duration {
+        let default = u64::from(self.interval).min(MAX_DEFAULT_WARM_UP_SECONDS);
         Duration::from_secs(self.warm_up.map_or(default, u64::from))
     }
 }
@@ -72,55 +72,62 @@ impl Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
     let kind = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
-    let report = crate::cli::process::runtime(true)?.block_on(measure(&args, kind))?;
-    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.to_table() };
+    let report = crate::cli::process::build_runtime(true)?.block_on(measure_load(&args, kind))?;
+    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
-    let targets = LoadTargets::start().await?;
+async fn measure_load(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
+    let targets = LoadTargets::start_responder().await?;
     if targets.monitor_fields(kind, 0).is_none() {
         let hint = "targets exist for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
         return Err(UsageError::with_hint(format!("type `{kind}` has no built-in target"), Some(hint)));
     }
-    let mut settings = args.settings.load()?;
+    let mut settings = args.settings.load_settings()?;
     targets.trust_target_ca(&mut settings);
     let store = LoadStore::open(args.data.as_deref(), settings.store.cache_bytes)?;
     let length = Duration::from_secs(u64::from(args.duration));
     let pipeline = LoadPipeline::start(&settings, &store)?;
     let planned = super::pipeline::build_monitors(&targets, kind, args.monitors, args.interval, &settings)?;
     let monitors = planned.documents.len();
-    let started_at = SystemClock.now() + args.warm_up();
-    pipeline.counter.set_window(started_at..started_at + length);
-    pipeline.plan(planned.assignments).await?;
+    let started_at = SystemClock.now() + args.warm_up_duration();
+    pipeline.run_counter.set_measured_window(started_at..started_at + length);
+    pipeline.plan_assignments(planned.assignments).await?;
     let rss_idle_bytes = super::process_usage::resident_bytes();
 
     let mut rss_peak_bytes = rss_idle_bytes;
     let (mut cpu, mut stored) = (Duration::ZERO, 0);
     if args.duration > 0 {
-        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(started_at).await);
-        let before = (super::process_usage::cpu_time(), pipeline.stored_results());
-        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(started_at + length).await);
+        rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(started_at).await);
+        let before = (super::process_usage::cpu_time(), pipeline.stored_count());
+        rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(started_at + length).await);
         cpu = super::process_usage::cpu_time().saturating_sub(before.0);
-        stored = pipeline.stored_results() - before.1;
+        stored = pipeline.stored_count() - before.1;
     }
-    let counts = pipeline.stop(DRAIN_TIMEOUT).await?;
+    let counts = pipeline.drain_and_stop(DRAIN_TIMEOUT).await?;
     rss_peak_bytes = rss_peak_bytes.max(super::process_usage::resident_bytes());
     // A server keeps the documents in memory, so they must count in the measured memory.
     drop(planned.documents);
-    if let Some(reason) = &counts.first_reason {
-        output::print_note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok));
+    if let Some(reason) = &counts.first_not_ok_reason {
+        output::print_note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok_runs));
     }
     let took = length;
-    Ok(LoadReport::from_counts(
+    Ok(LoadReport::from_totals(
         &counts,
-        &Measurements { monitors, cpu, duration: took, stored, rss_idle_bytes, rss_peak_bytes },
+        &LoadMeasurements {
+            monitor_count: monitors,
+            cpu_time: cpu,
+            window_length: took,
+            stored_count: stored,
+            rss_idle_bytes,
+            rss_peak_bytes,
+        },
     ))
 }
 
 /// Waits until `end`, and returns the highest resident memory measured meanwhile, in bytes.
-async fn peak_memory_until(end: crate::domain::Timestamp) -> u64 {
+async fn wait_and_sample_peak_memory(end: crate::domain::Timestamp) -> u64 {
     let mut peak = 0;
     loop {
         peak = peak.max(super::process_usage::resident_bytes());
@@ -128,6 +135,6 @@ async fn peak_memory_until(end: crate::domain::Timestamp) -> u64 {
         if left.is_zero() {
             return peak;
         }
-        SystemClock.sleep(left.min(SAMPLE_INTERVAL)).await;
+        SystemClock.sleep(left.min(MEMORY_SAMPLE_INTERVAL)).await;
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-use super::run_counter::{RunCounter, RunCounts};
+use super::run_counter::{RunCounter, RunTotals};
 use super::targets::LoadTargets;
 use crate::agent::{
     AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle,
@@ -35,13 +35,13 @@ const CHANGES_PER_CALL: usize = 10_000;
 /// The database of a load run: in the given folder, or in a temporary one that is removed on drop.
 pub(super) struct LoadStore {
     store: Arc<CountingIngest>,
-    temporary: Option<PathBuf>,
+    temporary_folder: Option<PathBuf>,
 }
 
 /// Counts the results that the store acknowledged.
 struct CountingIngest {
     store: SqliteStore,
-    stored: AtomicU64,
+    stored_count: AtomicU64,
 }
 
 impl Ingest for CountingIngest {
@@ -49,7 +49,7 @@ impl Ingest for CountingIngest {
         let results = commit.results.len() as u64;
         Box::pin(async move {
             self.store.commit(commit).await?;
-            self.stored.fetch_add(results, Ordering::Relaxed);
+            self.stored_count.fetch_add(results, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -73,13 +73,16 @@ impl LoadStore {
         }
         let sqlite = SqliteSettings { cache_bytes, ..SqliteSettings::default() };
         let store = SqliteStore::open(&path, &sqlite)?;
-        Ok(Self { store: Arc::new(CountingIngest { store, stored: AtomicU64::new(0) }), temporary })
+        Ok(Self {
+            store: Arc::new(CountingIngest { store, stored_count: AtomicU64::new(0) }),
+            temporary_folder: temporary,
+        })
     }
 }
 
 impl Drop for LoadStore {
     fn drop(&mut self) {
-        if let Some(folder) = &self.temporary {
+        if let Some(folder) = &self.temporary_folder {
             // If it fails, the leftovers are in the folder for temporary files.
             let _ = std::fs::remove_dir_all(folder);
         }
@@ -92,18 +95,18 @@ pub(super) struct LoadPipeline {
     ingestor: Arc<Ingestor>,
     store: Arc<CountingIngest>,
     /// Counts of the results.
-    pub(super) counter: Arc<RunCounter>,
+    pub(super) run_counter: Arc<RunCounter>,
 }
 
 /// Counts a result before it goes to the ingestor.
 struct CountingSink {
-    counter: Arc<RunCounter>,
+    run_counter: Arc<RunCounter>,
     ingestor: Arc<Ingestor>,
 }
 
 impl ResultSink for CountingSink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        self.counter.record(&result);
+        self.run_counter.record(&result);
         Box::pin(self.ingestor.submit(result))
     }
 }
@@ -119,13 +122,13 @@ impl LoadPipeline {
         let ingest: Arc<dyn Ingest> = store.store.clone();
         let ingestor =
             Arc::new(Ingestor::start(ingest, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
-        let sink = CountingSink { counter: Arc::clone(&counter), ingestor: Arc::clone(&ingestor) };
+        let sink = CountingSink { run_counter: Arc::clone(&counter), ingestor: Arc::clone(&ingestor) };
         let runner = agent::start_runner(admission_limits(settings), cx, Arc::new(sink), metrics);
-        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), counter })
+        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), run_counter: counter })
     }
 
     /// Plans `assignments`; returns when all of them are planned.
-    pub(super) async fn plan(&self, assignments: Vec<Arc<Assignment>>) -> anyhow::Result<()> {
+    pub(super) async fn plan_assignments(&self, assignments: Vec<Arc<Assignment>>) -> anyhow::Result<()> {
         let mut assignments = assignments.into_iter();
         loop {
             let changes: Vec<AssignmentChange> =
@@ -138,15 +141,15 @@ impl LoadPipeline {
     }
 
     /// Results that the store has acknowledged so far.
-    pub(super) fn stored_results(&self) -> u64 {
-        self.store.stored.load(Ordering::Relaxed)
+    pub(super) fn stored_count(&self) -> u64 {
+        self.store.stored_count.load(Ordering::Relaxed)
     }
 
     /// Waits for running checks, stores every result, and returns the counts.
-    pub(super) async fn stop(self, within: Duration) -> anyhow::Result<RunCounts> {
+    pub(super) async fn drain_and_stop(self, within: Duration) -> anyhow::Result<RunTotals> {
         self.runner.shutdown(within).await;
         match self.ingestor.drain(within).await {
-            0 => Ok(self.counter.counts()),
+            0 => Ok(self.run_counter.totals()),
             lost => Err(anyhow!("the store did not accept {lost} results within {} s", within.as_secs())),
         }
     }

@@ -4,16 +4,18 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::run_counter::RunCounts;
+use super::run_counter::RunTotals;
 use crate::service::details::format_duration;
 
 /// Measurements of a load run. The JSON keys are those of behaviour.md 9, followed by a few more.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct LoadReport {
     /// Executed runs within the measured time.
-    pub(super) checks: u64,
+    #[serde(rename = "checks")]
+    pub(super) executed_runs: u64,
     /// Missed runs.
-    pub(super) missed: u64,
+    #[serde(rename = "missed")]
+    pub(super) missed_runs: u64,
     /// Median start lateness, in microseconds.
     pub(super) lateness_p50_us: u64,
     /// 99th percentile of the start lateness, in microseconds.
@@ -23,60 +25,66 @@ pub(super) struct LoadReport {
     /// Processor time of the whole pipeline per check, in microseconds.
     pub(super) cpu_us_per_check: f64,
     /// Results that the store acknowledged per second.
-    pub(super) stored_per_s: f64,
+    #[serde(rename = "stored_per_s")]
+    pub(super) stored_results_per_second: f64,
     /// Resident memory after planning all monitors, in bytes.
     pub(super) rss_idle_bytes: u64,
     /// Highest resident memory until the end, in bytes.
     pub(super) rss_peak_bytes: u64,
     /// Planned monitors.
-    pub(super) monitors: usize,
+    #[serde(rename = "monitors")]
+    pub(super) monitor_count: usize,
     /// Checks with another outcome than ok.
-    pub(super) not_ok: u64,
+    #[serde(rename = "not_ok")]
+    pub(super) not_ok_runs: u64,
 }
 
 /// Measurements besides the counts.
-pub(super) struct Measurements {
-    pub(super) monitors: usize,
-    pub(super) cpu: Duration,
-    pub(super) duration: Duration,
-    pub(super) stored: u64,
+pub(super) struct LoadMeasurements {
+    pub(super) monitor_count: usize,
+    pub(super) cpu_time: Duration,
+    pub(super) window_length: Duration,
+    pub(super) stored_count: u64,
     pub(super) rss_idle_bytes: u64,
     pub(super) rss_peak_bytes: u64,
 }
 
 impl LoadReport {
     /// Computes the report from `counts` and `measured`. A ratio with a zero divisor is 0.
-    pub(super) fn from_counts(counts: &RunCounts, measured: &Measurements) -> Self {
+    pub(super) fn from_totals(counts: &RunTotals, measured: &LoadMeasurements) -> Self {
         let per =
             |whole: f64, parts: f64| if parts > 0.0 { (whole / parts * 10.0).round() / 10.0 } else { 0.0 };
-        let percentile_us = |percentile| counts.lateness_us.value_at_percentile(percentile);
+        let percentile_us = |percentile| counts.start_lateness_us.value_at_percentile(percentile);
         Self {
-            checks: counts.checks,
-            missed: counts.missed,
+            executed_runs: counts.executed_runs,
+            missed_runs: counts.missed_runs,
             lateness_p50_us: percentile_us(50.0),
             lateness_p99_us: percentile_us(99.0),
-            lateness_max_us: counts.lateness_us.max(),
-            cpu_us_per_check: per(measured.cpu.as_secs_f64() * 1e6, counts.checks as f64),
-            stored_per_s: per(measured.stored as f64, measured.duration.as_secs_f64()),
+            lateness_max_us: counts.start_lateness_us.max(),
+            cpu_us_per_check: per(measured.cpu_time.as_secs_f64() * 1e6, counts.executed_runs as f64),
+            stored_results_per_second: per(
+                measured.stored_count as f64,
+                measured.window_length.as_secs_f64(),
+            ),
             rss_idle_bytes: measured.rss_idle_bytes,
             rss_peak_bytes: measured.rss_peak_bytes,
-            monitors: measured.monitors,
-            not_ok: counts.not_ok,
+            monitor_count: measured.monitor_count,
+            not_ok_runs: counts.not_ok_runs,
         }
     }
 
     /// Renders a table for people.
-    pub(super) fn to_table(&self) -> String {
+    pub(super) fn render_table(&self) -> String {
         let rows = [
-            ("monitors", self.monitors.to_string()),
-            ("checks done", self.checks.to_string()),
-            ("not ok", self.not_ok.to_string()),
-            ("missed", self.missed.to_string()),
+            ("monitors", self.monitor_count.to_string()),
+            ("checks done", self.executed_runs.to_string()),
+            ("not ok", self.not_ok_runs.to_string()),
+            ("missed", self.missed_runs.to_string()),
             ("start lateness p50", format_duration(self.lateness_p50_us)),
             ("start lateness p99", format_duration(self.lateness_p99_us)),
             ("start lateness max", format_duration(self.lateness_max_us)),
             ("CPU per check", format!("{} µs", self.cpu_us_per_check)),
-            ("results stored", format!("{} a second", self.stored_per_s)),
+            ("results stored", format!("{} a second", self.stored_results_per_second)),
             ("memory, idle", format_megabytes(self.rss_idle_bytes)),
             ("memory, peak", format_megabytes(self.rss_peak_bytes)),
         ];

@@ -12,61 +12,69 @@ const MAX_LATENESS_US: u64 = 3_600_000_000;
 
 /// Counter of the runs that are planned within a window.
 pub(super) struct RunCounter {
-    inner: Mutex<(Range<Timestamp>, RunCounts)>,
+    window_and_totals: Mutex<(Range<Timestamp>, RunTotals)>,
 }
 
 /// Counts of runs.
 #[derive(Clone)]
-pub(super) struct RunCounts {
+pub(super) struct RunTotals {
     /// Executed runs.
-    pub(super) checks: u64,
+    pub(super) executed_runs: u64,
     /// Executed runs with another outcome than ok.
-    pub(super) not_ok: u64,
+    pub(super) not_ok_runs: u64,
     /// Missed runs.
-    pub(super) missed: u64,
+    pub(super) missed_runs: u64,
     /// Start lateness of executed runs, in microseconds.
-    pub(super) lateness_us: Histogram<u64>,
+    pub(super) start_lateness_us: Histogram<u64>,
     /// First reason of a run that was not ok.
-    pub(super) first_reason: Option<String>,
+    pub(super) first_not_ok_reason: Option<String>,
 }
 
 impl RunCounter {
-    /// Creates a counter that counts nothing until [`RunCounter::set_window`].
+    /// Creates a counter that counts nothing until [`RunCounter::set_measured_window`].
     pub(super) fn new() -> anyhow::Result<Self> {
         let lateness_us = Histogram::new_with_bounds(1, MAX_LATENESS_US, 3)?;
-        let counts = RunCounts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };
+        let counts = RunTotals {
+            executed_runs: 0,
+            not_ok_runs: 0,
+            missed_runs: 0,
+            start_lateness_us: lateness_us,
+            first_not_ok_reason: None,
+        };
         let never = Timestamp::default()..Timestamp::default();
-        Ok(Self { inner: Mutex::new((never, counts)) })
+        Ok(Self { window_and_totals: Mutex::new((never, counts)) })
     }
 
     /// Counts runs that are planned within `window`.
-    pub(super) fn set_window(&self, window: Range<Timestamp>) {
-        self.inner.lock().0 = window;
+    pub(super) fn set_measured_window(&self, window: Range<Timestamp>) {
+        self.window_and_totals.lock().0 = window;
     }
 
     /// Counts `result`.
     pub(super) fn record(&self, result: &CheckResult) {
-        let mut inner = self.inner.lock();
+        let mut inner = self.window_and_totals.lock();
         let (window, counts) = &mut *inner;
         if !window.contains(&result.planned_at) {
             return;
         }
         let Some(lateness) = result.lateness() else {
-            counts.missed += u64::from(result.slots());
+            counts.missed_runs += u64::from(result.run_count());
             return;
         };
-        counts.checks += 1;
-        counts.lateness_us.saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(MAX_LATENESS_US));
+        counts.executed_runs += 1;
+        counts
+            .start_lateness_us
+            .saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(MAX_LATENESS_US));
         if result.outcome != Outcome::Ok {
-            counts.not_ok += 1;
-            if counts.first_reason.is_none() {
-                counts.first_reason = result.reasons.first().cloned();
+            counts.not_ok_runs += 1;
+            if counts.first_not_ok_reason.is_none() {
+                counts.first_not_ok_reason = result.reasons.first().cloned();
             }
         }
     }
 
     /// The counts so far.
-    pub(super) fn counts(&self) -> RunCounts {
-        self.inner.lock().1.clone()
+    pub(super) fn totals(&self) -> RunTotals {
+        self.window_and_totals.lock().1.clone()
     }
 }

@@ -19,15 +19,15 @@ const TARGET_ADDRESSES: u8 = 16;
 
 /// A running responder, ended on drop.
 pub(super) struct LoadTargets {
-    addresses: BuiltInTargetAddresses,
+    responder_addresses: BuiltInTargetAddresses,
     ca_pem: String,
     // The child handle holds its standard input open; dropping the handle closes it, and the child exits.
-    _child: Child,
+    _responder_process: Child,
 }
 
 impl LoadTargets {
     /// Starts this same binary as a responder and waits until it listens.
-    pub(super) async fn start() -> anyhow::Result<Self> {
+    pub(super) async fn start_responder() -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let mut child = Command::new(program)
             .args(["responder", "--spread", &TARGET_ADDRESSES.to_string()])
@@ -41,7 +41,11 @@ impl LoadTargets {
         BufReader::new(stdout).read_line(&mut line).await?;
         let greeting: ListeningLine =
             serde_json::from_str(&line).context("the built-in targets did not print their addresses")?;
-        Ok(Self { addresses: greeting.addresses, ca_pem: greeting.ca_pem, _child: child })
+        Ok(Self {
+            responder_addresses: greeting.addresses,
+            ca_pem: greeting.ca_pem,
+            _responder_process: child,
+        })
     }
 
     /// Makes checks with `settings` trust the HTTPS target.
@@ -58,12 +62,14 @@ impl LoadTargets {
     pub(super) fn monitor_fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
         let at = |first| nth_target_address(first, index, TARGET_ADDRESSES);
         let specific = match kind {
-            MonitorType::Website => json!({"url": format!("http://{}/", at(self.addresses.http))}),
-            MonitorType::WebsiteSsl => json!({"url": format!("https://{}/", at(self.addresses.https))}),
-            MonitorType::Tcp => host_and_port(at(self.addresses.tcp)),
-            MonitorType::Ping => json!({"hostname": at(self.addresses.tcp).ip()}),
+            MonitorType::Website => json!({"url": format!("http://{}/", at(self.responder_addresses.http))}),
+            MonitorType::WebsiteSsl => {
+                json!({"url": format!("https://{}/", at(self.responder_addresses.https))})
+            }
+            MonitorType::Tcp => hostname_and_port_fields(at(self.responder_addresses.tcp)),
+            MonitorType::Ping => json!({"hostname": at(self.responder_addresses.tcp).ip()}),
             MonitorType::NameServer => {
-                let mut fields = host_and_port(at(self.addresses.dns));
+                let mut fields = hostname_and_port_fields(at(self.responder_addresses.dns));
                 fields["name_to_resolve"] = json!("www.example.test");
                 fields
             }
@@ -77,6 +83,6 @@ impl LoadTargets {
     }
 }
 
-fn host_and_port(address: std::net::SocketAddr) -> Value {
+fn hostname_and_port_fields(address: std::net::SocketAddr) -> Value {
     json!({"hostname": address.ip(), "port": address.port()})
 }

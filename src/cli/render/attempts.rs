@@ -11,11 +11,11 @@ use crate::service::details::{AttemptView, HopHeading, format_duration};
 pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     out.push('\n');
     if attempt.has_other_attempts {
-        render_heading(out, attempt, style);
+        render_attempt_heading(out, attempt, style);
     }
     for hop in &attempt.hops {
         if let Some(title) = &hop.heading {
-            render_hop_title(out, title, style);
+            render_hop_heading(out, title, style);
         }
         phase_bars::render_phase_bars(out, &hop.phases, hop.offset_us, attempt.total_us, style);
     }
@@ -24,7 +24,7 @@ pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style:
     }
 }
 
-fn render_heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
+fn render_attempt_heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     let title = style.bold(&format!("attempt {}", attempt.number));
     let duration = format_duration(attempt.total_us);
     let _ = match &attempt.failed_phase {
@@ -33,7 +33,7 @@ fn render_heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     };
 }
 
-fn render_hop_title(out: &mut String, hop: &HopHeading<'_>, style: Style) {
+fn render_hop_heading(out: &mut String, hop: &HopHeading<'_>, style: Style) {
     let from = hop.server_address.map_or(String::new(), |address| format!(" from {address}"));
     let response = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
     let _ = writeln!(

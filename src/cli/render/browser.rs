@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::objects;
-use super::text::{escape_controls, shortened_url};
+use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{
@@ -11,9 +11,9 @@ use crate::service::details::{
 };
 
 /// Objects of a step that are printed; the JSON has all of them.
-const MAX_OBJECTS: usize = 15;
+const MAX_PRINTED_OBJECTS: usize = 15;
 /// Console lines of a step that are printed.
-const MAX_CONSOLE_LINES: usize = 5;
+const MAX_PRINTED_CONSOLE_LINES: usize = 5;
 /// Most characters of a printed console line.
 const MAX_LINE_CHARS: usize = 160;
 
@@ -28,10 +28,10 @@ pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>, style:
 }
 
 /// Prints the details below the line of a step.
-pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
+pub(super) fn render_browser_step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
     if !step.url.is_empty() {
         let status = step.http_status.map_or(String::new(), |status| format!(" {status}"));
-        let (at, url, title) = (style.dim("at "), shortened_url(step.url), escape_controls(step.title));
+        let (at, url, title) = (style.dim("at "), shorten_url(step.url), escape_controls(step.title));
         let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
     }
     let measures = step.metrics.iter().flatten().map(|measure| measure.format_with(format_duration));
@@ -39,41 +39,45 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
     if !measures.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("measured"), measures.join(", "));
     }
-    let actions: Vec<String> = step.actions.iter().map(|action| action_text(action, style)).collect();
+    let actions: Vec<String> = step.actions.iter().map(|action| format_action(action, style)).collect();
     if !actions.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("actions"), actions.join(" → "));
     }
     let span = waterfall_span_us(&step.objects);
-    for object in step.objects.iter().take(MAX_OBJECTS) {
+    for object in step.objects.iter().take(MAX_PRINTED_OBJECTS) {
         objects::render_object(out, object, span, style);
     }
-    let more = step.hidden_object_count(MAX_OBJECTS);
+    let more = step.hidden_object_count(MAX_PRINTED_OBJECTS);
     if more > 0 {
         let _ = writeln!(out, "  … {more} more objects, see --json");
     }
-    for line in step.console.iter().take(MAX_CONSOLE_LINES) {
+    for line in step.console.iter().take(MAX_PRINTED_CONSOLE_LINES) {
         render_console_line(out, line, style);
     }
-    if step.console.len() > MAX_CONSOLE_LINES {
+    if step.console.len() > MAX_PRINTED_CONSOLE_LINES {
         let _ = writeln!(
             out,
             "  … {} more lines of the console, see --json",
-            step.console.len() - MAX_CONSOLE_LINES
+            step.console.len() - MAX_PRINTED_CONSOLE_LINES
         );
     }
 }
 
-fn action_text(action: &ActionView<'_>, style: Style) -> String {
+fn format_action(action: &ActionView<'_>, style: Style) -> String {
     if action.was_skipped {
         return format!("{} (skipped)", action.name);
     }
     let text = format!("{} {}", action.name, format_duration(action.total_us));
-    if action.passed { text } else { style.outcome(Outcome::Error, &text) }
+    if action.passed { text } else { style.in_outcome_color(Outcome::Error, &text) }
 }
 
 fn render_console_line(out: &mut String, line: &ConsoleLine<'_>, style: Style) {
     let outcome = if line.is_error { Outcome::Error } else { Outcome::Warning };
     let text: String = escape_controls(line.text).chars().take(MAX_LINE_CHARS).collect();
-    let _ =
-        writeln!(out, "      {}  {}: {text}", style.outcome(outcome, "log"), escape_controls(line.source));
+    let _ = writeln!(
+        out,
+        "      {}  {}: {text}",
+        style.in_outcome_color(outcome, "log"),
+        escape_controls(line.source)
+    );
 }

@@ -34,7 +34,7 @@ pub fn render_check(result: &CheckResult, style: Style) -> String {
 
 /// Prints the first line: outcome, monitor, duration.
 fn render_verdict(out: &mut String, result: &CheckResult, style: Style) {
-    let outcome = style.outcome(result.outcome, result.outcome.name());
+    let outcome = style.in_outcome_color(result.outcome, result.outcome.name());
     let name = style.bold(&format!("`{}`", escape_controls(&result.monitor_name)));
     let duration = format_duration(result.duration_us);
     let status = Some(status_description(result)).filter(|text| !text.is_empty());

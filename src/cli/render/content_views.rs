@@ -15,7 +15,7 @@ pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_
             out,
             "view  {}  {}  {} objects, {} bytes in {}",
             escape_controls(view.name),
-            style.outcome(outcome, text),
+            style.in_outcome_color(outcome, text),
             view.object_count,
             format_grouped(view.decoded_bytes),
             format_duration(view.total_us)

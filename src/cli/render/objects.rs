@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use super::phase_bars;
-use super::text::{escape_controls, shortened_url};
+use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{ObjectView, format_duration, format_grouped};
 
 /// Prints one object, in a waterfall that spans `span` microseconds.
 pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
-    let (lead, bar) = phase_bars::bar_text(object.started_us, object.total_us, span);
+    let (lead, bar) = phase_bars::dots_and_bar(object.started_us, object.total_us, span);
     let filled = lead.chars().count() + bar.chars().count();
-    let rest = " ".repeat(phase_bars::BAR_WIDTH.saturating_sub(filled));
+    let rest = " ".repeat(phase_bars::BAR_CELLS.saturating_sub(filled));
     let status = match object.http_status {
         _ if object.was_blocked => "blocked".to_owned(),
         None => "–".to_owned(),
@@ -22,12 +22,17 @@ pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64
         out,
         "  {}{}{rest} {:>9} {:>11} {status:>3}  {}",
         style.dim(&lead),
-        style.bar(&bar),
+        style.in_bar_color(&bar),
         format_duration(object.total_us),
         format_grouped(object.decoded_bytes),
-        shortened_url(object.url)
+        shorten_url(object.url)
     );
     if let Some(reason) = &object.failure_reason {
-        let _ = writeln!(out, "      {}  {}", style.outcome(Outcome::Error, "why"), escape_controls(reason));
+        let _ = writeln!(
+            out,
+            "      {}  {}",
+            style.in_outcome_color(Outcome::Error, "why"),
+            escape_controls(reason)
+        );
     }
 }

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::objects;
-use super::text::shortened_url;
+use super::text::shorten_url;
 use crate::cli::style::Style;
 use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span_us};
 
 /// Objects that are printed; the JSON has all of them.
-const MAX_OBJECTS: usize = 60;
+const MAX_PRINTED_OBJECTS: usize = 60;
 
 /// Prints the page, after an empty line.
 pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
@@ -29,17 +29,17 @@ pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
     }
     let _ = writeln!(out, "\n  {}", style.bold(&line));
     let span = waterfall_span_us(&page.objects);
-    for object in page.objects.iter().take(MAX_OBJECTS) {
+    for object in page.objects.iter().take(MAX_PRINTED_OBJECTS) {
         objects::render_object(out, object, span, style);
     }
-    if count > MAX_OBJECTS {
-        let _ = writeln!(out, "  … {} more objects, see --json", count - MAX_OBJECTS);
+    if count > MAX_PRINTED_OBJECTS {
+        let _ = writeln!(out, "  … {} more objects, see --json", count - MAX_PRINTED_OBJECTS);
     }
     for change in &page.changes {
         let _ = writeln!(
             out,
             "  note  {}",
-            change.format(&format!("`{}`", shortened_url(change.url)), format_grouped)
+            change.format(&format!("`{}`", shorten_url(change.url)), format_grouped)
         );
     }
 }

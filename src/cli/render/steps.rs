@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::browser;
-use super::text::{escape_controls, shortened_url};
+use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{RequestView, StepView, format_duration};
@@ -21,7 +21,7 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], style: Styl
     for step in steps {
         render_step(out, step, width, style);
         if let Some(browser_step) = &step.browser {
-            browser::render_step(out, browser_step, style);
+            browser::render_browser_step(out, browser_step, style);
         }
     }
 }
@@ -29,9 +29,9 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], style: Styl
 fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
     let (outcome, text) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
     let name: String = escape_controls(step.name).chars().take(width).collect();
-    let text = style.outcome(outcome, &format!("{text:<6}"));
+    let text = style.in_outcome_color(outcome, &format!("{text:<6}"));
     let duration = format_duration(step.total_us);
-    let request = step.last_request.as_ref().map(request_text).unwrap_or_default();
+    let request = step.last_request.as_ref().map(format_last_request).unwrap_or_default();
     let number = style.bold(&format!("{:>4}", step.number));
     let _ = writeln!(out, "{number}  {name:<width$}  {text} {duration:>9}{request}");
     for (index, reason) in step.reasons.iter().enumerate() {
@@ -44,12 +44,12 @@ fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style
     }
 }
 
-fn request_text(request: &RequestView<'_>) -> String {
+fn format_last_request(request: &RequestView<'_>) -> String {
     let status = request.http_status.map_or_else(|| "no response".to_owned(), |status| status.to_string());
     let more = match request.earlier_requests {
         0 => String::new(),
         1 => ", the second exchange".to_owned(),
         earlier => format!(", after {earlier} others"),
     };
-    format!("  {} `{}` {status}{more}", request.method, shortened_url(request.url))
+    format!("  {} `{}` {status}{more}", request.method, shorten_url(request.url))
 }

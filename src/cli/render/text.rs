@@ -18,7 +18,7 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
 }
 
 /// Shortens a URL to fit a line.
-pub(super) fn shortened_url(url: &str) -> String {
+pub(super) fn shorten_url(url: &str) -> String {
     truncate(&escape_controls(url), MAX_URL_CHARS)
 }
 

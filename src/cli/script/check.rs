@@ -11,7 +11,7 @@ use crate::script::language::Script;
 use crate::settings::read_config_text;
 
 /// Longest script that a monitor can have, in bytes (fields.md 2).
-const MAX_BYTES: usize = 10 * 1024 * 1024;
+const MAX_SCRIPT_BYTES: usize = 10 * 1024 * 1024;
 
 /// List all errors in browser scripts
 ///
@@ -47,14 +47,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn check_file(file: &Path) -> (String, usize) {
     let name = file.display();
     let text = match read_config_text(file) {
-        Ok(text) if text.len() > MAX_BYTES => {
-            return (format!("{name}: is larger than {} MiB\n", MAX_BYTES >> 20), 1);
+        Ok(text) if text.len() > MAX_SCRIPT_BYTES => {
+            return (format!("{name}: is larger than {} MiB\n", MAX_SCRIPT_BYTES >> 20), 1);
         }
         Ok(text) => text,
         Err(error) => return (format!("{name}: {error}\n"), 1),
     };
     match Script::parse(&text) {
-        Ok(script) => (summary(&name.to_string(), &script), 0),
+        Ok(script) => (summarize_script(&name.to_string(), &script), 0),
         Err(errors) => {
             let mut report = String::new();
             for error in &errors {
@@ -71,7 +71,7 @@ fn check_file(file: &Path) -> (String, usize) {
 }
 
 /// Describes the contents of a script without errors.
-fn summary(name: &str, script: &Script) -> String {
+fn summarize_script(name: &str, script: &Script) -> String {
     let actions = script.steps.iter().map(|step| step.actions.len()).sum();
     let mut text = format!(
         "{name}: {}, {}",
@@ -88,7 +88,7 @@ fn summary(name: &str, script: &Script) -> String {
     text.push('\n');
     for (index, step) in script.steps.iter().enumerate() {
         let names: Vec<&str> = step.actions.iter().map(|action| action.kind.name()).collect();
-        let _ = writeln!(text, "  {}. {}: {}", index + 1, step.name, shortened_list(&names));
+        let _ = writeln!(text, "  {}. {}: {}", index + 1, step.name, shorten_list(&names));
     }
     for variable in &script.variables {
         let kind = if variable.protected { ", protected" } else { "" };
@@ -111,7 +111,7 @@ fn summary(name: &str, script: &Script) -> String {
 }
 
 /// Lists the actions of a step; of a long step only the first ones.
-fn shortened_list(names: &[&str]) -> String {
+fn shorten_list(names: &[&str]) -> String {
     const MAX_LISTED: usize = 12;
     match names.len().checked_sub(MAX_LISTED) {
         None | Some(0) => names.join(", "),

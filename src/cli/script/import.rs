@@ -14,7 +14,7 @@ use crate::settings::read_config_text;
 use crate::syntax::closest_match;
 
 /// Longest project file, in bytes.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
+const MAX_PROJECT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Turn a project of Selenium IDE into browser scripts
 ///
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             continue;
         };
         let target = match folder {
-            Some(folder) => Some(folder.join(file_name(name, &mut used_names))),
+            Some(folder) => Some(folder.join(unique_file_name(name, &mut used_names))),
             None => args.output.clone(),
         };
         write_script(&script, target.as_deref())?;
@@ -80,8 +80,11 @@ fn read_project(file: &Path) -> anyhow::Result<SideProject> {
     let name = file.display();
     let text =
         read_config_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
-    if text.len() > MAX_BYTES {
-        return Err(UsageError::with_hint(format!("`{name}` is larger than {} MiB", MAX_BYTES >> 20), None));
+    if text.len() > MAX_PROJECT_BYTES {
+        return Err(UsageError::with_hint(
+            format!("`{name}` is larger than {} MiB", MAX_PROJECT_BYTES >> 20),
+            None,
+        ));
     }
     SideProject::parse(&text).map_err(|error| {
         let position = error.position;
@@ -138,7 +141,7 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// Returns a file name for the test `name` that is not in `used_names`, and adds it there.
-fn file_name(name: &str, used_names: &mut Vec<String>) -> String {
+fn unique_file_name(name: &str, used_names: &mut Vec<String>) -> String {
     let sanitize = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let stem: String = name.to_lowercase().chars().map(sanitize).take(80).collect();
     let stem = stem.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");

@@ -24,7 +24,7 @@ impl TrackedMonitor {
             check_id: result.check_id,
             outcome: result.outcome,
             status: result.status,
-            run_count: result.slots(),
+            run_count: result.run_count(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
             failing_step: result.failing_step().map(|step| step.number),
             failed_views: result

@@ -10,14 +10,14 @@ use crate::schema::json_schema;
 use crate::schema::json_schema::SchemaRole;
 
 /// Description at the head of the document.
-const DESCRIPTION: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
+const API_DESCRIPTION: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
     `Authorization: Bearer <token>` with every call. Bodies are JSON. Read-only fields may be present in a body \
     and is ignored there; unknown fields are rejected. Secrets are shown as `********`; sending that \
     back leaves the value as it is.";
 
 /// Builds the document of `operations`.
 #[must_use]
-pub fn document(operations: &[Operation]) -> Value {
+pub fn build_document(operations: &[Operation]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for operation in operations {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
@@ -28,12 +28,12 @@ pub fn document(operations: &[Operation]) -> Value {
         "info": {
             "title": "Vigie",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": DESCRIPTION,
+            "description": API_DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/api/v3", "description": "This server"}],
         "security": [{"bearer": []}],
-        "tags": tags(operations),
+        "tags": tag_objects(operations),
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": {
@@ -41,34 +41,34 @@ pub fn document(operations: &[Operation]) -> Value {
                 "scheme": "bearer",
                 "description": "The `access_token` that `POST /access-tokens` returns; it is valid for an hour",
             }},
-            "parameters": {"IfMatch": parameters::if_match_header()},
+            "parameters": {"IfMatch": parameters::if_match_component()},
             "headers": responses::response_headers(),
             "responses": responses::shared_responses(),
-            "schemas": schemas(operations),
+            "schemas": component_schemas(operations),
         },
     })
 }
 
 fn describe_operation(operation: &Operation) -> Value {
     let mut described = json!({
-        "operationId": operation.id,
+        "operationId": operation.operation_id,
         "tags": [operation.tag],
         "summary": operation.summary,
-        "description": access_text(operation.right),
-        "parameters": parameters::parameters(operation),
-        "responses": responses::responses(operation),
+        "description": describe_access(operation.required_permission),
+        "parameters": parameters::describe_parameters(operation),
+        "responses": responses::describe_responses(operation),
     });
-    if let Some(mut body) = request_body(operation.body) {
+    if let Some(mut body) = describe_request_body(operation.request_body) {
         body["required"] = Value::Bool(!operation.is_body_optional);
         described["requestBody"] = body;
     }
-    if operation.right.is_none() {
+    if operation.required_permission.is_none() {
         described["security"] = json!([]);
     }
     described
 }
 
-fn request_body(body: BodySpec) -> Option<Value> {
+fn describe_request_body(body: BodySpec) -> Option<Value> {
     let content = match body {
         BodySpec::None => return None,
         BodySpec::Create(table) => json!({
@@ -79,13 +79,13 @@ fn request_body(body: BodySpec) -> Option<Value> {
             "schema": json_schema::schema_ref(table, SchemaRole::Patch),
             "example": json_schema::patch_example(table),
         }),
-        BodySpec::Schema(schema) => json!({"schema": schema()}),
+        BodySpec::JsonSchema(schema) => json!({"schema": schema()}),
     };
     Some(json!({"content": {"application/json": content}}))
 }
 
 /// Describes which roles may make a call that requires the permission `right`.
-pub(super) fn access_text(right: Option<Permission>) -> String {
+pub(super) fn describe_access(right: Option<Permission>) -> String {
     let Some(right) = right else { return "Open to all, without a login".to_owned() };
     let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
     let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
@@ -107,27 +107,27 @@ pub(super) fn tag_names(operations: &[Operation]) -> Vec<&'static str> {
     groups
 }
 
-fn tags(operations: &[Operation]) -> Vec<Value> {
+fn tag_objects(operations: &[Operation]) -> Vec<Value> {
     tag_names(operations).into_iter().map(|tag| json!({"name": tag})).collect()
 }
 
-fn schemas(operations: &[Operation]) -> Map<String, Value> {
+fn component_schemas(operations: &[Operation]) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("Errors".to_owned(), responses::error_schema());
     for operation in operations {
-        match operation.body {
+        match operation.request_body {
             BodySpec::Create(table) => {
                 json_schema::add_component_schema(table, SchemaRole::Create, &mut schemas);
             }
             BodySpec::Patch(table) => {
                 json_schema::add_component_schema(table, SchemaRole::Patch, &mut schemas);
             }
-            BodySpec::None | BodySpec::Schema(_) => {}
+            BodySpec::None | BodySpec::JsonSchema(_) => {}
         }
-        for table in operation.response.tables() {
+        for table in operation.response.field_tables() {
             json_schema::add_component_schema(table, SchemaRole::Response, &mut schemas);
         }
-        if let ResponseSpec::Schema(schema) = &operation.response {
+        if let ResponseSpec::JsonSchema(schema) = &operation.response {
             responses::extract_components(schema, &mut schemas);
         }
     }

@@ -8,12 +8,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::document::document;
+use super::document::build_document;
 use crate::api::operation::Operation;
 
 /// Builds the router of document and page. They need no login: the description of the API is not secret.
-pub(in crate::api::v3) fn routes(operations: &[Operation]) -> Router {
-    let json = document(operations).to_string();
+pub(in crate::api::v3) fn openapi_router(operations: &[Operation]) -> Router {
+    let json = build_document(operations).to_string();
     let json = StaticFile::new("application/json", json);
     let page = StaticFile::new("text/html; charset=utf-8", super::page::render_page(operations));
     let style = StaticFile::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
@@ -30,7 +30,7 @@ pub(in crate::api::v3) fn routes(operations: &[Operation]) -> Router {
 struct StaticFile {
     content_type: HeaderValue,
     content: Bytes,
-    tag: Arc<str>,
+    etag: Arc<str>,
 }
 
 impl StaticFile {
@@ -38,12 +38,12 @@ impl StaticFile {
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, content.as_bytes());
         let half = digest.as_ref().first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
         let tag = Arc::from(format!("\"{half:032x}\""));
-        Self { content_type: HeaderValue::from_static(kind), content: Bytes::from(content), tag }
+        Self { content_type: HeaderValue::from_static(kind), content: Bytes::from(content), etag: tag }
     }
 
     /// Builds the response: 304 when the caller has the content already (RFC 9110, section 13.1.2).
     fn respond(&self, headers: &HeaderMap) -> Response {
-        let tag = HeaderValue::from_str(&self.tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
+        let tag = HeaderValue::from_str(&self.etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
         let cache_headers =
             [(header::ETAG, tag), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
         if self.is_cached_by(headers) {
@@ -59,7 +59,7 @@ impl StaticFile {
         tags.any(|tag| {
             let tag = tag.trim();
             // Compression by a server may have made the tag weak.
-            tag == "*" || tag.trim_start_matches("W/") == &*self.tag
+            tag == "*" || tag.trim_start_matches("W/") == &*self.etag
         })
     }
 }

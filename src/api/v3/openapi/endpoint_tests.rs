@@ -7,9 +7,9 @@ use axum::http::{Request, header};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::routes;
-use crate::api::operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
-use crate::api::v3::openapi::document::document;
+use super::openapi_router;
+use crate::api::operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};
+use crate::api::v3::openapi::document::build_document;
 use crate::api::v3::openapi::page;
 use crate::domain::{MonitorType, Permission};
 use crate::schema::table;
@@ -18,45 +18,46 @@ use crate::schema::table::requests;
 fn operations() -> Vec<Operation> {
     let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let mut operations = vec![
-        Operation::new(Verb::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
-            .with_right(None)
+        Operation::new(OperationMethod::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
+            .with_permission(None)
             .with_body(BodySpec::Create(&requests::LOGIN))
-            .with_status(429, "Too many attempts"),
-        Operation::new(Verb::Get, "/monitors", "listMonitors", "monitors", "Monitors")
-            .with_query(&[Param::new("select", ParamKind::Text, "Fields")])
+            .with_additional_status(429, "Too many attempts"),
+        Operation::new(OperationMethod::Get, "/monitors", "listMonitors", "monitors", "Monitors")
+            .with_query_params(&[Param::new("select", ParamType::Text, "Fields")])
             .with_paging()
             .with_response(ResponseSpec::List(kinds.clone())),
-        Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
-            .with_response(ResponseSpec::OneOf(kinds.clone())),
-        Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
-            .with_right(Some(Permission::Edit))
+        Operation::new(OperationMethod::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
+            .with_response(ResponseSpec::ObjectOneOf(kinds.clone())),
+        Operation::new(OperationMethod::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
+            .with_permission(Some(Permission::Edit))
             .with_if_match(),
-        Operation::new(Verb::Get, "/results", "listResults", "results", "Results")
-            .with_right(Some(Permission::ViewReports))
-            .with_query(&[
-                Param::new("from", ParamKind::Time, "From"),
-                Param::new("monitor_id", ParamKind::Ids, "Whose"),
+        Operation::new(OperationMethod::Get, "/results", "listResults", "results", "Results")
+            .with_permission(Some(Permission::ViewReports))
+            .with_query_params(&[
+                Param::new("from", ParamType::Time, "From"),
+                Param::new("monitor_id", ParamType::IdList, "Whose"),
             ])
-            .with_response(ResponseSpec::Schema(json!({"title": "Shown", "type": "object", "properties": {"a": {"title": "Part", "type": "object"}}}))),
-        Operation::new(Verb::Get, "/results/{id}/captures/{name}", "getCapture", "results", "A file")
-            .with_path_param(Param::new("name", ParamKind::Text, "Its name"))
+            .with_response(ResponseSpec::JsonSchema(json!({"title": "Shown", "type": "object", "properties": {"a": {"title": "Part", "type": "object"}}}))),
+        Operation::new(OperationMethod::Get, "/results/{id}/captures/{name}", "getCapture", "results", "A file")
+            .with_path_param(Param::new("name", ParamType::Text, "Its name"))
             .with_response(ResponseSpec::File),
-        Operation::new(Verb::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
+        Operation::new(OperationMethod::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
             .with_body(BodySpec::Create(&requests::BLACKOUT))
-            .with_response(ResponseSpec::Saved(None)),
+            .with_response(ResponseSpec::SavedId(None)),
     ];
     for (at, table) in kinds.into_iter().enumerate() {
         let path: &'static str = format!("/monitors/{}", table.name).leak();
         let id: &'static str = format!("create{at}").leak();
         operations.push(
-            Operation::new(Verb::Post, path, id, "monitors", "A monitor")
-                .with_right(Some(Permission::Edit))
+            Operation::new(OperationMethod::Post, path, id, "monitors", "A monitor")
+                .with_permission(Some(Permission::Edit))
                 .with_body(BodySpec::Create(table))
-                .with_response(ResponseSpec::Saved(None)),
+                .with_response(ResponseSpec::SavedId(None)),
         );
         let (path, id) = (format!("{path}/{{id}}").leak(), format!("edit{at}").leak());
-        let edit = Operation::new(Verb::Patch, path, id, "monitors", "Change a monitor").with_if_match();
-        operations.push(edit.with_body(BodySpec::Patch(table)).with_response(ResponseSpec::Saved(None)));
+        let edit =
+            Operation::new(OperationMethod::Patch, path, id, "monitors", "Change a monitor").with_if_match();
+        operations.push(edit.with_body(BodySpec::Patch(table)).with_response(ResponseSpec::SavedId(None)));
     }
     operations
 }
@@ -75,24 +76,25 @@ fn visit_entries<'v>(value: &'v Value, visit: &mut impl FnMut(&'v str, &'v Value
 #[test]
 fn every_operation_appears_once_with_its_parameters_and_responses() {
     let operations = operations();
-    let document = document(&operations);
+    let document = build_document(&operations);
     let mut ids = BTreeSet::new();
     for operation in &operations {
         let described = &document["paths"][operation.path][operation.method.as_str().to_lowercase()];
-        assert_eq!(described["operationId"], operation.id, "{}", operation.path);
-        assert!(ids.insert(operation.id));
-        assert_eq!(described.get("security").is_some(), operation.right.is_none());
+        assert_eq!(described["operationId"], operation.operation_id, "{}", operation.path);
+        assert!(ids.insert(operation.operation_id));
+        assert_eq!(described.get("security").is_some(), operation.required_permission.is_none());
         let params = described["parameters"].as_array().unwrap();
-        let expected =
-            operation.path.matches('{').count() + operation.query.len() + usize::from(operation.if_match);
-        assert_eq!(params.len(), expected, "{}", operation.id);
+        let expected = operation.path.matches('{').count()
+            + operation.query_params.len()
+            + usize::from(operation.honours_if_match);
+        assert_eq!(params.len(), expected, "{}", operation.operation_id);
         let responses = described["responses"].as_object().unwrap();
         let has = |status: &str| responses.contains_key(status);
-        assert!(has("500") && has("504"), "{}", operation.id);
-        assert!(has("200") || has("204"), "{}", operation.id);
-        assert_eq!(has("401"), operation.right.is_some());
+        assert!(has("500") && has("504"), "{}", operation.operation_id);
+        assert!(has("200") || has("204"), "{}", operation.operation_id);
+        assert_eq!(has("401"), operation.required_permission.is_some());
         assert_eq!(has("404"), operation.path.contains('{'));
-        assert_eq!(has("412"), operation.if_match);
+        assert_eq!(has("412"), operation.honours_if_match);
         assert_eq!(has("415"), described.get("requestBody").is_some());
     }
     assert!(
@@ -102,7 +104,7 @@ fn every_operation_appears_once_with_its_parameters_and_responses() {
 
 #[test]
 fn every_reference_resolves_and_every_schema_is_used() {
-    let document = document(&operations());
+    let document = build_document(&operations());
     let mut used = BTreeSet::new();
     visit_entries(&document, &mut |name, value| {
         if name == "$ref" {
@@ -121,7 +123,7 @@ fn every_reference_resolves_and_every_schema_is_used() {
 fn titled_responses_become_components_and_optional_bodies_are_not_required() {
     let mut operations = operations();
     let body = |document: &Value| document["paths"]["/blackouts"]["post"]["requestBody"]["required"].clone();
-    let before = document(&operations);
+    let before = build_document(&operations);
     let content = &before["paths"]["/results"]["get"]["responses"]["200"]["content"]["application/json"];
     assert_eq!(content["schema"], json!({"$ref": "#/components/schemas/Shown"}));
     let schemas = &before["components"]["schemas"];
@@ -131,12 +133,12 @@ fn titled_responses_become_components_and_optional_bodies_are_not_required() {
     for operation in operations.iter_mut().filter(|operation| operation.path == "/blackouts") {
         operation.is_body_optional = true;
     }
-    assert_eq!(body(&document(&operations)), false);
+    assert_eq!(body(&build_document(&operations)), false);
 }
 
 #[test]
 fn examples_contain_no_secret() {
-    let document = document(&operations());
+    let document = build_document(&operations());
     visit_entries(&document, &mut |name, value| {
         if name == "example"
             && let Some(entries) = value.as_object()
@@ -155,7 +157,7 @@ fn the_page_has_an_anchor_for_every_link_and_loads_nothing_external() {
     let operations = operations();
     let page = page::render_page(&operations);
     for operation in &operations {
-        assert!(page.contains(&format!("id=\"{}\"", operation.id)), "{}", operation.id);
+        assert!(page.contains(&format!("id=\"{}\"", operation.operation_id)), "{}", operation.operation_id);
     }
     let mut links = 0;
     for link in page.split("href=\"#").skip(1) {
@@ -170,7 +172,7 @@ fn the_page_has_an_anchor_for_every_link_and_loads_nothing_external() {
 
 #[tokio::test]
 async fn documents_have_an_etag_and_matching_requests_get_304() {
-    let router = routes(&operations());
+    let router = openapi_router(&operations());
     let get = |path: &str, tag: Option<&str>| {
         let mut request = Request::get(path);
         if let Some(tag) = tag {

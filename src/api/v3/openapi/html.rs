@@ -1,9 +1,9 @@
-//! HTML helpers of the page. Every text goes through [`escape`] or [`render_prose`].
+//! HTML helpers of the page. Every text goes through [`escape`] or [`render_with_code`].
 
 pub(super) use crate::domain::escape_html as escape;
 
 /// Renders `text`, with parts in back-ticks as code.
-pub(super) fn render_prose(text: &str) -> String {
+pub(super) fn render_with_code(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(index, part)| {
         let part = escape(part);
         if index % 2 == 1 { format!("<code>{part}</code>") } else { part.into_owned() }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn code_shows_as_code_and_paths_may_break() {
-        assert_eq!(render_prose("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
+        assert_eq!(render_with_code("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
         assert_eq!(render_path("/monitors/{id}"), "/<wbr>monitors/<wbr><i>{id}</i>");
     }
 }

@@ -8,5 +8,5 @@ mod page;
 mod parameters;
 mod responses;
 
-pub use document::document;
-pub(super) use endpoint::routes;
+pub use document::build_document;
+pub(super) use endpoint::openapi_router;

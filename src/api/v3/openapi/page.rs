@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::html::{escape, render_path, render_prose, render_table};
+use super::html::{escape, render_path, render_table, render_with_code};
 use super::{document, parameters, responses};
 use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::domain::MonitorType;
@@ -21,7 +21,7 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
     let mut main = render_intro();
     for group in groups {
         let own: Vec<&Operation> = operations.iter().filter(|operation| operation.tag == group).collect();
-        let title = group_title(group);
+        let title = tag_title(group);
         let title = escape(&title);
         let _ = write!(nav, "<details><summary><a href=\"#{group}\">{title}</a></summary>");
         let _ = writeln!(main, "<h2 id=\"{group}\">{title}</h2>");
@@ -29,8 +29,8 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
             let _ = write!(
                 nav,
                 "<a class=\"to\" href=\"#{}\">{}</a>",
-                operation.id,
-                render_prose(operation.summary)
+                operation.operation_id,
+                render_with_code(operation.summary)
             );
             main.push_str(&render_operation(operation));
         }
@@ -38,15 +38,15 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
     }
     nav.push_str("<details><summary><a href=\"#objects\">Objects</a></summary>");
     main.push_str("<h2 id=\"objects\">Objects</h2>\n");
-    main.push_str(LEGEND);
-    if tables.iter().any(|table| is_monitor(table)) {
+    main.push_str(FIELD_LEGEND);
+    if tables.iter().any(|table| is_monitor_table(table)) {
         nav.push_str("<a class=\"to\" href=\"#monitor\">every monitor</a>");
         main.push_str(&render_shared_fields());
     }
     for table in tables {
         let name = escape(table.name);
         let _ = write!(nav, "<a class=\"to\" href=\"#o-{name}\">{name}</a>");
-        main.push_str(&render_table_section(table));
+        main.push_str(&render_object_section(table));
     }
     nav.push_str("</details>\n");
     format!(
@@ -76,7 +76,7 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
     )
 }
 
-const LEGEND: &str = "<p class=\"soft\"><span class=\"mark\">required</span> on create · \
+const FIELD_LEGEND: &str = "<p class=\"soft\"><span class=\"mark\">required</span> on create · \
     <span class=\"mark quiet\">read-only</span> set by Vigie, ignored in bodies · \
     <span class=\"mark quiet\">secret</span> shown as <code>********</code> · \
     <span class=\"mark quiet\">x</span> extension of Vigie, beyond the interface that it implements</p>\n";
@@ -94,8 +94,10 @@ fn render_intro() -> String {
         "One object comes with an `ETag`; sent back as `If-Match`, it prevents two users from overwriting each other's changes.",
         "Secrets are shown as `********`; sending that back leaves the value as it is.",
     ];
-    let notes: String =
-        notes.iter().flat_map(|note| ["<li>".to_owned(), render_prose(note), "</li>\n".to_owned()]).collect();
+    let notes: String = notes
+        .iter()
+        .flat_map(|note| ["<li>".to_owned(), render_with_code(note), "</li>\n".to_owned()])
+        .collect();
     format!(
         "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
          <div class=\"notice\"><p>Log in, then send the token with every call. It is valid for an hour.</p>\
@@ -106,7 +108,7 @@ fn render_intro() -> String {
 }
 
 /// Converts `site-status` to `Site status`.
-fn group_title(group: &str) -> String {
+fn tag_title(group: &str) -> String {
     let mut letters = group.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}", letters.as_str().replace('-', " "))
@@ -117,14 +119,18 @@ fn render_operation(operation: &Operation) -> String {
     let method = operation.method.as_str();
     let mut out = format!(
         "<details class=\"call\" id=\"{}\"><summary><b class=\"method m-{}\">{method}</b> <code>{}</code> <span>{}</span></summary>\n",
-        operation.id,
+        operation.operation_id,
         method.to_ascii_lowercase(),
         render_path(operation.path),
-        render_prose(operation.summary)
+        render_with_code(operation.summary)
     );
-    let _ = writeln!(out, "<p class=\"soft\">{}</p>", render_prose(&document::access_text(operation.right)));
+    let _ = writeln!(
+        out,
+        "<p class=\"soft\">{}</p>",
+        render_with_code(&document::describe_access(operation.required_permission))
+    );
     out.push_str(&render_parameters(operation));
-    out.push_str(&render_body(operation.body));
+    out.push_str(&render_request_body(operation.request_body));
     out.push_str(&render_responses(operation));
     out.push_str("</details>\n");
     out
@@ -135,21 +141,21 @@ fn render_parameters(operation: &Operation) -> String {
     for name in parameters::path_param_names(operation.path) {
         let param = operation.path_params.iter().find(|param| param.name == name);
         let (value, about) = match param {
-            Some(param) => (parameters::value_description(param.kind), param.about),
+            Some(param) => (parameters::describe_accepted_values(param.param_type), param.description),
             None => ("an id".to_owned(), "Its id"),
         };
         rows.push(parameter_row(&format!("`{name}`"), "path", &value, about));
     }
-    for param in &operation.query {
-        let location = if param.required { "query, required" } else { "query" };
+    for param in &operation.query_params {
+        let location = if param.is_required { "query, required" } else { "query" };
         rows.push(parameter_row(
             &format!("`{}`", param.name),
             location,
-            &parameters::value_description(param.kind),
-            param.about,
+            &parameters::describe_accepted_values(param.param_type),
+            param.description,
         ));
     }
-    if operation.if_match {
+    if operation.honours_if_match {
         rows.push(parameter_row("`If-Match`", "header", "an `ETag`", "Change only this revision"));
     }
     if rows.is_empty() {
@@ -159,77 +165,80 @@ fn render_parameters(operation: &Operation) -> String {
 }
 
 fn parameter_row(name: &str, location: &str, value: &str, about: &str) -> Vec<String> {
-    [name, location, value, about].map(render_prose).to_vec()
+    [name, location, value, about].map(render_with_code).to_vec()
 }
 
-fn render_body(body: BodySpec) -> String {
+fn render_request_body(body: BodySpec) -> String {
     let (text, example) = match body {
         BodySpec::None => return String::new(),
         BodySpec::Create(table) => {
             (format!("{}, with its required fields", table_link(table)), create_example(table))
         }
         BodySpec::Patch(table) => (format!("Any fields of {}", table_link(table)), patch_example(table)),
-        BodySpec::Schema(schema) => ("As described by this JSON schema".to_owned(), schema()),
+        BodySpec::JsonSchema(schema) => ("As described by this JSON schema".to_owned(), schema()),
     };
     let example = serde_json::to_string_pretty(&example).unwrap_or_default();
     format!("<h3>Body</h3>\n<p>{text}</p>\n<pre>{}</pre>\n", escape(&example))
 }
 
 fn render_responses(operation: &Operation) -> String {
-    let status = if matches!(operation.response, ResponseSpec::Empty) { 204 } else { 200 };
-    let mut rows = vec![vec![status_badge(status), render_success(operation)]];
+    let status = if matches!(operation.response, ResponseSpec::NoContent) { 204 } else { 200 };
+    let mut rows = vec![vec![status_badge(status), render_success_response(operation)]];
     let failures = responses::failure_statuses(operation);
-    rows.extend(failures.into_iter().map(|(status, when)| vec![status_badge(status), render_prose(when)]));
+    rows.extend(
+        failures.into_iter().map(|(status, when)| vec![status_badge(status), render_with_code(when)]),
+    );
     let html = format!("<h3>Responses</h3>\n{}", render_table(&["Status", "When"], &rows));
-    let ResponseSpec::Schema(schema) = &operation.response else { return html };
-    format!("{html}<h3>Response fields</h3>\n{}", render_properties(schema))
+    let ResponseSpec::JsonSchema(schema) = &operation.response else { return html };
+    format!("{html}<h3>Response fields</h3>\n{}", render_response_fields(schema))
 }
 
 /// Renders the fields of a response described by a JSON schema; for a list, those of its items.
-fn render_properties(schema: &Value) -> String {
+fn render_response_fields(schema: &Value) -> String {
     let entries = &schema["properties"]["results"]["items"];
     let described = if entries["properties"].is_object() { entries } else { schema };
     let value_text = |property: &Value| match (&property["enum"], &property["type"]) {
         (Value::Array(names), _) => {
-            let names: Vec<_> = names.iter().map(|name| format!("`{}`", plain_text(name))).collect();
+            let names: Vec<_> = names.iter().map(|name| format!("`{}`", json_as_text(name))).collect();
             format!("one of {}", names.join(", "))
         }
-        (_, Value::Array(kinds)) => kinds.iter().map(plain_text).collect::<Vec<_>>().join(" or "),
-        (_, kind) => plain_text(kind),
+        (_, Value::Array(kinds)) => kinds.iter().map(json_as_text).collect::<Vec<_>>().join(" or "),
+        (_, kind) => json_as_text(kind),
     };
     let row = |(name, property): (&String, &Value)| {
         let about = property["description"].as_str().unwrap_or_default();
         vec![
             format!("<code>{}</code>", escape(name)),
-            render_prose(&value_text(property)),
-            render_prose(about),
+            render_with_code(&value_text(property)),
+            render_with_code(about),
         ]
     };
     let rows: Vec<_> = described["properties"].as_object().into_iter().flatten().map(row).collect();
     if rows.is_empty() { String::new() } else { render_table(&["Field", "Value", "What"], &rows) }
 }
 
-fn plain_text(value: &Value) -> String {
+fn json_as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned).replace("null", "nothing")
 }
 
-fn render_success(operation: &Operation) -> String {
+fn render_success_response(operation: &Operation) -> String {
     let links = |tables: &[&'static FieldTable]| match tables {
-        several if several.len() > 3 && several.iter().all(|table| is_monitor(table)) => {
+        several if several.len() > 3 && several.iter().all(|table| is_monitor_table(table)) => {
             "<a href=\"#monitor\">monitor</a> with the fields of its type".to_owned()
         }
         several => several.iter().map(|table| table_link(table)).collect::<Vec<_>>().join(" or "),
     };
     match &operation.response {
-        ResponseSpec::One(table) => table_link(table),
-        ResponseSpec::OneOf(tables) => links(tables),
+        ResponseSpec::Object(table) => table_link(table),
+        ResponseSpec::ObjectOneOf(tables) => links(tables),
         ResponseSpec::List(tables) => format!("A list of {}", links(tables)),
-        ResponseSpec::Saved(more) => {
-            let more =
-                more.map(|table| format!(", with {}", render_prose(table.description))).unwrap_or_default();
-            format!("{}{more}", render_prose("`{\"id\":\"…\"}`, with `warnings` when there are any"))
+        ResponseSpec::SavedId(more) => {
+            let more = more
+                .map(|table| format!(", with {}", render_with_code(table.description)))
+                .unwrap_or_default();
+            format!("{}{more}", render_with_code("`{\"id\":\"…\"}`, with `warnings` when there are any"))
         }
-        other => render_prose(other.description()),
+        other => render_with_code(other.description()),
     }
 }
 
@@ -249,32 +258,32 @@ fn table_link(table: &FieldTable) -> String {
     format!("<a href=\"#o-{name}\">{name}</a>")
 }
 
-fn is_monitor(table: &FieldTable) -> bool {
+fn is_monitor_table(table: &FieldTable) -> bool {
     MonitorType::from_name(table.name).is_some()
 }
 
 /// Returns every table that a call takes or returns, with the tables nested in it, each once.
 fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
-    fn add(table: &'static FieldTable, tables: &mut Vec<&'static FieldTable>) {
+    fn add_table(table: &'static FieldTable, tables: &mut Vec<&'static FieldTable>) {
         if !tables.iter().any(|known| known.name == table.name) {
             tables.push(table);
             for part in sub_objects(table) {
-                add(part, tables);
+                add_table(part, tables);
             }
         }
     }
     let mut tables = Vec::new();
     for operation in operations {
-        match operation.body {
-            BodySpec::Create(table) | BodySpec::Patch(table) => add(table, &mut tables),
-            BodySpec::None | BodySpec::Schema(_) => {}
+        match operation.request_body {
+            BodySpec::Create(table) | BodySpec::Patch(table) => add_table(table, &mut tables),
+            BodySpec::None | BodySpec::JsonSchema(_) => {}
         }
-        for table in operation.response.tables() {
-            add(table, &mut tables);
+        for table in operation.response.field_tables() {
+            add_table(table, &mut tables);
         }
     }
     // Monitor types come first; the others keep their order.
-    tables.sort_by_key(|table| !is_monitor(table));
+    tables.sort_by_key(|table| !is_monitor_table(table));
     tables
 }
 
@@ -284,28 +293,31 @@ fn render_shared_fields() -> String {
     let rows: Vec<_> = fields.into_iter().flatten().map(field_row).collect();
     format!(
         "<section id=\"monitor\"><h3>Every monitor</h3><p>Fields of every type</p>\n{}</section>\n",
-        render_table(FIELD_HEADS, &rows)
+        render_table(FIELD_COLUMN_NAMES, &rows)
     )
 }
 
-const FIELD_HEADS: &[&str] = &["Field", "Value", "Default", "What"];
+const FIELD_COLUMN_NAMES: &[&str] = &["Field", "Value", "Default", "What"];
 
-fn render_table_section(table: &'static FieldTable) -> String {
+fn render_object_section(table: &'static FieldTable) -> String {
     // Types that override a shared field describe it differently.
     let is_shared = |field: &&&'static Field| {
         let groups = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
         let same = |shared: &Field| (shared.name, shared.description) == (field.name, field.description);
-        is_monitor(table)
+        is_monitor_table(table)
             && groups.into_iter().flatten().any(|shared| same(shared) && shared.default == field.default)
     };
     let rows: Vec<_> =
         table.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
-    let (name, about) = (escape(table.name), render_prose(table.description));
-    let shared_link =
-        if is_monitor(table) { " <a href=\"#monitor\">The fields of every monitor</a>, and:" } else { "" };
+    let (name, about) = (escape(table.name), render_with_code(table.description));
+    let shared_link = if is_monitor_table(table) {
+        " <a href=\"#monitor\">The fields of every monitor</a>, and:"
+    } else {
+        ""
+    };
     format!(
         "<section id=\"o-{name}\"><h3>{name}</h3><p>{about}.{shared_link}</p>\n{}</section>\n",
-        render_table(FIELD_HEADS, &rows)
+        render_table(FIELD_COLUMN_NAMES, &rows)
     )
 }
 
@@ -329,12 +341,12 @@ fn field_row(field: &Field) -> Vec<String> {
         FieldType::List { item_type: FieldType::Object(table), max, .. } => {
             format!("list of {}, at most {max}", table_link(table))
         }
-        ref kind => render_prose(&describe_type(kind)),
+        ref kind => render_with_code(&describe_type(kind)),
     };
     let default = match field.default_value() {
         Some(Value::Object(_)) => "its defaults".to_owned(),
         Some(default) => format!("<code>{}</code>", escape(&default.to_string())),
         None => String::new(),
     };
-    vec![name, value, default, render_prose(field.description)]
+    vec![name, value, default, render_with_code(field.description)]
 }

@@ -2,29 +2,29 @@
 
 use serde_json::{Value, json};
 
-use crate::api::operation::{Operation, Param, ParamKind};
+use crate::api::operation::{Operation, Param, ParamType};
 
 /// Pattern of a time with zone (RFC 3339) or without one.
 const TIME_PATTERN: &str =
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?$";
 
 /// Returns every parameter of `operation`.
-pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
+pub(super) fn describe_parameters(operation: &Operation) -> Vec<Value> {
     let path = path_param_names(operation.path).map(|name| {
         if let Some(param) = find_param(&operation.path_params, name) {
-            return parameter("path", *param);
+            return describe_parameter("path", *param);
         }
         let about = if name == "id" { "Its id" } else { "An id" };
         let schema = json!({"type": "integer", "minimum": 1, "maximum": i64::MAX});
         json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
     });
-    let query = operation.query.iter().map(|param| parameter("query", *param));
-    let if_match = operation.if_match.then(|| json!({"$ref": "#/components/parameters/IfMatch"}));
+    let query = operation.query_params.iter().map(|param| describe_parameter("query", *param));
+    let if_match = operation.honours_if_match.then(|| json!({"$ref": "#/components/parameters/IfMatch"}));
     path.chain(query).chain(if_match).collect()
 }
 
 /// Describes the `If-Match` header, for the components.
-pub(super) fn if_match_header() -> Value {
+pub(super) fn if_match_component() -> Value {
     json!({
         "name": "If-Match",
         "in": "header",
@@ -43,26 +43,26 @@ fn find_param<'a>(params: &'a [Param], name: &str) -> Option<&'a Param> {
     params.iter().find(|param| param.name == name)
 }
 
-fn parameter(location: &str, param: Param) -> Value {
-    let required = param.required || location == "path";
+fn describe_parameter(location: &str, param: Param) -> Value {
+    let required = param.is_required || location == "path";
     json!({
         "name": param.name,
         "in": location,
         "required": required,
-        "description": param.about,
-        "schema": schema(param.kind),
+        "description": param.description,
+        "schema": param_schema(param.param_type),
     })
 }
 
-fn schema(kind: ParamKind) -> Value {
+fn param_schema(kind: ParamType) -> Value {
     match kind {
-        ParamKind::Text => json!({"type": "string"}),
-        ParamKind::Int(min) => json!({"type": "integer", "minimum": min, "maximum": i64::MAX}),
-        ParamKind::Ids => json!({"type": "string", "pattern": list_pattern("[0-9]{1,18}")}),
-        ParamKind::Choice(names) => json!({"type": "string", "enum": names}),
-        ParamKind::Choices(names) => json!({"type": "string", "pattern": list_pattern(&names.join("|"))}),
-        ParamKind::Time => json!({"type": "string", "pattern": TIME_PATTERN, "format": "moment"}),
-        ParamKind::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
+        ParamType::Text => json!({"type": "string"}),
+        ParamType::Int(min) => json!({"type": "integer", "minimum": min, "maximum": i64::MAX}),
+        ParamType::IdList => json!({"type": "string", "pattern": list_pattern("[0-9]{1,18}")}),
+        ParamType::Choice(names) => json!({"type": "string", "enum": names}),
+        ParamType::ChoiceList(names) => json!({"type": "string", "pattern": list_pattern(&names.join("|"))}),
+        ParamType::Time => json!({"type": "string", "pattern": TIME_PATTERN, "format": "moment"}),
+        ParamType::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
     }
 }
 
@@ -72,15 +72,15 @@ fn list_pattern(one: &str) -> String {
 }
 
 /// Describes for people which values `kind` accepts.
-pub(super) fn value_description(kind: ParamKind) -> String {
+pub(super) fn describe_accepted_values(kind: ParamType) -> String {
     let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match kind {
-        ParamKind::Text => "text".to_owned(),
-        ParamKind::Int(min) => format!("a whole number from {min}"),
-        ParamKind::Ids => "an id or a comma list of ids".to_owned(),
-        ParamKind::Choice(names) => format!("one of {}", quoted(names)),
-        ParamKind::Choices(names) => format!("one or several of {}", quoted(names)),
-        ParamKind::Time => "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
-        ParamKind::Pattern(pattern) => format!("text that fits `{pattern}`"),
+        ParamType::Text => "text".to_owned(),
+        ParamType::Int(min) => format!("a whole number from {min}"),
+        ParamType::IdList => "an id or a comma list of ids".to_owned(),
+        ParamType::Choice(names) => format!("one of {}", quoted(names)),
+        ParamType::ChoiceList(names) => format!("one or several of {}", quoted(names)),
+        ParamType::Time => "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
+        ParamType::Pattern(pattern) => format!("text that fits `{pattern}`"),
     }
 }

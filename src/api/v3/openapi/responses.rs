@@ -24,14 +24,14 @@ const SHARED_RESPONSES: &[(u16, &str)] = &[
 ];
 
 /// Returns the responses of `operation` by status.
-pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
+pub(super) fn describe_responses(operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
-    let status = if matches!(operation.response, ResponseSpec::Empty) { "204" } else { "200" };
+    let status = if matches!(operation.response, ResponseSpec::NoContent) { "204" } else { "200" };
     responses.insert(status.to_owned(), success_response(operation));
     for (status, when) in failure_statuses(operation) {
         let shared = SHARED_RESPONSES.contains(&(status, when));
         let response = if shared {
-            json!({"$ref": format!("#/components/responses/{}", response_name(status))})
+            json!({"$ref": format!("#/components/responses/{}", shared_response_name(status))})
         } else {
             failure_response(status, when)
         };
@@ -42,14 +42,14 @@ pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
 
 /// Returns the failure statuses of `operation`, each with its condition.
 pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)> {
-    let guarded = operation.right.is_some();
-    let takes_body = !matches!(operation.body, BodySpec::None);
+    let guarded = operation.required_permission.is_some();
+    let takes_body = !matches!(operation.request_body, BodySpec::None);
     let usual = [
         (400, true),
         (401, guarded),
         (403, guarded),
         (404, operation.path.contains('{')),
-        (412, operation.if_match),
+        (412, operation.honours_if_match),
         (413, takes_body),
         (415, takes_body),
         (500, true),
@@ -60,9 +60,10 @@ pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)
         .into_iter()
         .filter(|(_, applies)| *applies)
         .filter_map(|(status, _)| SHARED_RESPONSES.iter().copied().find(|(known, _)| *known == status));
-    let mut failures: Vec<(u16, &'static str)> =
-        usual.filter(|(status, _)| operation.extra_statuses.iter().all(|(own, _)| own != status)).collect();
-    failures.extend(operation.extra_statuses.iter().copied());
+    let mut failures: Vec<(u16, &'static str)> = usual
+        .filter(|(status, _)| operation.additional_statuses.iter().all(|(own, _)| own != status))
+        .collect();
+    failures.extend(operation.additional_statuses.iter().copied());
     failures.sort_unstable_by_key(|(status, _)| *status);
     failures
 }
@@ -71,7 +72,7 @@ pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)
 pub(super) fn shared_responses() -> Map<String, Value> {
     SHARED_RESPONSES
         .iter()
-        .map(|(status, when)| (response_name(*status), failure_response(*status, when)))
+        .map(|(status, when)| (shared_response_name(*status), failure_response(*status, when)))
         .collect()
 }
 
@@ -124,7 +125,7 @@ pub(super) fn error_schema() -> Value {
 }
 
 /// Returns the schema of a list of `items` (behaviour.md 1 "Lists").
-fn list_schema(items: Value) -> Value {
+fn list_response_schema(items: Value) -> Value {
     let number = json!({"type": ["integer", "null"], "minimum": 0});
     json!({
         "type": "object",
@@ -161,7 +162,7 @@ fn list_schema(items: Value) -> Value {
     })
 }
 
-fn response_name(status: u16) -> String {
+fn shared_response_name(status: u16) -> String {
     format!("Error{status}")
 }
 
@@ -192,27 +193,29 @@ fn header_ref(name: &str) -> Value {
 
 fn success_response(operation: &Operation) -> Value {
     let mut headers = json!({"X-Request-Id": header_ref("X-Request-Id")});
-    if matches!(operation.response, ResponseSpec::One(_) | ResponseSpec::OneOf(_)) || operation.if_match {
+    if matches!(operation.response, ResponseSpec::Object(_) | ResponseSpec::ObjectOneOf(_))
+        || operation.honours_if_match
+    {
         headers["ETag"] = header_ref("ETag");
     }
-    let has_select = operation.query.iter().any(|param| param.name == "select");
+    let has_select = operation.query_params.iter().any(|param| param.name == "select");
     let schema = match &operation.response {
-        ResponseSpec::Empty => return json!({"description": "Done", "headers": headers}),
+        ResponseSpec::NoContent => return json!({"description": "Done", "headers": headers}),
         ResponseSpec::File => {
             let content = json!({"*/*": {"schema": {}}});
             return json!({"description": "The file", "headers": headers, "content": content});
         }
-        ResponseSpec::Saved(more) => saved_schema(*more),
-        ResponseSpec::One(table) if has_select && !is_monitor(table) => {
-            with_selection(table_ref(table, false))
+        ResponseSpec::SavedId(more) => saved_id_schema(*more),
+        ResponseSpec::Object(table) if has_select && !is_monitor_table(table) => {
+            or_selected_fields(table_schema_ref(table, false))
         }
-        ResponseSpec::One(table) => table_ref(table, has_select),
-        ResponseSpec::OneOf(tables) => one_of_tables(tables, has_select),
-        ResponseSpec::List(tables) => list_schema(one_of_tables(tables, has_select)),
-        ResponseSpec::Schema(schema) if has_select => {
-            with_selection(extract_components(schema, &mut Map::new()))
+        ResponseSpec::Object(table) => table_schema_ref(table, has_select),
+        ResponseSpec::ObjectOneOf(tables) => tables_schema(tables, has_select),
+        ResponseSpec::List(tables) => list_response_schema(tables_schema(tables, has_select)),
+        ResponseSpec::JsonSchema(schema) if has_select => {
+            or_selected_fields(extract_components(schema, &mut Map::new()))
         }
-        ResponseSpec::Schema(schema) => extract_components(schema, &mut Map::new()),
+        ResponseSpec::JsonSchema(schema) => extract_components(schema, &mut Map::new()),
     };
     let content = json!({"application/json": {"schema": schema}});
     json!({"description": operation.response.description(), "headers": headers, "content": content})
@@ -236,7 +239,7 @@ pub(super) fn extract_components(schema: &Value, components: &mut Map<String, Va
 }
 
 /// Returns the schema of `{"id":"123456"}`, with warnings if any.
-fn saved_schema(more: Option<&'static FieldTable>) -> Value {
+fn saved_id_schema(more: Option<&'static FieldTable>) -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
@@ -258,25 +261,25 @@ fn saved_schema(more: Option<&'static FieldTable>) -> Value {
 }
 
 /// Returns the schema of an object that is either complete, as `whole`, or reduced to the fields in `select`.
-fn with_selection(whole: Value) -> Value {
+fn or_selected_fields(whole: Value) -> Value {
     json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
 }
 
-fn table_ref(table: &'static FieldTable, has_select: bool) -> Value {
-    if has_select && is_monitor(table) {
+fn table_schema_ref(table: &'static FieldTable, has_select: bool) -> Value {
+    if has_select && is_monitor_table(table) {
         partial_schema_ref(table)
     } else {
         schema_ref(table, SchemaRole::Response)
     }
 }
 
-fn one_of_tables(tables: &[&'static FieldTable], has_select: bool) -> Value {
-    let references: Vec<Value> = tables.iter().map(|table| table_ref(table, has_select)).collect();
+fn tables_schema(tables: &[&'static FieldTable], has_select: bool) -> Value {
+    let references: Vec<Value> = tables.iter().map(|table| table_schema_ref(table, has_select)).collect();
     match references.as_slice() {
         [only] => only.clone(),
         // Without `type` among the selected fields, an object may match several types.
         _ if has_select => json!({"anyOf": references}),
-        _ if tables.iter().all(|table| is_monitor(table)) => {
+        _ if tables.iter().all(|table| is_monitor_table(table)) => {
             let mapping: Map<String, Value> = tables
                 .iter()
                 .map(|table| (table.name.to_owned(), schema_ref(table, SchemaRole::Response)["$ref"].clone()))
@@ -287,7 +290,7 @@ fn one_of_tables(tables: &[&'static FieldTable], has_select: bool) -> Value {
     }
 }
 
-fn is_monitor(table: &FieldTable) -> bool {
+fn is_monitor_table(table: &FieldTable) -> bool {
     crate::domain::MonitorType::from_name(table.name).is_some()
 }
 
@@ -295,21 +298,21 @@ impl ResponseSpec {
     /// Describes the response for people.
     pub(super) fn description(&self) -> &'static str {
         match self {
-            Self::Saved(_) => "Saved: the id, and warnings if any",
-            Self::One(_) | Self::OneOf(_) => "The object",
+            Self::SavedId(_) => "Saved: the id, and warnings if any",
+            Self::Object(_) | Self::ObjectOneOf(_) => "The object",
             Self::List(_) => "The list",
-            Self::Schema(_) => "The response",
+            Self::JsonSchema(_) => "The response",
             Self::File => "The file",
-            Self::Empty => "Done",
+            Self::NoContent => "Done",
         }
     }
 
     /// Returns the tables of the objects in the response.
-    pub(super) fn tables(&self) -> Vec<&'static FieldTable> {
+    pub(super) fn field_tables(&self) -> Vec<&'static FieldTable> {
         match self {
-            Self::One(table) => vec![table],
-            Self::OneOf(tables) | Self::List(tables) => tables.clone(),
-            Self::Saved(_) | Self::Schema(_) | Self::File | Self::Empty => Vec::new(),
+            Self::Object(table) => vec![table],
+            Self::ObjectOneOf(tables) | Self::List(tables) => tables.clone(),
+            Self::SavedId(_) | Self::JsonSchema(_) | Self::File | Self::NoContent => Vec::new(),
         }
     }
 }

@@ -3,25 +3,25 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::api::operation::{Param, ParamKind};
+use crate::api::operation::{Param, ParamType};
 use crate::api::query::{QueryParams, parse_time_in_zone, quoted_list};
 use crate::domain::{RecordFilter, RecordKind};
 
 const BLACKOUT_TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const BOOLEANS: &[&str] = &["true", "false"];
-const TIME_RULE: &str =
+const TIME_REQUIREMENT: &str =
     "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
 
 const BLACKOUT_PARAMS: &[Param] = &[
-    Param::new("type", ParamKind::Choice(BLACKOUT_TYPES), "Those of this type"),
-    Param::new("assoc_id", ParamKind::Int(1), "Those of this monitor or recipient"),
-    Param::new("persistent", ParamKind::Choice(BOOLEANS), "Weekly blackouts, or one-time blackouts"),
+    Param::new("type", ParamType::Choice(BLACKOUT_TYPES), "Those of this type"),
+    Param::new("assoc_id", ParamType::Int(1), "Those of this monitor or recipient"),
+    Param::new("persistent", ParamType::Choice(BOOLEANS), "Weekly blackouts, or one-time blackouts"),
 ];
 
 const EVENT_PARAMS: &[Param] = &[
-    Param::new("event", ParamKind::Text, "Those of this type"),
-    Param::new("from", ParamKind::Time, "Reported at this time or later"),
-    Param::new("thru", ParamKind::Time, "Reported before this time"),
+    Param::new("event", ParamType::Text, "Those of this type"),
+    Param::new("from", ParamType::Time, "Reported at this time or later"),
+    Param::new("thru", ParamType::Time, "Reported before this time"),
 ];
 
 /// Returns the filter parameters of lists of `kind`.
@@ -34,23 +34,28 @@ pub(super) const fn filter_params(kind: RecordKind) -> &'static [Param] {
 }
 
 /// Reads the filter from `query`, which collects the errors.
-pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &TimeZone) -> RecordFilter {
+pub(super) fn parse_record_filter(
+    kind: RecordKind,
+    query: &mut QueryParams,
+    zone: &TimeZone,
+) -> RecordFilter {
     let mut filter = RecordFilter::new(kind);
     match kind {
         RecordKind::Blackout => {
             let blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
             let kind =
-                query.parse_one("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
+                query.parse_value("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
             filter.field_values.extend(kind.map(|kind| ("type", kind)));
-            let weekly = query.parse_one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
+            let weekly =
+                query.parse_value("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.field_values.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
             let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
-            filter.parent_ids.extend(query.parse_one("assoc_id", "an id", id));
+            filter.parent_ids.extend(query.parse_value("assoc_id", "an id", id));
         }
         RecordKind::Event => {
-            let event = query.text("event").map(Value::from);
+            let event = query.value("event").map(Value::from);
             filter.field_values.extend(event.map(|event| ("event", event)));
-            (filter.from, filter.until) = time_range(query, zone);
+            (filter.from, filter.until) = parse_time_range(query, zone);
         }
         _ => {}
     }
@@ -58,12 +63,12 @@ pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &Ti
 }
 
 /// Reads `from` and `thru`; a time without zone is in the zone of the account.
-pub(in crate::api::v3) fn time_range(
+pub(in crate::api::v3) fn parse_time_range(
     query: &mut QueryParams,
     zone: &TimeZone,
 ) -> (Option<crate::domain::Timestamp>, Option<crate::domain::Timestamp>) {
-    let from = query.parse_one("from", TIME_RULE, |text| parse_time_in_zone(zone, text));
-    let thru = query.parse_one("thru", TIME_RULE, |text| parse_time_in_zone(zone, text));
+    let from = query.parse_value("from", TIME_REQUIREMENT, |text| parse_time_in_zone(zone, text));
+    let thru = query.parse_value("thru", TIME_REQUIREMENT, |text| parse_time_in_zone(zone, text));
     if let (Some(from), Some(thru)) = (from, thru)
         && from >= thru
     {

@@ -12,7 +12,7 @@ use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
-use crate::api::v3::bulk_edit::edited_response;
+use crate::api::v3::bulk_edit::bulk_edit_response;
 use crate::api::{etag, list_response as lists};
 use crate::domain::RecordKind;
 use crate::service::Caller;
@@ -24,7 +24,7 @@ pub(super) async fn list(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let filter = filters::record_filter(kind, &mut query, &zone);
+    let filter = filters::parse_record_filter(kind, &mut query, &zone);
     let window = query.paging();
     query.into_result()?;
     let (role, resources) = (caller.role, state.records);
@@ -63,7 +63,7 @@ pub(super) async fn patch(
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::if_match(&headers)?;
+    let if_match = etag::expected_revision(&headers)?;
     Ok(etag::saved_response(state.records.patch(&caller, kind, id, &body, if_match).await?))
 }
 
@@ -74,7 +74,7 @@ pub(super) async fn delete(
     id: i64,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::if_match(&headers)?;
+    let if_match = etag::expected_revision(&headers)?;
     state.records.delete(&caller, kind, id, if_match).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -85,5 +85,5 @@ pub(super) async fn bulk_edit_blackouts(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     state.records.bulk_edit_blackouts(&caller, &body).await?;
-    Ok(edited_response(&body, Vec::new()).into_response())
+    Ok(bulk_edit_response(&body, Vec::new()).into_response())
 }

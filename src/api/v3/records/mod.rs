@@ -8,5 +8,5 @@ mod record_operations;
 mod rights;
 mod routes;
 
-pub(super) use filters::time_range;
-pub(super) use routes::routes;
+pub(super) use filters::parse_time_range;
+pub(super) use routes::add_routes;

@@ -5,7 +5,7 @@ use axum::{Extension, extract::State};
 
 use super::{filters, handlers};
 use crate::api::body::JsonBody;
-use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
 use crate::api::query::QueryParams;
@@ -17,8 +17,8 @@ use crate::service::Caller;
 /// One kind of record with its paths.
 #[derive(Clone, Copy)]
 pub(super) struct RecordOperations {
-    kind: RecordKind,
-    table: &'static FieldTable,
+    record_kind: RecordKind,
+    field_table: &'static FieldTable,
     tag: &'static str,
     list_path: &'static str,
     item_path: &'static str,
@@ -32,20 +32,20 @@ impl RecordOperations {
         list_path: &'static str,
         item_path: &'static str,
     ) -> Self {
-        Self { kind, table, tag, list_path, item_path }
+        Self { record_kind: kind, field_table: table, tag, list_path, item_path }
     }
 
-    pub(super) fn list(
+    pub(super) fn add_list(
         self,
         routes: OperationRouter,
         id: &'static str,
         about: &'static str,
     ) -> OperationRouter {
-        let operation = Operation::new(Verb::Get, self.list_path, id, self.tag, about)
-            .with_query(filters::filter_params(self.kind))
+        let operation = Operation::new(OperationMethod::Get, self.list_path, id, self.tag, about)
+            .with_query_params(filters::filter_params(self.record_kind))
             .with_paging()
-            .with_response(ResponseSpec::List(vec![self.table]));
-        let kind = self.kind;
+            .with_response(ResponseSpec::List(vec![self.field_table]));
+        let kind = self.record_kind;
         routes.route(
             operation,
             move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, query: QueryParams| {
@@ -54,15 +54,15 @@ impl RecordOperations {
         )
     }
 
-    pub(super) fn get(
+    pub(super) fn add_get(
         self,
         routes: OperationRouter,
         id: &'static str,
         about: &'static str,
     ) -> OperationRouter {
-        let operation = Operation::new(Verb::Get, self.item_path, id, self.tag, about)
-            .with_response(ResponseSpec::One(self.table));
-        let kind = self.kind;
+        let operation = Operation::new(OperationMethod::Get, self.item_path, id, self.tag, about)
+            .with_response(ResponseSpec::Object(self.field_table));
+        let kind = self.record_kind;
         routes.route(
             operation,
             move |State(state): State<ApiState>,
@@ -72,7 +72,7 @@ impl RecordOperations {
     }
 
     /// Adds the operation that creates a record. `shown_once` has the fields that no other response contains.
-    pub(super) fn create(
+    pub(super) fn add_create(
         self,
         routes: OperationRouter,
         id: &'static str,
@@ -80,12 +80,12 @@ impl RecordOperations {
         right: Permission,
         shown_once: Option<&'static FieldTable>,
     ) -> OperationRouter {
-        let operation = Operation::new(Verb::Post, self.list_path, id, self.tag, about)
-            .with_right(Some(right))
-            .with_body(BodySpec::Create(self.table))
-            .with_response(ResponseSpec::Saved(shown_once))
-            .with_status(409, "A record with this name exists already");
-        let kind = self.kind;
+        let operation = Operation::new(OperationMethod::Post, self.list_path, id, self.tag, about)
+            .with_permission(Some(right))
+            .with_body(BodySpec::Create(self.field_table))
+            .with_response(ResponseSpec::SavedId(shown_once))
+            .with_additional_status(409, "A record with this name exists already");
+        let kind = self.record_kind;
         routes.route(
             operation,
             move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, body: JsonBody| {
@@ -94,20 +94,20 @@ impl RecordOperations {
         )
     }
 
-    pub(super) fn patch(
+    pub(super) fn add_update(
         self,
         routes: OperationRouter,
         id: &'static str,
         about: &'static str,
         right: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(Verb::Patch, self.item_path, id, self.tag, about)
-            .with_right(Some(right))
-            .with_body(BodySpec::Patch(self.table))
-            .with_response(ResponseSpec::Saved(None))
-            .with_status(409, "Conflict with the current state; the message has the reason")
+        let operation = Operation::new(OperationMethod::Patch, self.item_path, id, self.tag, about)
+            .with_permission(Some(right))
+            .with_body(BodySpec::Patch(self.field_table))
+            .with_response(ResponseSpec::SavedId(None))
+            .with_additional_status(409, "Conflict with the current state; the message has the reason")
             .with_if_match();
-        let kind = self.kind;
+        let kind = self.record_kind;
         routes.route(
             operation,
             move |State(state): State<ApiState>,
@@ -118,18 +118,18 @@ impl RecordOperations {
         )
     }
 
-    pub(super) fn delete(
+    pub(super) fn add_delete(
         self,
         routes: OperationRouter,
         id: &'static str,
         about: &'static str,
         right: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(Verb::Delete, self.item_path, id, self.tag, about)
-            .with_right(Some(right))
-            .with_status(409, "Still in use; the message names what uses it")
+        let operation = Operation::new(OperationMethod::Delete, self.item_path, id, self.tag, about)
+            .with_permission(Some(right))
+            .with_additional_status(409, "Still in use; the message names what uses it")
             .with_if_match();
-        let kind = self.kind;
+        let kind = self.record_kind;
         routes.route(
             operation,
             move |State(state): State<ApiState>,

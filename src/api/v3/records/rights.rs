@@ -3,6 +3,6 @@
 use crate::domain::Permission;
 
 /// Required to change blackouts, events and the like; the same as for monitors.
-pub(super) const EDIT: Permission = Permission::Edit;
+pub(super) const EDIT_PERMISSION: Permission = Permission::Edit;
 
-pub(super) const ADMINISTER: Permission = Permission::Administer;
+pub(super) const ADMINISTER_PERMISSION: Permission = Permission::Administer;

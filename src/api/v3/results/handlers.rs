@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures::stream;
 
-use super::result_filter::{parse_check_id, parse_filter};
-use super::result_reader::{ResultReader, next_page};
+use super::result_filter::{parse_check_id, parse_result_filter};
+use super::result_reader::{ResultReader, next_pagination};
 use crate::api::error::ApiError;
 use crate::api::list_response;
 use crate::api::query::QueryParams;
@@ -17,32 +17,38 @@ use crate::api::state::ApiState;
 use crate::service::Caller;
 
 /// Lists results, newest first. `from` is inclusive, `thru` exclusive.
-pub(super) async fn list(
+pub(super) async fn list_results(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let (mut filter, window) = parse_filter(query, &zone)?;
+    let (mut filter, window) = parse_result_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
-    let queries = state.queries;
+    let queries = state.status_queries;
     let offset = window.offset.unwrap_or(0);
     let left = window.limit.unwrap_or(u64::MAX);
-    let first = queries.results(filter.clone(), next_page(left, offset)).await?;
+    let first = queries.results(filter.clone(), next_pagination(left, offset)).await?;
     let count = first.total;
-    let reader =
-        ResultReader { queries, filter, offset, left, fetched: Some(first), sent_ids: HashSet::new() };
+    let reader = ResultReader {
+        queries,
+        filter,
+        offset,
+        remaining: left,
+        prefetched_page: Some(first),
+        last_page_ids: HashSet::new(),
+    };
     Ok(list_response::stream_list(
         caller.role,
         count,
         window,
-        stream::try_unfold(reader, ResultReader::read_page),
+        stream::try_unfold(reader, ResultReader::next_chunk),
     ))
 }
 
 /// Returns one result as a bare object.
-pub(super) async fn get(
-    State(ApiState { queries, .. }): State<ApiState>,
+pub(super) async fn get_result(
+    State(ApiState { status_queries: queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -55,7 +61,7 @@ pub(super) async fn get(
 
 /// Returns the content of a capture. It comes from a target, which may be hostile: browsers must not display it.
 pub(super) async fn get_capture(
-    State(ApiState { queries, .. }): State<ApiState>,
+    State(ApiState { status_queries: queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {

@@ -10,4 +10,4 @@ mod result_schema;
 mod routes;
 mod schema_parts;
 
-pub(super) use routes::routes;
+pub(super) use routes::add_routes;

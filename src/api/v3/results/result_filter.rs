@@ -8,7 +8,7 @@ use crate::api::query::{Paging, QueryParams, parse_time_in_zone, quoted_list};
 use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 
 /// Names of [`crate::domain::Outcome`].
-pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
+pub(super) const OUTCOME_NAMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
 
 /// Parses the id of a result. Anything but 16 hexadecimal digits in canonical form gives 404.
 pub(super) fn parse_check_id(text: &str) -> Result<CheckId, ApiError> {
@@ -16,21 +16,22 @@ pub(super) fn parse_check_id(text: &str) -> Result<CheckId, ApiError> {
     if id.to_string() == text { Ok(id) } else { Err(ApiError::not_found()) }
 }
 
-pub(super) fn parse_filter(
+pub(super) fn parse_result_filter(
     mut query: QueryParams,
     zone: &TimeZone,
 ) -> Result<(ResultFilter, Paging), ApiError> {
-    let outcomes = format!("one or several of {}", quoted_list(&OUTCOMES));
+    let outcomes = format!("one or several of {}", quoted_list(&OUTCOME_NAMES));
     let time_rule =
         "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| parse_time_in_zone(zone, text);
     let filter = ResultFilter {
-        monitors: query
-            .parse_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId)),
-        location: query.parse_one("location_id", "an id", |text| parse_id(text).map(LocationId)),
-        from: query.parse_one("from", time_rule, time),
-        until: query.parse_one("thru", time_rule, time),
-        outcomes: query.parse_list("outcome", outcomes, Outcome::from_name),
+        monitors: query.parse_comma_list("monitor_id", "an id or a comma list of ids", |text| {
+            parse_id(text).map(MonitorId)
+        }),
+        location: query.parse_value("location_id", "an id", |text| parse_id(text).map(LocationId)),
+        from: query.parse_value("from", time_rule, time),
+        until: query.parse_value("thru", time_rule, time),
+        outcomes: query.parse_comma_list("outcome", outcomes, Outcome::from_name),
         customer: None,
     };
     if let (Some(from), Some(thru)) = (filter.from, filter.until)
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_filter_accepts_the_outcomes_of_results() {
-        assert_eq!(OUTCOMES, Outcome::ALL.map(Outcome::name));
+        assert_eq!(OUTCOME_NAMES, Outcome::ALL.map(Outcome::name));
     }
 
     #[test]
@@ -58,7 +59,10 @@ mod tests {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let read = |query: &str| {
             let names = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
-            parse_filter(QueryParams::parse(&format!("/results?{query}").parse().unwrap(), &names), &zone)
+            parse_result_filter(
+                QueryParams::parse(&format!("/results?{query}").parse().unwrap(), &names),
+                &zone,
+            )
         };
         let (filter, window) =
             read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();

@@ -10,10 +10,10 @@ use crate::service::StatusQueries;
 use crate::service::details::without_exchanges_and_objects;
 
 /// Most results that are read and sent at a time.
-const PAGE_ROWS: u32 = 500;
+const MAX_PAGE_RESULTS: u32 = 500;
 
-pub(super) fn next_page(left: u64, offset: u64) -> Pagination {
-    Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
+pub(super) fn next_pagination(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(MAX_PAGE_RESULTS).min(MAX_PAGE_RESULTS), offset }
 }
 
 /// Reads results page by page. New results push older ones into the next page; such repeats are skipped.
@@ -21,24 +21,29 @@ pub(super) struct ResultReader {
     pub(super) queries: Arc<StatusQueries>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
-    pub(super) left: u64,
-    pub(super) fetched: Option<PaginatedResults>,
-    pub(super) sent_ids: HashSet<CheckId>,
+    pub(super) remaining: u64,
+    pub(super) prefetched_page: Option<PaginatedResults>,
+    pub(super) last_page_ids: HashSet<CheckId>,
 }
 
 impl ResultReader {
-    pub(super) async fn read_page(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
-        let fetched = match self.fetched.take() {
+    pub(super) async fn next_chunk(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+        let fetched = match self.prefetched_page.take() {
             Some(first) => first,
-            None if self.left == 0 => return Ok(None),
-            None => self.queries.results(self.filter.clone(), next_page(self.left, self.offset)).await?,
+            None if self.remaining == 0 => return Ok(None),
+            None => {
+                self.queries
+                    .results(self.filter.clone(), next_pagination(self.remaining, self.offset))
+                    .await?
+            }
         };
         let rows = fetched.results.len() as u64;
         let times = fetched.results.first().zip(fetched.results.last());
         let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
         let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
         let at_last = at_last.count() as u64;
-        let fresh = fetched.results.into_iter().filter(|result| !self.sent_ids.contains(&result.check_id));
+        let fresh =
+            fetched.results.into_iter().filter(|result| !self.last_page_ids.contains(&result.check_id));
         let fresh: Vec<CheckResult> = fresh.map(without_exchanges_and_objects).collect();
         match times {
             // Continue from the last time: with an offset, the store would scan all earlier results again.
@@ -48,9 +53,12 @@ impl ResultReader {
             }
             _ => self.offset += rows,
         }
-        self.left =
-            if rows < u64::from(PAGE_ROWS) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
-        self.sent_ids = fresh.iter().map(|result| result.check_id).collect();
+        self.remaining = if rows < u64::from(MAX_PAGE_RESULTS) {
+            0
+        } else {
+            self.remaining.saturating_sub(fresh.len() as u64)
+        };
+        self.last_page_ids = fresh.iter().map(|result| result.check_id).collect();
         Ok(Some((list_response::json_chunk(&fresh), self)))
     }
 }

@@ -25,8 +25,8 @@ pub(super) fn entry_from_exchange(
         "url": exchange.url,
         "httpVersion": version,
         "cookies": [],
-        "headers": header_fields(&exchange.request_headers),
-        "queryString": query_pairs(&exchange.url),
+        "headers": header_objects(&exchange.request_headers),
+        "queryString": query_objects(&exchange.url),
         "headersSize": -1,
         "bodySize": request_body_size(exchange),
     });
@@ -38,17 +38,17 @@ pub(super) fn entry_from_exchange(
         "statusText": exchange.http_reason.as_deref().unwrap_or_default(),
         "httpVersion": version,
         "cookies": [],
-        "headers": header_fields(&exchange.response_headers),
+        "headers": header_objects(&exchange.response_headers),
         "content": response_content(exchange),
         "redirectURL": exchange.response_headers.get("location").unwrap_or_default(),
         "headersSize": -1,
         "bodySize": response_body_size(exchange),
     });
-    let mut entry = entry(started_at, exchange.start_offset_us, &exchange.phases, request, response);
+    let mut entry = build_entry(started_at, exchange.start_offset_us, &exchange.phases, request, response);
     if let Some(address) = exchange.address {
         entry["serverIPAddress"] = address.ip().to_string().into();
     }
-    add_notes(&mut entry, exchange.failure.as_ref(), comment);
+    add_failure_and_comment(&mut entry, exchange.failure.as_ref(), comment);
     entry
 }
 
@@ -61,7 +61,7 @@ pub(super) fn entry_from_object(started_at: Timestamp, object: &PageObject) -> V
         "httpVersion": version,
         "cookies": [],
         "headers": [],
-        "queryString": query_pairs(&object.url),
+        "queryString": query_objects(&object.url),
         "headersSize": -1,
         "bodySize": 0,
     });
@@ -71,17 +71,23 @@ pub(super) fn entry_from_object(started_at: Timestamp, object: &PageObject) -> V
         "httpVersion": version,
         "cookies": [],
         "headers": [],
-        "content": content_sizes(object.body_bytes, object.body_wire_bytes, &object.media_type),
+        "content": content_without_text(object.body_bytes, object.body_wire_bytes, &object.media_type),
         "redirectURL": "",
         "headersSize": -1,
         "bodySize": object.body_wire_bytes,
     });
-    let mut entry = entry(started_at, object.start_offset_us, &object.phases, request, response);
-    add_notes(&mut entry, object.failure.as_ref(), None);
+    let mut entry = build_entry(started_at, object.start_offset_us, &object.phases, request, response);
+    add_failure_and_comment(&mut entry, object.failure.as_ref(), None);
     entry
 }
 
-fn entry(started_at: Timestamp, started_us: u64, phases: &Phases, request: Value, response: Value) -> Value {
+fn build_entry(
+    started_at: Timestamp,
+    started_us: u64,
+    phases: &Phases,
+    request: Value,
+    response: Value,
+) -> Value {
     let (timings, total) = to_timings(phases);
     json!({
         "startedDateTime": started_at + Duration::from_micros(started_us),
@@ -94,7 +100,7 @@ fn entry(started_at: Timestamp, started_us: u64, phases: &Phases, request: Value
 }
 
 /// Adds the comment and the failure. The names of custom fields begin with an underscore.
-fn add_notes(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
+fn add_failure_and_comment(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
     if let Some(comment) = comment {
         entry["comment"] = comment.into();
     }
@@ -127,11 +133,11 @@ fn to_timings(phases: &Phases) -> (Value, f64) {
     (timings, to_millis(total))
 }
 
-fn header_fields(fields: &HeaderList) -> Vec<Value> {
+fn header_objects(fields: &HeaderList) -> Vec<Value> {
     fields.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
-fn query_pairs(url: &str) -> Vec<Value> {
+fn query_objects(url: &str) -> Vec<Value> {
     let Ok(url) = Url::parse(url) else { return Vec::new() };
     url.query_pairs().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
@@ -148,29 +154,29 @@ fn request_body_size(exchange: &HttpExchange) -> i64 {
 
 fn post_data(body: &Excerpt) -> Value {
     let mut posted = json!({"mimeType": body.media_type, "text": body.text});
-    mark_truncated(&mut posted, body);
+    note_full_size(&mut posted, body);
     posted
 }
 
 fn response_content(exchange: &HttpExchange) -> Value {
     let kind = exchange.response_headers.get("content-type").unwrap_or_default();
     let Some(body) = &exchange.response_body else {
-        return content_sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
+        return content_without_text(exchange.body_bytes, exchange.body_wire_bytes, kind);
     };
-    let mut content = content_sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
+    let mut content = content_without_text(exchange.body_bytes, exchange.body_wire_bytes, kind);
     content["text"] = body.text.as_str().into();
-    mark_truncated(&mut content, body);
+    note_full_size(&mut content, body);
     content
 }
 
 /// Adds a comment with the full size of a body whose text was truncated or masked.
-fn mark_truncated(value: &mut Value, body: &Excerpt) {
+fn note_full_size(value: &mut Value, body: &Excerpt) {
     if body.body_bytes > body.text.len() as u64 {
         value["comment"] = format!("the whole has {} bytes", body.body_bytes).into();
     }
 }
 
-fn content_sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
+fn content_without_text(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
     // HAR has its own name for a type that the server did not declare.
     let mimetype = if mimetype.is_empty() { "x-unknown" } else { mimetype };
     let mut sizes = Map::new();

@@ -23,7 +23,7 @@ impl HarFile {
     /// When it cannot be written to.
     pub(in crate::cli::check) fn open(path: &Path) -> anyhow::Result<Self> {
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = opened.map_err(|error| write_error(path, &error))?;
+        let file = opened.map_err(|error| har_write_error(path, &error))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
@@ -32,7 +32,7 @@ impl HarFile {
     /// # Errors
     /// When it can no longer be written to.
     pub(in crate::cli::check) fn write(mut self, results: &[CheckResult]) -> anyhow::Result<()> {
-        let log = to_log(results);
+        let log = build_har(results);
         for (page, result) in (1..).zip(results) {
             if result_entries(page, result).is_empty() {
                 output::print_note(&format!(
@@ -43,7 +43,7 @@ impl HarFile {
         }
         let mut text = serde_json::to_vec_pretty(&log)?;
         text.push(b'\n');
-        self.write_text(&text).map_err(|error| write_error(&self.path, &error))
+        self.write_text(&text).map_err(|error| har_write_error(&self.path, &error))
     }
 
     fn write_text(&mut self, text: &[u8]) -> io::Result<()> {
@@ -56,20 +56,20 @@ impl HarFile {
     }
 }
 
-fn write_error(path: &Path, error: &io::Error) -> anyhow::Error {
+fn har_write_error(path: &Path, error: &io::Error) -> anyhow::Error {
     UsageError::with_hint(format!("the HAR file `{}` cannot be written: {error}", path.display()), None)
 }
 
-fn page_id(number: usize) -> String {
+fn check_page_id(number: usize) -> String {
     format!("page_{number}")
 }
 
-fn step_id(number: usize, step: &StepResult) -> String {
-    format!("{}_{}", page_id(number), step.number)
+fn step_page_id(number: usize, step: &StepResult) -> String {
+    format!("{}_{}", check_page_id(number), step.number)
 }
 
 /// Returns the whole file.
-fn to_log(results: &[CheckResult]) -> Value {
+fn build_har(results: &[CheckResult]) -> Value {
     let pages: Vec<Value> =
         (1..).zip(results).flat_map(|(number, result)| result_pages(number, result)).collect();
     let entries: Vec<Value> =
@@ -94,7 +94,7 @@ fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
             let reason = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
             json!({
                 "startedDateTime": attempt_started_at(result) + Duration::from_micros(step.start_offset_us),
-                "id": step_id(number, step),
+                "id": step_page_id(number, step),
                 "title": format!("{}: {}", result.monitor_name, step.name),
                 "pageTimings": {
                     "onContentLoad": mark(Phase::DomLoad).unwrap_or(-1.0),
@@ -105,18 +105,18 @@ fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
         })
         .collect();
     if pages.is_empty() {
-        pages.push(result_page(number, result));
+        pages.push(whole_check_page(number, result));
     }
     pages
 }
 
-fn result_page(number: usize, result: &CheckResult) -> Value {
+fn whole_check_page(number: usize, result: &CheckResult) -> Value {
     let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
     let loaded =
         result.details.page_load.as_ref().map_or(-1.0, |page| super::entry::to_millis(page.duration_us));
     json!({
         "startedDateTime": attempt_started_at(result),
-        "id": page_id(number),
+        "id": check_page_id(number),
         "title": &*result.monitor_name,
         "pageTimings": {"onContentLoad": -1, "onLoad": loaded},
         "comment": format!("{} ({}){reason}", result.status_text, result.status.0),
@@ -131,10 +131,10 @@ fn attempt_started_at(result: &CheckResult) -> Timestamp {
 /// Returns the exchanges of a check, ordered by start.
 fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
     let (started_at, details) = (attempt_started_at(result), &result.details);
-    let outside_steps = details.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
+    let outside_steps = details.exchanges.iter().map(|exchange| (exchange, None, check_page_id(number)));
     let in_steps = details.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
-        let id = if step.browser_step.is_some() { step_id(number, step) } else { page_id(number) };
+        let id = if step.browser_step.is_some() { step_page_id(number, step) } else { check_page_id(number) };
         step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
     });
     let exchanges = outside_steps.chain(in_steps).map(|(exchange, comment, id)| {
@@ -144,7 +144,7 @@ fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
     let is_browser = details.steps.iter().any(|step| step.browser_step.is_some());
     let objects = details.page_load.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
     let objects = objects.map(|object| {
-        (object.start_offset_us, super::entry::entry_from_object(started_at, object), page_id(number))
+        (object.start_offset_us, super::entry::entry_from_object(started_at, object), check_page_id(number))
     });
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
     entries.sort_by_key(|(started_us, ..)| *started_us);

@@ -10,7 +10,7 @@ use crate::domain::{
     Revision, Status, StepResult, Verdict,
 };
 
-fn phases(durations: &[(Phase, u64)]) -> Phases {
+fn phases_with(durations: &[(Phase, u64)]) -> Phases {
     let mut phases = Phases::default();
     for &(phase, micros) in durations {
         phases.set(phase, std::time::Duration::from_micros(micros));
@@ -18,7 +18,7 @@ fn phases(durations: &[(Phase, u64)]) -> Phases {
     phases
 }
 
-fn result(check_details: CheckDetails) -> CheckResult {
+fn result_with(check_details: CheckDetails) -> CheckResult {
     let metadata = CheckMetadata {
         monitor_id: MonitorId(0),
         monitor_name: Arc::from("Shop"),
@@ -35,13 +35,13 @@ fn result(check_details: CheckDetails) -> CheckResult {
     }
 }
 
-fn exchange() -> HttpExchange {
+fn sample_exchange() -> HttpExchange {
     HttpExchange {
         start_offset_us: 1_500,
         method: "POST".into(),
         url: "https://shop.test/buy?item=a%20b&n=2".into(),
         address: Some("192.0.2.1:443".parse::<SocketAddr>().unwrap()),
-        phases: phases(&[
+        phases: phases_with(&[
             (Phase::Resolve, 1_000),
             (Phase::Connect, 2_000),
             (Phase::Tls, 3_000),
@@ -64,15 +64,15 @@ fn exchange() -> HttpExchange {
 }
 
 /// Paths of required members, with their types: `s`tring, `n`umber, `l`ist, `o`bject.
-const LOG: &[(&str, char)] = &[
+const LOG_MEMBERS: &[(&str, char)] = &[
     ("/log/version", 's'),
     ("/log/creator/name", 's'),
     ("/log/creator/version", 's'),
     ("/log/entries", 'l'),
 ];
-const PAGE: &[(&str, char)] =
+const PAGE_MEMBERS: &[(&str, char)] =
     &[("/startedDateTime", 's'), ("/id", 's'), ("/title", 's'), ("/pageTimings", 'o')];
-const ENTRY: &[(&str, char)] = &[
+const ENTRY_MEMBERS: &[(&str, char)] = &[
     ("/startedDateTime", 's'),
     ("/time", 'n'),
     ("/request/method", 's'),
@@ -112,17 +112,17 @@ fn assert_members(value: &Value, members: &[(&str, char)]) {
     }
 }
 
-fn valid_har(results: &[CheckResult]) -> Value {
-    let text = serde_json::to_string(&to_log(results)).unwrap();
+fn build_valid_har(results: &[CheckResult]) -> Value {
+    let text = serde_json::to_string(&build_har(results)).unwrap();
     let har: Value = serde_json::from_str(&text).unwrap();
-    assert_members(&har, LOG);
+    assert_members(&har, LOG_MEMBERS);
     assert_eq!(har["log"]["version"], "1.2");
     let pages = har["log"]["pages"].as_array().unwrap();
     for page in pages {
-        assert_members(page, PAGE);
+        assert_members(page, PAGE_MEMBERS);
     }
     for entry in har["log"]["entries"].as_array().unwrap() {
-        assert_members(entry, ENTRY);
+        assert_members(entry, ENTRY_MEMBERS);
         assert!(pages.iter().any(|page| page["id"] == entry["pageref"]), "{entry}");
         let timings = entry["timings"].as_object().unwrap();
         let shares = timings.iter().filter(|(name, _)| *name != "ssl").filter_map(|(_, time)| time.as_f64());
@@ -137,7 +137,10 @@ fn valid_har(results: &[CheckResult]) -> Value {
 
 #[test]
 fn an_exchange_becomes_an_entry_with_all_required_members() {
-    let har = valid_har(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
+    let har = build_valid_har(&[result_with(CheckDetails {
+        exchanges: vec![sample_exchange()],
+        ..CheckDetails::default()
+    })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!(entry["startedDateTime"], "2026-11-22T06:00:00.0015Z");
     assert_eq!(entry["serverIPAddress"], "192.0.2.1");
@@ -159,11 +162,12 @@ fn an_exchange_without_a_response_is_an_entry_with_its_error() {
     let refused = HttpExchange {
         method: "GET".into(),
         url: "http://shop.test/".into(),
-        phases: phases(&[(Phase::Connect, 7)]),
+        phases: phases_with(&[(Phase::Connect, 7)]),
         failure: Some(failure.clone()),
         ..HttpExchange::default()
     };
-    let har = valid_har(&[result(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
+    let har =
+        build_valid_har(&[result_with(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!((&entry["response"]["status"], &entry["timings"]["ssl"]), (&json!(0), &json!(-1.0)));
     assert_eq!(entry["response"]["_error"], failure.to_string());
@@ -180,7 +184,7 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
         duration_us: 1,
         phases: Phases::default(),
         failures: Vec::new(),
-        exchanges: vec![HttpExchange { start_offset_us: started_us, ..exchange() }],
+        exchanges: vec![HttpExchange { start_offset_us: started_us, ..sample_exchange() }],
         variable_names: Vec::new(),
         browser_step: None,
     };
@@ -191,7 +195,7 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
         blocked: false,
         start_offset_us: 5,
         duration_us: 9,
-        phases: phases(&[(Phase::FirstByte, 3)]),
+        phases: phases_with(&[(Phase::FirstByte, 3)]),
         http_status: 200,
         http_version: "HTTP/2".into(),
         media_type: "image/png".into(),
@@ -203,10 +207,11 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
     let first = CheckDetails { steps: vec![step(1, 10), step(2, 90)], ..CheckDetails::default() };
     let second = CheckDetails {
         page_load: Some(Box::new(page)),
-        exchanges: vec![HttpExchange { start_offset_us: 0, ..exchange() }],
+        exchanges: vec![HttpExchange { start_offset_us: 0, ..sample_exchange() }],
         ..CheckDetails::default()
     };
-    let har = valid_har(&[result(first), result(second), result(CheckDetails::default())]);
+    let har =
+        build_valid_har(&[result_with(first), result_with(second), result_with(CheckDetails::default())]);
     let entries: Vec<(&str, &str)> = har["log"]["entries"]
         .as_array()
         .unwrap()
@@ -224,7 +229,7 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
 #[test]
 fn a_browser_step_is_a_page_with_its_timings() {
     let timing = PageTiming {
-        phases: phases(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
+        phases: phases_with(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
         ..PageTiming::default()
     };
     let played = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
@@ -236,7 +241,10 @@ fn a_browser_step_is_a_page_with_its_timings() {
         duration_us: 1,
         phases: Phases::default(),
         failures: Vec::new(),
-        exchanges: vec![HttpExchange { start_offset_us: u64::from(number) * 1_000_000 + 5, ..exchange() }],
+        exchanges: vec![HttpExchange {
+            start_offset_us: u64::from(number) * 1_000_000 + 5,
+            ..sample_exchange()
+        }],
         variable_names: Vec::new(),
         browser_step: Some(Box::new(played)),
     };
@@ -246,7 +254,7 @@ fn a_browser_step_is_a_page_with_its_timings() {
         page_load: Some(Box::new(object)),
         ..CheckDetails::default()
     };
-    let har = valid_har(&[result(details)]);
+    let har = build_valid_har(&[result_with(details)]);
     let pages = har["log"]["pages"].as_array().unwrap();
     let titles: Vec<(&str, &str)> =
         pages.iter().map(|page| (page["id"].as_str().unwrap(), page["title"].as_str().unwrap())).collect();
