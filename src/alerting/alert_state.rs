@@ -98,7 +98,7 @@ impl AlertState {
         self.adapt_to_clock_and_plan(cx);
         self.detect_clock_step_back(&result, cx);
         let pool = &cx.policy.run_plan.location_pool;
-        if self.resolved_until.is_none_or(|settled| result.last_planned_at > settled)
+        if self.resolved_until.is_none_or(|resolved_until| result.last_planned_at > resolved_until)
             && pool.contains(&result.location_id)
         {
             self.record_result(result, cx);
@@ -131,10 +131,11 @@ impl AlertState {
         self.expire_expected_runs(cx);
         for run in &mut self.pending_runs {
             run.close_if_due(true, cx);
-            let overdue = |verification: &&mut PendingVerification| {
-                verification.response.is_none() && verification.deadline.is_some_and(|until| until <= cx.now)
+            let is_overdue = |verification: &&mut PendingVerification| {
+                verification.response.is_none()
+                    && verification.deadline.is_some_and(|deadline| deadline <= cx.now)
             };
-            if let Some(verification) = run.verification.as_mut().filter(overdue) {
+            if let Some(verification) = run.verification.as_mut().filter(is_overdue) {
                 verification.response = Some(timed_out_verification(cx.now));
             }
         }
@@ -144,27 +145,28 @@ impl AlertState {
     /// Returns when [`AlertState::on_tick`] is next due.
     #[must_use]
     pub fn next_tick_at(&self) -> Option<Timestamp> {
-        let run = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
-            (Some(verification), _) => Some(verification.deadline.unwrap_or(run.closes_at)),
-            (None, None) => Some(run.closes_at),
-            (None, Some(_)) => None,
-        };
-        let next = self.expected_run.map(|next| next.expires_at);
-        self.pending_runs.iter().filter_map(run).chain(next).min()
+        let run_due_at =
+            |run_due_at: &PendingRun| match (run_due_at.open_verification(), run_due_at.close_reason) {
+                (Some(verification), _) => Some(verification.deadline.unwrap_or(run_due_at.closes_at)),
+                (None, None) => Some(run_due_at.closes_at),
+                (None, Some(_)) => None,
+            };
+        let expected_run = self.expected_run.map(|expected_run| expected_run.expires_at);
+        self.pending_runs.iter().filter_map(run_due_at).chain(expected_run).min()
     }
 
     /// Ends the episode without a clear and drops open runs, since the monitor was disabled, paused or removed.
     pub fn close(&mut self, now: Timestamp) -> Vec<Effect> {
-        let ended = self.episode.take().map(|mut outage| outage.close(now, false));
+        let episode_end = self.episode.take().map(|mut episode| episode.close(now, false));
         // Results of checks in progress are ignored from now on.
         *self =
             Self { resolved_until: self.resolved_until.max(Some(now)), is_closed: true, ..Self::default() };
-        ended.into_iter().collect()
+        episode_end.into_iter().collect()
     }
 
     /// Acknowledges the open episode: its errors are no longer notified, its end still is.
-    pub fn acknowledge_episode(&mut self, episode: EpisodeId) -> bool {
-        self.episode.as_mut().is_some_and(|outage| outage.acknowledge(episode))
+    pub fn acknowledge_episode(&mut self, episode_id: EpisodeId) -> bool {
+        self.episode.as_mut().is_some_and(|open_episode| open_episode.acknowledge(episode_id))
     }
 
     /// Returns the verification requests without a response, to be sent again after a restart.
@@ -177,10 +179,15 @@ impl AlertState {
     }
 
     /// Derives the state from the last results of each location, for a start of the process without stored state.
-    pub fn restore_from_results(&mut self, last: &[LocationResult]) {
-        let Some(newest) = last.iter().map(|result| result.last_planned_at).max() else { return };
-        let results: Vec<LocationResult> =
-            last.iter().filter(|result| result.last_planned_at == newest).cloned().collect();
+    pub fn restore_from_results(&mut self, last_results: &[LocationResult]) {
+        let Some(newest_planned_at) = last_results.iter().map(|result| result.last_planned_at).max() else {
+            return;
+        };
+        let results: Vec<LocationResult> = last_results
+            .iter()
+            .filter(|result| result.last_planned_at == newest_planned_at)
+            .cloned()
+            .collect();
         let any = |predicate: fn(&LocationResult) -> bool| results.iter().any(predicate);
         self.last_run_health = match () {
             () if any(|result| result.outcome == Outcome::Blackout) => MonitorHealth::BlackedOut,
@@ -188,11 +195,11 @@ impl AlertState {
             () if any(|result| result.to_outcome().is_conclusive()) => MonitorHealth::Up,
             () => MonitorHealth::Unknown,
         };
-        self.resolved_until = Some(newest - Duration::from_micros(1));
+        self.resolved_until = Some(newest_planned_at - Duration::from_micros(1));
         self.pending_runs = vec![PendingRun {
-            planned_at: newest,
+            planned_at: newest_planned_at,
             expected_locations: Vec::new(),
-            closes_at: newest,
+            closes_at: newest_planned_at,
             results,
             close_reason: None,
             verification: None,
@@ -203,19 +210,20 @@ impl AlertState {
     /// Whether [`AlertState::restore_from_results`] would give the same state, so that it need not be stored.
     #[must_use]
     pub fn is_derivable(&self) -> bool {
-        let harmless = |result: &LocationResult| {
+        let has_no_alert_data = |result: &LocationResult| {
             matches!(result.outcome, Outcome::Ok | Outcome::Warning)
                 && result.page_change.is_none()
                 && result.expiring_certificate.is_none()
         };
-        let calm = |run: &PendingRun| run.verification.is_none() && run.results.iter().all(harmless);
+        let is_uneventful =
+            |run: &PendingRun| run.verification.is_none() && run.results.iter().all(has_no_alert_data);
         self.episode.is_none()
             && self.last_episode_ended_at.is_none()
             && self.no_data_streak.run_count == 0
             && self.pending_clears.is_empty()
             && self.last_page_change.is_none()
             && self.certificate_notified_at.is_none()
-            && self.pending_runs.iter().all(|run| run.resolved_before_restart || calm(run))
+            && self.pending_runs.iter().all(|run| run.resolved_before_restart || is_uneventful(run))
     }
 
     /// Returns the health of the monitor.

@@ -15,12 +15,12 @@ pub fn select_recipients(
     kind: NotificationKind,
     cause: Option<&LocationResult>,
 ) -> Vec<(RecipientId, Option<i64>)> {
-    let named = recipients_of_matching_groups(cx.contacts, cx.policy.monitor_id, kind, cause);
+    let candidates = recipients_of_matching_groups(cx.contacts, cx.policy.monitor_id, kind, cause);
     let is_notified = |id: &RecipientId| {
         cx.contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind))
             && (kind.is_performance() || !is_recipient_muted(cx, *id, cx.now))
     };
-    named.into_iter().filter(|(id, _)| is_notified(id)).collect()
+    candidates.into_iter().filter(|(id, _)| is_notified(id)).collect()
 }
 
 /// Returns the recipients of a monitor's performance alerts that a group names and that subscribe to them, each with
@@ -28,12 +28,12 @@ pub fn select_recipients(
 #[must_use]
 pub fn select_performance_recipients(
     contacts: &Contacts,
-    monitor: MonitorId,
+    monitor_id: MonitorId,
 ) -> Vec<(RecipientId, Option<i64>)> {
     let kind = NotificationKind::PerformanceError;
     let is_notified =
         |id: &RecipientId| contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind));
-    recipients_of_matching_groups(contacts, monitor, kind, None)
+    recipients_of_matching_groups(contacts, monitor_id, kind, None)
         .into_iter()
         .filter(|(id, _)| is_notified(id))
         .collect()
@@ -46,11 +46,11 @@ pub(super) fn is_monitor_silenced(
     kind: NotificationKind,
     planned_at: Timestamp,
 ) -> bool {
-    let monitor = cx.policy.monitor_id;
+    let monitor_id = cx.policy.monitor_id;
     let is_blacked_out = |at| {
-        [BlackoutTarget::Alert(monitor), BlackoutTarget::Monitor(monitor)]
+        [BlackoutTarget::Alert(monitor_id), BlackoutTarget::Monitor(monitor_id)]
             .into_iter()
-            .any(|subject| cx.blackout_calendar.active_window(subject, at).is_some())
+            .any(|target| cx.blackout_calendar.active_window(target, at).is_some())
     };
     !kind.is_performance() && (is_blacked_out(planned_at) || is_blacked_out(cx.now))
 }
@@ -63,16 +63,16 @@ pub(super) fn is_recipient_muted(cx: &AlertContext<'_>, recipient: RecipientId, 
 /// Returns the recipients that the groups name, each with the matching group of the lowest id.
 fn recipients_of_matching_groups(
     contacts: &Contacts,
-    monitor: MonitorId,
+    monitor_id: MonitorId,
     kind: NotificationKind,
     cause: Option<&LocationResult>,
 ) -> BTreeMap<RecipientId, Option<i64>> {
     if contacts.groups.is_empty() {
         return contacts.recipients.iter().map(|recipient| (recipient.id, None)).collect();
     }
-    let found = cause.filter(|_| kind == NotificationKind::SiteError);
+    let error = cause.filter(|_| kind == NotificationKind::SiteError);
     let matches = |group: &&NotifierGroup| {
-        group.matches_monitor(monitor, cause.and_then(|cause| cause.failing_step), found)
+        group.matches_monitor(monitor_id, cause.and_then(|cause| cause.failing_step), error)
     };
     let mut groups: Vec<_> = contacts.groups.iter().filter(matches).collect();
     if groups.is_empty() {
@@ -103,12 +103,17 @@ impl NotifierGroup {
     /// Whether the group covers this monitor, or its failing `step`. Without a step, an entry for any step of the
     /// monitor matches. An entry with a content view matches an error only when that view failed, and matches
     /// everything that is not an error, such as a clear.
-    fn matches_monitor(&self, monitor: MonitorId, step: Option<u32>, error: Option<&LocationResult>) -> bool {
+    fn matches_monitor(
+        &self,
+        monitor_id: MonitorId,
+        step: Option<u32>,
+        error: Option<&LocationResult>,
+    ) -> bool {
         self.group_monitors.iter().any(|entry| {
-            let fits = |view: i64| error.is_none_or(|error| error.failed_views.contains(&view));
-            entry.monitor_id == monitor.0
+            let view_matches = |view: i64| error.is_none_or(|error| error.failed_views.contains(&view));
+            entry.monitor_id == monitor_id.0
                 && (entry.step_number.is_none() || step.is_none() || entry.step_number == step)
-                && entry.content_view_id.is_none_or(fits)
+                && entry.content_view_id.is_none_or(view_matches)
         })
     }
 

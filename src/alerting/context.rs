@@ -16,8 +16,8 @@ pub struct Contacts {
 impl Contacts {
     /// Returns the recipient with this id.
     #[must_use]
-    pub fn recipient(&self, id: RecipientId) -> Option<&Recipient> {
-        self.recipients.iter().find(|recipient| recipient.id == id)
+    pub fn recipient(&self, recipient_id: RecipientId) -> Option<&Recipient> {
+        self.recipients.iter().find(|recipient| recipient.id == recipient_id)
     }
 }
 

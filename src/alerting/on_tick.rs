@@ -21,13 +21,13 @@ const MAX_OPEN_RUNS: usize = 64;
 impl AlertState {
     /// Adapts the state to a clock that was set back and to changes of the monitor.
     pub(super) fn adapt_to_clock_and_plan(&mut self, cx: &AlertContext<'_>) {
-        let latest = cx.now + CLOCK_STEP_TOLERANCE;
-        if self.resolved_until.is_some_and(|settled| settled > latest) {
+        let latest_plausible = cx.now + CLOCK_STEP_TOLERANCE;
+        if self.resolved_until.is_some_and(|resolved_until| resolved_until > latest_plausible) {
             // A run of the last interval may be in progress already.
             self.resolved_until = Some(cx.now - cx.policy.run_plan.slot_grid.interval());
             self.expect_next_run(cx.now, cx);
         }
-        self.pending_runs.retain(|run| run.planned_at <= latest);
+        self.pending_runs.retain(|run| run.planned_at <= latest_plausible);
         for run in &mut self.pending_runs {
             if let Some(verification) =
                 run.verification.as_mut().filter(|verification| verification.response.is_none())
@@ -38,12 +38,16 @@ impl AlertState {
                 self.resolved_until = run.restore_expected_locations(cx).max(self.resolved_until);
             }
         }
-        let settled = self.resolved_until;
-        self.pending_runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
-        let slots = &cx.policy.run_plan.slot_grid;
+        let resolved_until = self.resolved_until;
+        self.pending_runs
+            .retain(|run| resolved_until.is_none_or(|resolved_until| run.planned_at > resolved_until));
+        let slot_grid = &cx.policy.run_plan.slot_grid;
         match (self.expected_run, self.resolved_until) {
-            (Some(next), _) if slots.last_slot_at_or_before(next.planned_at) == next.planned_at => {}
-            (None, Some(settled)) if !self.is_closed => self.expect_run_after_restart(settled, cx),
+            (Some(expected_run), _)
+                if slot_grid.last_slot_at_or_before(expected_run.planned_at) == expected_run.planned_at => {}
+            (None, Some(resolved_until)) if !self.is_closed => {
+                self.expect_run_after_restart(resolved_until, cx)
+            }
             _ => self.expect_next_run(cx.now, cx),
         }
         self.is_closed = false;
@@ -55,7 +59,10 @@ impl AlertState {
         let plan = &cx.policy.run_plan;
         let planned_at = result.last_planned_at;
         let is_current = planned_at <= cx.now && cx.now < planned_at + plan.slot_grid.interval();
-        if is_current && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > cx.now)
+        if is_current
+            && self
+                .resolved_until
+                .is_some_and(|resolved_until| resolved_until >= planned_at && resolved_until > cx.now)
         {
             self.resolved_until = Some(planned_at - Duration::from_micros(1));
             self.pending_runs.retain(|run| run.planned_at <= cx.now);
@@ -64,16 +71,16 @@ impl AlertState {
     }
 
     /// Continues after a start of the process: the run after the last resolved one may still be reported, late.
-    fn expect_run_after_restart(&mut self, settled: Timestamp, cx: &AlertContext<'_>) {
-        self.expect_next_run(settled, cx);
-        if self.expected_run.is_some_and(|next| next.expires_at <= cx.now) {
+    fn expect_run_after_restart(&mut self, resolved_until: Timestamp, cx: &AlertContext<'_>) {
+        self.expect_next_run(resolved_until, cx);
+        if self.expected_run.is_some_and(|expected_run| expected_run.expires_at <= cx.now) {
             self.expect_next_run(cx.now, cx);
         }
     }
 
-    /// Expects the first run after `time` and after all resolved runs.
-    pub(super) fn expect_next_run(&mut self, time: Timestamp, cx: &AlertContext<'_>) {
-        let after = self.resolved_until.map_or(time, |settled| settled.max(time));
+    /// Expects the first run after `not_before` and after all resolved runs.
+    pub(super) fn expect_next_run(&mut self, not_before: Timestamp, cx: &AlertContext<'_>) {
+        let after = self.resolved_until.map_or(not_before, |resolved_until| resolved_until.max(not_before));
         let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(after);
         self.expected_run =
             Some(ExpectedRun { planned_at, expires_at: PendingRun::expiry_without_results(planned_at, cx) });
@@ -82,20 +89,20 @@ impl AlertState {
     pub(super) fn record_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) {
         let planned_at = result.last_planned_at;
         if result.run_count > 1 {
-            let series = result.planned_at..planned_at;
+            let series_range = result.planned_at..planned_at;
             let was_expected = |run: &&mut PendingRun| {
-                series.contains(&run.planned_at) && run.expected_locations.contains(&result.location_id)
+                series_range.contains(&run.planned_at) && run.expected_locations.contains(&result.location_id)
             };
             for run in self.pending_runs.iter_mut().filter(was_expected) {
                 run.record_result(missed_run_from_series(&result, run.planned_at, cx));
                 run.close_if_due(false, cx);
             }
         }
-        let at = self.pending_runs.partition_point(|run| run.planned_at < planned_at);
-        if self.pending_runs.get(at).is_none_or(|run| run.planned_at != planned_at) {
-            self.pending_runs.insert(at, PendingRun::new(planned_at, cx));
+        let insert_index = self.pending_runs.partition_point(|run| run.planned_at < planned_at);
+        if self.pending_runs.get(insert_index).is_none_or(|run| run.planned_at != planned_at) {
+            self.pending_runs.insert(insert_index, PendingRun::new(planned_at, cx));
         }
-        if let Some(run) = self.pending_runs.get_mut(at) {
+        if let Some(run) = self.pending_runs.get_mut(insert_index) {
             run.record_result(result);
             run.close_if_due(false, cx);
         }
@@ -107,8 +114,8 @@ impl AlertState {
     /// Closes the oldest run, whatever it waits for.
     fn force_close_oldest(&mut self, cx: &AlertContext<'_>) {
         let Some(run) = self.pending_runs.first_mut() else { return };
-        let (end, planned_at) = (run.close_reason_now(cx), run.planned_at);
-        run.close_reason.get_or_insert(end);
+        let (close_reason, planned_at) = (run.close_reason_now(cx), run.planned_at);
+        run.close_reason.get_or_insert(close_reason);
         if let Some(verification) = &mut run.verification {
             verification.response.get_or_insert_with(|| timed_out_verification(cx.now));
         }
@@ -117,20 +124,29 @@ impl AlertState {
 
     /// Gives up expected runs that no location reported.
     pub(super) fn expire_expected_runs(&mut self, cx: &AlertContext<'_>) {
-        while let Some(next) = self.expected_run.filter(|next| next.expires_at <= cx.now) {
-            if cx.now > next.expires_at + STALL_THRESHOLD {
+        while let Some(expected_run) =
+            self.expected_run.filter(|expected_run| expected_run.expires_at <= cx.now)
+        {
+            if cx.now > expected_run.expires_at + STALL_THRESHOLD {
                 return self.expect_next_run(cx.now, cx);
             }
-            let at = self.pending_runs.partition_point(|run| run.planned_at < next.planned_at);
-            let settled = self.resolved_until.is_some_and(|settled| settled >= next.planned_at);
-            if !settled && self.pending_runs.get(at).is_none_or(|run| run.planned_at != next.planned_at) {
-                let unreported = PendingRun {
+            let insert_index =
+                self.pending_runs.partition_point(|run| run.planned_at < expected_run.planned_at);
+            let is_resolved =
+                self.resolved_until.is_some_and(|is_resolved| is_resolved >= expected_run.planned_at);
+            if !is_resolved
+                && self
+                    .pending_runs
+                    .get(insert_index)
+                    .is_none_or(|run| run.planned_at != expected_run.planned_at)
+            {
+                let unreported_run = PendingRun {
                     close_reason: Some(CloseReason::OnTime),
-                    ..PendingRun::new(next.planned_at, cx)
+                    ..PendingRun::new(expected_run.planned_at, cx)
                 };
-                self.pending_runs.insert(at, unreported);
+                self.pending_runs.insert(insert_index, unreported_run);
             }
-            let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(next.planned_at);
+            let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(expected_run.planned_at);
             self.expected_run = Some(ExpectedRun {
                 planned_at,
                 expires_at: PendingRun::expiry_without_results(planned_at, cx),
@@ -147,8 +163,8 @@ impl PendingRun {
         self.expected_locations = plan.locations_of_run(self.planned_at);
         self.closes_at = Self::new(self.planned_at, cx).closes_at;
         self.results.retain(|result| plan.location_pool.contains(&result.location_id));
-        let complete = self.results.is_empty() || self.unreported_locations().is_empty();
-        let settled = std::mem::take(&mut self.resolved_before_restart) && complete;
-        settled.then_some(self.planned_at)
+        let is_complete = self.results.is_empty() || self.unreported_locations().is_empty();
+        let is_resolved = std::mem::take(&mut self.resolved_before_restart) && is_complete;
+        is_resolved.then_some(self.planned_at)
     }
 }

@@ -58,21 +58,21 @@ pub(super) struct PendingClears {
 
 impl OpenEpisode {
     /// Opens the episode that starts with a failing run.
-    pub(super) fn open(failing: &FailedRun<'_>, flapping: bool, cx: &AlertContext<'_>) -> Self {
-        let since = failing.draft.planned_at;
-        let change = EpisodeSnapshot {
+    pub(super) fn open(failed_run: &FailedRun<'_>, is_flapping: bool, cx: &AlertContext<'_>) -> Self {
+        let since = failed_run.draft.planned_at;
+        let snapshot = EpisodeSnapshot {
             id: EpisodeId::new(cx.policy.monitor_id, since),
             since,
-            cause: failing.cause.clone(),
+            cause: failed_run.cause.clone(),
             failed_runs: 0,
             last_failed_at: since,
-            last_status: failing.cause.status,
+            last_status: failed_run.cause.status,
             failed_locations: Vec::new(),
-            verification: failing.draft.verification.clone(),
-            is_flapping: flapping,
+            verification: failed_run.draft.verification.clone(),
+            is_flapping,
             end: None,
         };
-        Self { snapshot: change, is_acknowledged: false, notified_recipients: Vec::new() }
+        Self { snapshot, is_acknowledged: false, notified_recipients: Vec::new() }
     }
 
     pub(super) fn id(&self) -> EpisodeId {
@@ -85,17 +85,17 @@ impl OpenEpisode {
     }
 
     /// Counts a failing run.
-    pub(super) fn record_failed_run(&mut self, failing: &FailedRun<'_>) -> Effect {
-        let change = &mut self.snapshot;
-        change.failed_runs = change.failed_runs.saturating_add(1);
-        change.last_failed_at = failing.draft.planned_at;
-        change.last_status = failing.cause.status;
-        for location in &failing.failed_locations {
-            if !change.failed_locations.contains(location) {
-                change.failed_locations.push(*location);
+    pub(super) fn record_failed_run(&mut self, failed_run: &FailedRun<'_>) -> Effect {
+        let snapshot = &mut self.snapshot;
+        snapshot.failed_runs = snapshot.failed_runs.saturating_add(1);
+        snapshot.last_failed_at = failed_run.draft.planned_at;
+        snapshot.last_status = failed_run.cause.status;
+        for location in &failed_run.failed_locations {
+            if !snapshot.failed_locations.contains(location) {
+                snapshot.failed_locations.push(*location);
             }
         }
-        Effect::UpdateEpisode(change.clone())
+        Effect::UpdateEpisode(snapshot.clone())
     }
 
     /// Returns the recipients to notify of the last counted failing run, and counts them as notified.
@@ -111,20 +111,27 @@ impl OpenEpisode {
         {
             return Vec::new();
         }
-        let mut audience = select_recipients(cx, kind, Some(cause));
-        audience.retain(|(id, group)| self.try_count_notification(*id, *group, cx));
-        audience
+        let mut recipients = select_recipients(cx, kind, Some(cause));
+        recipients.retain(|(id, group)| self.try_count_notification(*id, *group, cx));
+        recipients
     }
 
-    /// Counts one more notification of `id` and returns true, if the recipient's thresholds allow it.
-    fn try_count_notification(&mut self, id: RecipientId, group: Option<i64>, cx: &AlertContext<'_>) -> bool {
-        let Some(recipient) = cx.contacts.recipient(id) else { return false };
+    /// Counts one more notification of `recipient_id` and returns true, if the recipient's thresholds allow it.
+    fn try_count_notification(
+        &mut self,
+        recipient_id: RecipientId,
+        group: Option<i64>,
+        cx: &AlertContext<'_>,
+    ) -> bool {
+        let Some(recipient) = cx.contacts.recipient(recipient_id) else { return false };
         if self.snapshot.failed_runs < recipient.start_threshold {
             return false;
         }
-        let Some(entry) = self.notified_recipients.iter_mut().find(|entry| entry.recipient_id == id) else {
+        let Some(entry) =
+            self.notified_recipients.iter_mut().find(|entry| entry.recipient_id == recipient_id)
+        else {
             self.notified_recipients.push(NotifiedRecipient {
-                recipient_id: id,
+                recipient_id,
                 group_id: group,
                 error_notifications: 1,
             });
@@ -145,9 +152,9 @@ impl OpenEpisode {
         }
     }
 
-    /// Ends the episode; `recovered` when a passing run ended it.
-    pub(super) fn close(&mut self, at: Timestamp, recovered: bool) -> Effect {
-        self.snapshot.end = Some(EpisodeEnd { ended_at: at, is_recovery: recovered });
+    /// Ends the episode; `is_recovery` when a passing run ended it.
+    pub(super) fn close(&mut self, at: Timestamp, is_recovery: bool) -> Effect {
+        self.snapshot.end = Some(EpisodeEnd { ended_at: at, is_recovery });
         Effect::UpdateEpisode(self.snapshot.clone())
     }
 
@@ -168,10 +175,10 @@ impl OpenEpisode {
         }
     }
 
-    pub(super) fn acknowledge(&mut self, id: EpisodeId) -> bool {
-        let fits = self.snapshot.id == id;
-        self.is_acknowledged |= fits;
-        fits
+    pub(super) fn acknowledge(&mut self, episode_id: EpisodeId) -> bool {
+        let is_this_episode = self.snapshot.id == episode_id;
+        self.is_acknowledged |= is_this_episode;
+        is_this_episode
     }
 }
 
@@ -181,20 +188,20 @@ impl PendingClears {
     pub(super) fn take_due_notifications(
         &mut self,
         results: &[LocationResult],
-        unreported: &[LocationId],
+        unreported_locations: &[LocationId],
         cx: &AlertContext<'_>,
     ) -> Vec<Effect> {
-        let wants = |id: RecipientId| {
+        let is_subscribed = |id: RecipientId| {
             let recipient = cx.contacts.recipient(id);
             recipient.is_some_and(|recipient| recipient.notify_on_clear && recipient.gets_availability_alerts)
         };
-        self.recipients.retain(|(id, _)| cx.policy.notify_on_error && wants(*id));
+        self.recipients.retain(|(id, _)| cx.policy.notify_on_error && is_subscribed(*id));
         if self.recipients.is_empty() || is_monitor_silenced(cx, NotificationKind::SiteClear, cx.now) {
             return Vec::new();
         }
-        let (waiting, now): (Vec<_>, Vec<_>) =
+        let (muted, due): (Vec<_>, Vec<_>) =
             self.recipients.drain(..).partition(|(id, _)| is_recipient_muted(cx, *id, cx.now));
-        self.recipients = waiting;
+        self.recipients = muted;
         let draft = NotificationDraft {
             kind: NotificationKind::SiteClear,
             planned_at: self.planned_at,
@@ -202,7 +209,7 @@ impl PendingClears {
             started_at: Some(self.since),
             deciding_result: Some(self.cause.clone()),
             location_results: results.to_vec(),
-            unreported_locations: unreported.to_vec(),
+            unreported_locations: unreported_locations.to_vec(),
             verification: None,
             consecutive_runs: 0,
             awaits_traceroute: false,
@@ -212,7 +219,7 @@ impl PendingClears {
             group_id: group,
             draft: draft.clone(),
         };
-        now.into_iter().map(to_effect).collect()
+        due.into_iter().map(to_effect).collect()
     }
 
     /// Like [`PendingClears::take_due_notifications`], at a later run.
@@ -233,11 +240,11 @@ pub(super) fn should_traceroute(status: Status) -> bool {
 }
 
 /// Returns the verification that another failing location of the same run gives.
-pub(super) fn confirmation_by(by: &LocationResult, at: Timestamp) -> Verification {
+pub(super) fn confirmation_by(witness: &LocationResult, at: Timestamp) -> Verification {
     Verification {
         status: Status::VERIFICATION_CONFIRMED,
-        location_id: Some(by.location_id),
-        recheck_status: Some(by.status),
+        location_id: Some(witness.location_id),
+        recheck_status: Some(witness.status),
         completed_at: at,
     }
 }

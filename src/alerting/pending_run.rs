@@ -101,20 +101,20 @@ impl PendingRun {
         if self.close_reason.is_some() {
             return;
         }
-        match self.results.iter_mut().find(|before| before.location_id == result.location_id) {
+        match self.results.iter_mut().find(|previous| previous.location_id == result.location_id) {
             None => self.results.push(result),
-            Some(before) if !before.is_conclusive() && result.is_conclusive() => *before = result,
+            Some(previous) if !previous.is_conclusive() && result.is_conclusive() => *previous = result,
             Some(_) => {}
         }
     }
 
-    /// Closes the run when every online location has reported, or when `closing` and its time is over.
-    pub(super) fn close_if_due(&mut self, closing: bool, cx: &AlertContext<'_>) {
+    /// Closes the run when every online location has reported, or when `close_overdue` and its time is over.
+    pub(super) fn close_if_due(&mut self, close_overdue: bool, cx: &AlertContext<'_>) {
         let waits_for = |location: &LocationId| {
             !self.has_result_from(*location) && !cx.offline_locations.contains(location)
         };
-        let complete = !self.results.is_empty() && !self.expected_locations.iter().any(waits_for);
-        if self.close_reason.is_none() && (complete || closing && self.closes_at <= cx.now) {
+        let is_complete = !self.results.is_empty() && !self.expected_locations.iter().any(waits_for);
+        if self.close_reason.is_none() && (is_complete || close_overdue && self.closes_at <= cx.now) {
             self.close_reason = Some(self.close_reason_now(cx));
         }
     }
@@ -122,8 +122,8 @@ impl PendingRun {
     /// Returns how the run would close now: late once the run after it should be over as well.
     pub(super) fn close_reason_now(&self, cx: &AlertContext<'_>) -> CloseReason {
         let plan = &cx.policy.run_plan;
-        let late = cx.now > plan.closes_at(self.planned_at) + plan.slot_grid.interval();
-        if late { CloseReason::Late } else { CloseReason::OnTime }
+        let is_late = cx.now > plan.closes_at(self.planned_at) + plan.slot_grid.interval();
+        if is_late { CloseReason::Late } else { CloseReason::OnTime }
     }
 
     /// Whether `location` has reported.
@@ -149,14 +149,14 @@ impl PendingRun {
     }
 
     /// Returns the number of planned runs covered since `resolved_until`: a series of missed runs is one run here.
-    pub(super) fn run_count_since(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
-        let max = self.results.iter().map(|result| result.run_count).max().unwrap_or(1);
-        let Some(settled) = settled.filter(|_| max > 1) else { return max };
-        let since = cx.policy.run_plan.slot_grid.count_slots_between(
-            settled + Duration::from_micros(1),
+    pub(super) fn run_count_since(&self, resolved_until: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
+        let max_run_count = self.results.iter().map(|result| result.run_count).max().unwrap_or(1);
+        let Some(resolved_until) = resolved_until.filter(|_| max_run_count > 1) else { return max_run_count };
+        let runs_since = cx.policy.run_plan.slot_grid.count_slots_between(
+            resolved_until + Duration::from_micros(1),
             self.planned_at + Duration::from_micros(1),
         );
-        max.min(u32::try_from(since).unwrap_or(u32::MAX)).max(1)
+        max_run_count.min(u32::try_from(runs_since).unwrap_or(u32::MAX)).max(1)
     }
 
     /// Returns the verification that waits for its response.
@@ -168,8 +168,8 @@ impl PendingRun {
 impl PendingVerification {
     /// Sets the end of the wait if it is unset, or too far ahead because the clock was set back.
     pub(super) fn set_deadline(&mut self, cx: &AlertContext<'_>) {
-        let until = cx.now + cx.policy.run_plan.max_check_duration + VERIFICATION_GRACE;
-        self.deadline = Some(self.deadline.map_or(until, |before| before.min(until)));
+        let new_deadline = cx.now + cx.policy.run_plan.max_check_duration + VERIFICATION_GRACE;
+        self.deadline = Some(self.deadline.map_or(new_deadline, |before| before.min(new_deadline)));
     }
 }
 

@@ -100,13 +100,14 @@ pub enum PerformanceAlertChange {
 impl PerformanceRule {
     /// Returns the limit in microseconds; `None` while `baseline`, the mean of the last days, has too few checks.
     #[must_use]
-    pub fn limit_us(&self, base: Option<MeanDuration>) -> Option<u64> {
+    pub fn limit_us(&self, baseline: Option<MeanDuration>) -> Option<u64> {
         match self.threshold {
             PerformanceThreshold::Static { limit_us } => Some(limit_us),
             PerformanceThreshold::Dynamic { percent, .. } => {
-                let base = base.filter(|base| base.check_count >= MIN_BASELINE_CHECKS)?.mean_us()?;
+                let baseline =
+                    baseline.filter(|baseline| baseline.check_count >= MIN_BASELINE_CHECKS)?.mean_us()?;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-                Some((base as f64 * (1.0 + percent / 100.0)).round() as u64)
+                Some((baseline as f64 * (1.0 + percent / 100.0)).round() as u64)
             }
         }
     }
@@ -115,13 +116,13 @@ impl PerformanceRule {
     #[must_use]
     pub fn evaluate(
         &self,
-        raised: bool,
-        window: Option<MeanDuration>,
-        base: Option<MeanDuration>,
+        is_active: bool,
+        window_mean: Option<MeanDuration>,
+        baseline: Option<MeanDuration>,
     ) -> Option<PerformanceAlertChange> {
-        let mean_us = window?.mean_us()?;
-        let limit_us = self.limit_us(base)?;
-        match (raised, mean_us > limit_us) {
+        let mean_us = window_mean?.mean_us()?;
+        let limit_us = self.limit_us(baseline)?;
+        match (is_active, mean_us > limit_us) {
             (false, true) => Some(PerformanceAlertChange::Raise { mean_us, limit_us }),
             (true, false) => Some(PerformanceAlertChange::Clear { mean_us, limit_us }),
             _ => None,

@@ -39,8 +39,9 @@ impl AlertState {
     /// Whether the oldest run is closed and no earlier run is still expected.
     fn is_oldest_run_ready(&self) -> bool {
         self.pending_runs.first().is_some_and(|run| {
-            let expected = self.expected_run.is_some_and(|next| next.planned_at < run.planned_at);
-            run.close_reason.is_some() && run.open_verification().is_none() && !expected
+            let earlier_run_expected =
+                self.expected_run.is_some_and(|expected_run| expected_run.planned_at < run.planned_at);
+            run.close_reason.is_some() && run.open_verification().is_none() && !earlier_run_expected
         })
     }
 
@@ -54,30 +55,30 @@ impl AlertState {
         run.sort_results_by_plan();
         let outcomes = run.to_outcomes();
         let policy = cx.policy;
-        let rule = SettlePolicy {
+        let settle_policy = SettlePolicy {
             location_mode: policy.location_mode,
             home_location: policy.primary_location,
             quorum: policy.quorum,
         };
         let response = run.verification.as_ref().and_then(|request| request.response.clone());
-        let settlement = settle(&outcomes, &rule, response.as_ref().map(|response| response.status));
-        let late = run.close_reason == Some(CloseReason::Late);
-        if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &response, late) {
+        let settlement = settle(&outcomes, &settle_policy, response.as_ref().map(|response| response.status));
+        let is_late = run.close_reason == Some(CloseReason::Late);
+        if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &response, is_late) {
             let request = new_pending_verification(&run, &outcomes, cause, cx);
             effects.push(request.to_request_effect(run.planned_at));
             run.verification = Some(request);
             return Some(run);
         }
-        let slots = run.run_count_since(self.resolved_until, cx);
+        let run_count = run.run_count_since(self.resolved_until, cx);
         self.resolved_until = Some(run.planned_at);
         self.expect_next_run(run.planned_at, cx);
         push_missed_effect(&run, cx, effects);
         let verification = push_verification_effects(&run, settlement, response, cx, effects);
-        if !late {
+        if !is_late {
             self.send_pending_clears(cx, effects);
         }
         match settlement {
-            Settlement::NoData => self.on_no_data_run(&run, slots, cx, effects),
+            Settlement::NoData => self.on_no_data_run(&run, run_count, cx, effects),
             Settlement::Blackout => self.last_run_health = MonitorHealth::BlackedOut,
             _ => self.apply_settlement(&run, settlement, verification, cx, effects),
         }
@@ -126,30 +127,30 @@ impl AlertState {
     ) {
         let draft =
             NotificationDraft { deciding_result: Some(cause.clone()), verification, ..base_draft(run) };
-        let errors = run.results.iter().filter(|result| result.outcome == Outcome::Error);
-        let failing = FailedRun {
+        let failed_results = run.results.iter().filter(|result| result.outcome == Outcome::Error);
+        let failed_run = FailedRun {
             draft: &draft,
             cause,
-            failed_locations: errors.map(|result| result.location_id).collect(),
+            failed_locations: failed_results.map(|result| result.location_id).collect(),
         };
-        let flapping = self.is_flapping(run.planned_at, cx);
-        let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, cx));
-        let is_new = outage.is_new();
-        effects.push(outage.record_failed_run(&failing));
-        let audience = outage.take_recipients_to_notify(cause, cx);
+        let is_flapping = self.is_flapping(run.planned_at, cx);
+        let episode = self.episode.get_or_insert_with(|| OpenEpisode::open(&failed_run, is_flapping, cx));
+        let is_new = episode.is_new();
+        effects.push(episode.record_failed_run(&failed_run));
+        let recipients = episode.take_recipients_to_notify(cause, cx);
         let policy = cx.policy;
-        let traced =
+        let runs_traceroute =
             is_new && policy.traceroute_on_error && policy.notify_on_error && should_traceroute(cause.status);
-        if traced {
+        if runs_traceroute {
             effects.push(Effect::RunTraceroute {
                 planned_at: run.planned_at,
                 location: cause.location_id,
                 check_id: cause.check_id,
-                recipients: audience.clone(),
+                recipients: recipients.clone(),
             });
         }
-        let draft = NotificationDraft { awaits_traceroute: traced, ..outage.enrich_draft(&draft) };
-        push_notifications(audience, &draft, effects);
+        let draft = NotificationDraft { awaits_traceroute: runs_traceroute, ..episode.enrich_draft(&draft) };
+        push_notifications(recipients, &draft, effects);
         self.last_episode_ended_at = None;
     }
 
@@ -164,10 +165,10 @@ impl AlertState {
         if !self.is_flapping(run.planned_at, cx) {
             self.last_episode_ended_at = None;
         }
-        let Some(mut outage) = self.episode.take() else { return };
+        let Some(mut episode) = self.episode.take() else { return };
         self.last_episode_ended_at = Some(run.planned_at);
-        effects.push(outage.close(run.planned_at, true));
-        let mut clears = outage.new_pending_clears(run.planned_at, cause);
+        effects.push(episode.close(run.planned_at, true));
+        let mut clears = episode.new_pending_clears(run.planned_at, cause);
         effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
         if !clears.is_empty() {
             self.pending_clears.push(clears);
@@ -185,7 +186,8 @@ impl AlertState {
     /// Whether an episode that starts at `planned_at` closely follows the last one.
     fn is_flapping(&self, planned_at: Timestamp, cx: &AlertContext<'_>) -> bool {
         let window = cx.policy.run_plan.slot_grid.interval() * FLAPPING_WINDOW_RUNS;
-        self.last_episode_ended_at.is_some_and(|ended| planned_at <= ended + window && ended <= planned_at)
+        self.last_episode_ended_at
+            .is_some_and(|ended_at| planned_at <= ended_at + window && ended_at <= planned_at)
     }
 
     /// Counts a run without a conclusive result. Each recipient is notified once per streak, but not by the report of a
@@ -193,34 +195,34 @@ impl AlertState {
     fn on_no_data_run(
         &mut self,
         run: &PendingRun,
-        slots: u32,
+        run_count: u32,
         cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
         self.last_run_health = MonitorHealth::Unknown;
         let policy = cx.policy;
         let is_first = self.no_data_streak.run_count == 0;
-        self.no_data_streak.run_count = self.no_data_streak.run_count.saturating_add(slots);
+        self.no_data_streak.run_count = self.no_data_streak.run_count.saturating_add(run_count);
         let since = *self.no_data_streak.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
         // Runs missed while one takes longer than the interval are not missing data.
-        let long = run.planned_at + policy.run_plan.slot_grid.interval()
+        let is_longer_than_check = run.planned_at + policy.run_plan.slot_grid.interval()
             >= since + policy.run_plan.max_check_duration;
         if policy.no_data_threshold == 0
-            || !long
+            || !is_longer_than_check
             || self.no_data_streak.run_count < policy.no_data_threshold
             || !policy.notify_on_error
             || run.close_reason == Some(CloseReason::Late)
-            || is_first && slots > 1
+            || is_first && run_count > 1
             || is_monitor_silenced(cx, kind, run.planned_at)
         {
             return;
         }
-        let unknown = run.results.iter().find(|result| result.outcome == Outcome::Unknown);
-        let cause = unknown.or_else(|| run.results.first());
-        let mut audience = select_recipients(cx, kind, cause);
-        audience.retain(|(id, _)| !self.no_data_streak.notified_recipients.contains(id));
-        self.no_data_streak.notified_recipients.extend(audience.iter().map(|(id, _)| *id));
+        let unknown_result = run.results.iter().find(|result| result.outcome == Outcome::Unknown);
+        let cause = unknown_result.or_else(|| run.results.first());
+        let mut recipients = select_recipients(cx, kind, cause);
+        recipients.retain(|(id, _)| !self.no_data_streak.notified_recipients.contains(id));
+        self.no_data_streak.notified_recipients.extend(recipients.iter().map(|(id, _)| *id));
         let draft = NotificationDraft {
             kind,
             started_at: Some(since),
@@ -228,7 +230,7 @@ impl AlertState {
             consecutive_runs: self.no_data_streak.run_count,
             ..base_draft(run)
         };
-        push_notifications(audience, &draft, effects);
+        push_notifications(recipients, &draft, effects);
     }
 
     /// Notifies of a changed page; once, though each location notices the change in its own run.
@@ -237,10 +239,12 @@ impl AlertState {
         self.last_page_change = self
             .last_page_change
             .filter(|(_, notified_at)| is_within_repeat_interval(*notified_at, run.planned_at));
-        let known = self.last_page_change.map(|(bytes, _)| bytes);
+        let notified_bytes = self.last_page_change.map(|(bytes, _)| bytes);
         let passing = run.results.iter().filter(|result| result.outcome != Outcome::Error);
         let mut changed = passing.filter_map(|result| result.page_change.as_ref().map(|page| (result, page)));
-        let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.bytes_now)) else { return };
+        let Some((cause, page)) = changed.find(|(_, page)| notified_bytes != Some(page.bytes_now)) else {
+            return;
+        };
         // A change of the objects is set only where the monitor compares them.
         if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
             return;
@@ -272,12 +276,12 @@ impl AlertState {
         {
             return;
         }
-        let audience = select_recipients(cx, kind, Some(cause));
-        if !audience.is_empty() {
+        let recipients = select_recipients(cx, kind, Some(cause));
+        if !recipients.is_empty() {
             self.certificate_notified_at = Some(run.planned_at);
         }
         let draft = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
-        push_notifications(audience, &draft, effects);
+        push_notifications(recipients, &draft, effects);
     }
 }
 
@@ -294,7 +298,10 @@ fn new_pending_verification(
     cause: usize,
     cx: &AlertContext<'_>,
 ) -> PendingVerification {
-    let failed = outcomes.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location_id);
+    let failed = outcomes
+        .iter()
+        .filter(|location_outcome| location_outcome.outcome == Outcome::Error)
+        .map(|location_outcome| location_outcome.location_id);
     let result = &run.results[cause];
     let mut verification = PendingVerification {
         check_id: result.check_id,
@@ -365,11 +372,11 @@ fn base_draft(run: &PendingRun) -> NotificationDraft {
     }
 }
 
-fn push_notifications(audience: RecipientsWithGroup, draft: &NotificationDraft, effects: &mut Vec<Effect>) {
+fn push_notifications(recipients: RecipientsWithGroup, draft: &NotificationDraft, effects: &mut Vec<Effect>) {
     let to_effect = |(recipient, group)| Effect::Notify {
         recipient_id: recipient,
         group_id: group,
         draft: draft.clone(),
     };
-    effects.extend(audience.into_iter().map(to_effect));
+    effects.extend(recipients.into_iter().map(to_effect));
 }

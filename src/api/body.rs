@@ -50,9 +50,10 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJsonBody {
 }
 
 fn require_json(request: &Request) -> Result<(), ApiError> {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") {
+    let content_type =
+        request.headers().get(header::CONTENT_TYPE).and_then(|content_type| content_type.to_str().ok());
+    let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if media_type.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
     let message = "The body must be JSON, with `Content-Type: application/json`";

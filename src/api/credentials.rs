@@ -15,16 +15,16 @@ pub(super) fn peer_address(request: &Request) -> IpAddr {
 
 /// Returns the bearer token of `request`.
 pub(super) fn bearer_token(request: &Request) -> Result<String, ServiceError> {
-    let missing = || {
+    let missing_token_error = || {
         ServiceError::Unauthenticated(
             "An access token is required: `Authorization: Bearer <token>`".to_owned(),
         )
     };
-    let value = request.headers().get(header::AUTHORIZATION).ok_or_else(missing)?;
-    let text = value.to_str().map_err(|_| missing())?;
-    let (scheme, token) = text.split_once(' ').ok_or_else(missing)?;
+    let header_value = request.headers().get(header::AUTHORIZATION).ok_or_else(missing_token_error)?;
+    let text = header_value.to_str().map_err(|_| missing_token_error())?;
+    let (scheme, token) = text.split_once(' ').ok_or_else(missing_token_error)?;
     if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
-        return Err(missing());
+        return Err(missing_token_error());
     }
     Ok(token.trim().to_owned())
 }

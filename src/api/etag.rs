@@ -22,30 +22,30 @@ pub(super) fn json_with_etag(revision: Revision, object: &Map<String, Value>) ->
 /// Builds the response to a create or edit (behaviour.md 1): 200 `{"id":"…"}`, with warnings if any and with the
 /// fields that no other response contains.
 pub(super) fn saved_response(saved: SavedObject) -> Response {
-    let SavedObject { id, revision, warnings, response_only_fields: shown_once } = saved;
+    let SavedObject { id, revision, warnings, response_only_fields } = saved;
     let mut object = Map::new();
     object.insert("id".to_owned(), Value::from(id.to_string()));
     if !warnings.is_empty() {
         object.insert("warnings".to_owned(), Value::from(warnings));
     }
-    object.extend(shown_once);
+    object.extend(response_only_fields);
     json_with_etag(Revision(revision), &object)
 }
 
 /// Reads the revision in `If-Match`; `None` without the header or for `*`. RFC 9110 allows several tags; of these,
 /// the newest revision is returned.
 pub(super) fn expected_revision(headers: &HeaderMap) -> Result<Option<Revision>, ApiError> {
-    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
+    let Some(header_value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = header_value.to_str().unwrap_or_default().trim();
     if text == "*" {
         return Ok(None);
     }
-    let number = |tag: &str| {
+    let parse_tag = |tag: &str| {
         let text = tag.trim().strip_prefix('"')?.strip_suffix('"')?;
-        text.parse::<i64>().ok().filter(|number| *number > 0)
+        text.parse::<i64>().ok().filter(|parse_tag| *parse_tag > 0)
     };
     // A tag that Vigie never issued, or a weak one, matches no revision.
-    text.split(',').filter_map(number).max().map(|number| Some(Revision(number))).ok_or_else(|| {
+    text.split(',').filter_map(parse_tag).max().map(|parse_tag| Some(Revision(parse_tag))).ok_or_else(|| {
         ApiError::new(StatusCode::PRECONDITION_FAILED, "`If-Match` is not an `ETag` of this object")
     })
 }

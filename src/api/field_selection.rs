@@ -18,18 +18,18 @@ pub(super) const SELECT_PARAM: Param = Param::new(
     "Names of the fields to return, separated by commas; all when absent",
 );
 
-/// Reduces the response to the fields that `select` names. The handler reads the other parameters.
+/// Reduces the response to the fields that `selection` names. The handler reads the other parameters.
 pub(super) async fn select_fields(request: Request, next: Next) -> Response {
     let query = QueryParams::parse_known(request.uri(), &[SELECT_PARAM.name]);
-    let select = query.field_selection();
+    let selection = query.field_selection();
     if let Err(error) = query.into_result() {
         return error.into_response();
     }
     let response = next.run(request).await;
-    if select.is_all() || response.status() != StatusCode::OK {
+    if selection.is_all() || response.status() != StatusCode::OK {
         return response;
     }
-    let (mut head, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     // The response is Vigie's own and in memory already.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         let message = "Internal error; see the server log";
@@ -37,9 +37,9 @@ pub(super) async fn select_fields(request: Request, next: Next) -> Response {
     };
     let Ok(mut object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
         // Not an object: the response to a HEAD request.
-        return Response::from_parts(head, Body::from(bytes));
+        return Response::from_parts(parts, Body::from(bytes));
     };
-    select.remove_unselected(&mut object);
-    head.headers.remove(header::CONTENT_LENGTH);
-    Response::from_parts(head, Body::from(Value::Object(object).to_string()))
+    selection.remove_unselected(&mut object);
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(Value::Object(object).to_string()))
 }

@@ -15,68 +15,68 @@ use crate::service::ServiceError;
 /// Returns `__permissions.acl`: the permissions of `role` as a sum of 1 view results and reports, 2 view
 /// everything else, 4 edit, 8 administer, 16 manage admins. behaviour.md does not define the numbers.
 fn acl_bits(role: Role) -> u8 {
-    let rights = [
+    let permission_bits = [
         (Permission::ViewReports, 1),
         (Permission::View, 2),
         (Permission::Edit, 4),
         (Permission::Administer, 8),
         (Permission::ManageAdmins, 16),
     ];
-    rights.into_iter().filter(|(right, _)| role.allows(*right)).map(|(_, bit)| bit).sum()
+    permission_bits.into_iter().filter(|(permission, _)| role.allows(*permission)).map(|(_, bit)| bit).sum()
 }
 
-/// Builds the response to a caller of `role` from the consecutive `chunks` of a list; `count` is the number of
+/// Builds the response to a caller of `role` from the consecutive `chunks` of a list; `total_count` is the number of
 /// matches before paging. A failed chunk aborts the response, so that clients do not take it for complete.
 pub(super) fn stream_list<E>(
     role: Role,
-    count: u64,
-    window: Paging,
+    total_count: u64,
+    paging: Paging,
     chunks: impl Stream<Item = Result<Vec<u8>, E>> + Send + 'static,
 ) -> Response
 where
     E: std::error::Error + Send + Sync + 'static,
 {
-    let resultset = json!({"count": count, "limit": window.limit, "offset": window.offset});
+    let resultset = json!({"count": total_count, "limit": paging.limit, "offset": paging.offset});
     let metadata = json!({"__permissions": {"acl": acl_bits(role)}, "resultset": resultset});
-    let head = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
-    let mut first = true;
+    let list_start = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
+    let mut is_first_chunk = true;
     let chunks = chunks.filter(|chunk| std::future::ready(!matches!(chunk, Ok(bytes) if bytes.is_empty())));
     let chunks = chunks.map(move |chunk| {
         let chunk = chunk?;
-        let separator = if std::mem::take(&mut first) { "" } else { "," };
+        let separator = if std::mem::take(&mut is_first_chunk) { "" } else { "," };
         Ok::<_, E>(Bytes::from([separator.as_bytes(), &chunk].concat()))
     });
-    let body = stream::once(std::future::ready(Ok(Bytes::from(head))))
+    let body = stream::once(std::future::ready(Ok(Bytes::from(list_start))))
         .chain(chunks)
         .chain(stream::once(std::future::ready(Ok(Bytes::from_static(b"]}")))));
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
 }
 
-/// Sends the objects that `read` finds in pages of at most [`MAX_PAGE_OBJECTS`], so that only one page of a long list is in
-/// memory. `is_next` returns whether an id may follow the last sent one: new objects push older ones into the next
+/// Sends the objects that `fetch_page` finds in pages of at most [`MAX_PAGE_OBJECTS`], so that only one page of a long list is in
+/// memory. `may_follow` returns whether an id may follow the last sent one: new objects push older ones into the next
 /// page, which must not be sent twice.
 pub(super) async fn stream_pages<F, R>(
     role: Role,
-    window: Paging,
-    is_next: fn(i64, i64) -> bool,
-    read: F,
+    paging: Paging,
+    may_follow: fn(i64, i64) -> bool,
+    fetch_page: F,
 ) -> Result<Response, ApiError>
 where
     F: Fn(Pagination) -> R + Send + 'static,
     R: Future<Output = Result<Paginated<JsonObject>, ServiceError>> + Send + 'static,
 {
-    let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
-    let first = read(next_pagination(left, offset)).await?;
-    let count = first.total;
+    let (offset, remaining) = (paging.offset.unwrap_or(0), paging.limit.unwrap_or(u64::MAX));
+    let first_page = fetch_page(next_pagination(remaining, offset)).await?;
+    let total_count = first_page.total;
     let reader = PageReader {
-        fetch_page: read,
-        may_follow: is_next,
+        fetch_page,
+        may_follow,
         offset,
-        remaining: left,
+        remaining,
         last_sent_id: None,
-        prefetched_page: Some(first),
+        prefetched_page: Some(first_page),
     };
-    Ok(stream_list(role, count, window, stream::try_unfold(reader, PageReader::next_chunk)))
+    Ok(stream_list(role, total_count, paging, stream::try_unfold(reader, PageReader::next_chunk)))
 }
 
 type JsonObject = Map<String, Value>;
@@ -84,8 +84,8 @@ type JsonObject = Map<String, Value>;
 /// Most objects that are read and sent at a time.
 const MAX_PAGE_OBJECTS: u32 = 500;
 
-fn next_pagination(left: u64, offset: u64) -> Pagination {
-    Pagination { limit: u32::try_from(left).unwrap_or(MAX_PAGE_OBJECTS).min(MAX_PAGE_OBJECTS), offset }
+fn next_pagination(remaining: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(remaining).unwrap_or(MAX_PAGE_OBJECTS).min(MAX_PAGE_OBJECTS), offset }
 }
 
 /// Reads a list page by page.
@@ -105,30 +105,32 @@ where
     R: Future<Output = Result<Paginated<JsonObject>, ServiceError>>,
 {
     async fn next_chunk(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
-        let fetched = match self.prefetched_page.take() {
-            Some(first) => first,
+        let page = match self.prefetched_page.take() {
+            Some(prefetched_page) => prefetched_page,
             None if self.remaining == 0 => return Ok(None),
             None => (self.fetch_page)(next_pagination(self.remaining, self.offset))
                 .await
                 .map_err(to_stream_error)?,
         };
-        let rows = fetched.items.len() as u64;
-        let id = |object: &JsonObject| object.get("id").and_then(Value::as_i64);
-        let fresh: Vec<_> = fetched
+        let page_length = page.items.len() as u64;
+        let id_of = |object: &JsonObject| object.get("id").and_then(Value::as_i64);
+        let unsent: Vec<_> = page
             .items
             .into_iter()
             .filter(|object| {
-                self.last_sent_id.zip(id(object)).is_none_or(|(last, id)| (self.may_follow)(last, id))
+                self.last_sent_id
+                    .zip(id_of(object))
+                    .is_none_or(|(last, id_of)| (self.may_follow)(last, id_of))
             })
             .collect();
-        self.offset += rows;
-        self.last_sent_id = fresh.last().and_then(id).or(self.last_sent_id);
-        self.remaining = if rows < u64::from(MAX_PAGE_OBJECTS) {
+        self.offset += page_length;
+        self.last_sent_id = unsent.last().and_then(id_of).or(self.last_sent_id);
+        self.remaining = if page_length < u64::from(MAX_PAGE_OBJECTS) {
             0
         } else {
-            self.remaining.saturating_sub(fresh.len() as u64)
+            self.remaining.saturating_sub(unsent.len() as u64)
         };
-        Ok(Some((json_chunk(&fresh), self)))
+        Ok(Some((json_chunk(&unsent), self)))
     }
 }
 
@@ -142,18 +144,18 @@ fn to_stream_error(source: ServiceError) -> StoreError {
 
 /// Encodes the records of one chunk, separated by commas.
 pub(super) fn json_chunk<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut json = Vec::new();
     for record in records {
-        if !out.is_empty() {
-            out.push(b',');
+        if !json.is_empty() {
+            json.push(b',');
         }
-        let before = out.len();
-        if let Err(error) = serde_json::to_writer(&mut out, &record) {
+        let length_before = json.len();
+        if let Err(error) = serde_json::to_writer(&mut json, &record) {
             tracing::error!(error = %error, "failed to write a record as JSON");
-            out.truncate(before.saturating_sub(1));
+            json.truncate(length_before.saturating_sub(1));
         }
     }
-    out
+    json
 }
 
 #[cfg(test)]

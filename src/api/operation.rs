@@ -85,8 +85,8 @@ impl fmt::Display for OperationMethod {
 }
 
 impl From<OperationMethod> for Method {
-    fn from(verb: OperationMethod) -> Self {
-        match verb {
+    fn from(method: OperationMethod) -> Self {
+        match method {
             OperationMethod::Get => Self::GET,
             OperationMethod::Post => Self::POST,
             OperationMethod::Patch => Self::PATCH,
@@ -166,16 +166,16 @@ impl Operation {
     pub fn new(
         method: OperationMethod,
         path: &'static str,
-        id: &'static str,
+        operation_id: &'static str,
         tag: &'static str,
-        about: &'static str,
+        summary: &'static str,
     ) -> Self {
         Self {
             method,
             path,
-            operation_id: id,
+            operation_id,
             tag,
-            summary: about,
+            summary,
             required_permission: Some(Permission::View),
             path_params: Vec::new(),
             query_params: Vec::new(),
@@ -187,10 +187,10 @@ impl Operation {
         }
     }
 
-    /// Requires `right`; `None` for calls without a login.
+    /// Requires `required_permission`; `None` for calls without a login.
     #[must_use]
-    pub fn with_permission(mut self, right: Option<Permission>) -> Self {
-        self.required_permission = right;
+    pub fn with_permission(mut self, required_permission: Option<Permission>) -> Self {
+        self.required_permission = required_permission;
         self
     }
 
@@ -203,8 +203,8 @@ impl Operation {
 
     /// Adds query parameters.
     #[must_use]
-    pub fn with_query_params(mut self, query: &[Param]) -> Self {
-        self.query_params.extend_from_slice(query);
+    pub fn with_query_params(mut self, params: &[Param]) -> Self {
+        self.query_params.extend_from_slice(params);
         self
     }
 
@@ -240,8 +240,8 @@ impl Operation {
 
     /// Adds a status beside the usual ones.
     #[must_use]
-    pub fn with_additional_status(mut self, status: u16, when: &'static str) -> Self {
-        self.additional_statuses.push((status, when));
+    pub fn with_additional_status(mut self, status: u16, condition: &'static str) -> Self {
+        self.additional_statuses.push((status, condition));
         self
     }
 
@@ -277,8 +277,8 @@ impl Operation {
 impl Param {
     /// Creates an optional parameter.
     #[must_use]
-    pub const fn new(name: &'static str, kind: ParamType, about: &'static str) -> Self {
-        Self { name, param_type: kind, description: about, is_required: false }
+    pub const fn new(name: &'static str, param_type: ParamType, description: &'static str) -> Self {
+        Self { name, param_type, description, is_required: false }
     }
 
     /// Makes the parameter required.

@@ -62,8 +62,8 @@ impl OperationRouter {
             (operation, route)
         };
         let route = match operation.required_permission {
-            Some(right) => {
-                route.layer(middleware::from_fn_with_state((self.state.clone(), right), authorize))
+            Some(permission) => {
+                route.layer(middleware::from_fn_with_state((self.state.clone(), permission), authorize))
             }
             None => route,
         };
@@ -84,18 +84,21 @@ impl OperationRouter {
 }
 
 async fn authorize(
-    State((state, right)): State<(ApiState, Permission)>,
+    State((state, permission)): State<(ApiState, Permission)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (token, from) = (bearer_token(&request), peer_address(&request));
-    let caller = async { state.accounts.authenticate_bearer(&token?, from).await };
-    match caller.await.and_then(|caller| caller.require_permission(right).map(|()| caller)) {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller.clone());
+    let (token, client_address) = (bearer_token(&request), peer_address(&request));
+    let authentication = async { state.accounts.authenticate_bearer(&token?, client_address).await };
+    match authentication
+        .await
+        .and_then(|authentication| authentication.require_permission(permission).map(|()| authentication))
+    {
+        Ok(authentication) => {
+            request.extensions_mut().insert(authentication.clone());
             let mut response = next.run(request).await;
             // The middleware that logs calls reads the caller from here.
-            response.extensions_mut().insert(caller);
+            response.extensions_mut().insert(authentication);
             response
         }
         Err(error) => ApiError::from(error).into_response(),

@@ -15,8 +15,8 @@ impl<S: Send + Sync> FromRequestParts<S> for IdParam {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(|_| ApiError::not_found())?;
-        let text = params.iter().find_map(|(name, value)| (name == "id").then_some(value));
-        text.and_then(parse_id).map(Self).ok_or_else(ApiError::not_found)
+        let id_text = params.iter().find_map(|(name, value)| (name == "id").then_some(value));
+        id_text.and_then(parse_id).map(Self).ok_or_else(ApiError::not_found)
     }
 }
 

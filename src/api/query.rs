@@ -47,18 +47,18 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
 }
 
 impl QueryParams {
-    /// Parses the parameters of `uri`. Only those in `known` are allowed, each once.
-    pub(super) fn parse(uri: &Uri, known: &[&str]) -> Self {
+    /// Parses the parameters of `uri`. Only those in `known_names` are allowed, each once.
+    pub(super) fn parse(uri: &Uri, known_names: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if query.errors.len() >= MAX_REPORTED_ERRORS {
                 query.errors.push("too many errors; the rest of the query was not read".to_owned());
                 break;
             }
-            if known.contains(&&*name) {
+            if known_names.contains(&&*name) {
                 query.insert(name.into_owned(), value.into_owned());
             } else {
-                query.errors.push(unknown_param_message(&name, known));
+                query.errors.push(unknown_param_message(&name, known_names));
             }
         }
         query
@@ -66,10 +66,10 @@ impl QueryParams {
 
     /// Like [`QueryParams::parse`], but ignores unknown parameters, which the handler reads. Stops at the first
     /// error.
-    pub(super) fn parse_known(uri: &Uri, known: &[&str]) -> Self {
+    pub(super) fn parse_known(uri: &Uri, known_names: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-            if known.contains(&&*name) {
+            if known_names.contains(&&*name) {
                 query.insert(name.into_owned(), value.into_owned());
             }
             if !query.errors.is_empty() {
@@ -80,7 +80,7 @@ impl QueryParams {
     }
 
     fn insert(&mut self, name: String, value: String) {
-        if self.pairs.iter().any(|(other, _)| *other == name) {
+        if self.pairs.iter().any(|(known_name, _)| *known_name == name) {
             self.errors.push(format!("`{name}` is given twice"));
         } else {
             self.pairs.push((name, value));
@@ -92,17 +92,17 @@ impl QueryParams {
         self.pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// Parses the parameter `name` with `read`; `rule` describes the accepted values in the error.
+    /// Parses the parameter `name` with `parse`; `requirement` describes the accepted values in the error.
     pub(super) fn parse_value<T>(
         &mut self,
         name: &str,
-        rule: impl Display,
-        read: impl Fn(&str) -> Option<T>,
+        requirement: impl Display,
+        parse: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
         let text = self.value(name)?;
-        let value = read(text);
+        let value = parse(text);
         if value.is_none() {
-            let error = format!("`{name}` must be {rule}, not `{}`", truncate_for_message(text));
+            let error = format!("`{name}` must be {requirement}, not `{}`", truncate_for_message(text));
             self.errors.push(error);
         }
         value
@@ -112,25 +112,26 @@ impl QueryParams {
     pub(super) fn parse_comma_list<T>(
         &mut self,
         name: &str,
-        rule: impl Display,
-        read: impl Fn(&str) -> Option<T>,
+        requirement: impl Display,
+        parse_item: impl Fn(&str) -> Option<T>,
     ) -> Vec<T> {
-        let list = |text: &str| text.split(',').map(str::trim).map(&read).collect::<Option<Vec<_>>>();
-        self.parse_value(name, rule, list).unwrap_or_default()
+        let parse_items =
+            |text: &str| text.split(',').map(str::trim).map(&parse_item).collect::<Option<Vec<_>>>();
+        self.parse_value(name, requirement, parse_items).unwrap_or_default()
     }
 
     /// Reads `limit` and `offset` (behaviour.md 1).
     pub(super) fn paging(&mut self) -> Paging {
-        let number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
-        let limit = self.parse_value("limit", "a whole number from 0", number);
-        let offset = self.parse_value("offset", "a whole number from 0", number);
+        let parse_number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
+        let limit = self.parse_value("limit", "a whole number from 0", parse_number);
+        let offset = self.parse_value("offset", "a whole number from 0", parse_number);
         Paging { limit, offset }
     }
 
     /// Reads `select` (behaviour.md 1).
     pub(super) fn field_selection(&self) -> FieldSelection {
-        let names = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
-        FieldSelection(self.value("select").map(names))
+        let split_names = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
+        FieldSelection(self.value("select").map(split_names))
     }
 
     /// Adds an error.
@@ -187,17 +188,20 @@ impl FieldSelection {
     }
 }
 
-fn unknown_param_message(name: &str, known: &[&str]) -> String {
-    let known = if name.len() > MAX_SUGGESTION_NAME_BYTES { &[] } else { known };
-    let near =
-        known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
-    match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
-        Some(near) => format!("unknown parameter `{}`; did you mean `{near}`?", truncate_for_message(name)),
+fn unknown_param_message(name: &str, known_names: &[&str]) -> String {
+    let known_names = if name.len() > MAX_SUGGESTION_NAME_BYTES { &[] } else { known_names };
+    let closest = known_names
+        .iter()
+        .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+    match closest.filter(|closest| strsim::jaro_winkler(closest, name) > 0.8) {
+        Some(closest) => {
+            format!("unknown parameter `{}`; did you mean `{closest}`?", truncate_for_message(name))
+        }
         None => {
             format!(
                 "unknown parameter `{}`; known parameters are {}",
                 truncate_for_message(name),
-                quoted_list(known)
+                quoted_list(known_names)
             )
         }
     }

@@ -20,7 +20,7 @@ impl BlackoutCache {
     /// Sets the current data of an account.
     pub(super) fn update(&self, facts: &Arc<AccountSnapshot>) {
         let read = self.accounts.read();
-        if read.get(&facts.customer_id).is_some_and(|known| Arc::ptr_eq(known, facts)) {
+        if read.get(&facts.customer_id).is_some_and(|cached| Arc::ptr_eq(cached, facts)) {
             return;
         }
         drop(read);
@@ -31,8 +31,8 @@ impl BlackoutCache {
     /// Returns the locations of all accounts, by id.
     pub(super) fn locations(&self) -> BTreeMap<i64, Location> {
         let accounts = self.accounts.read();
-        let every = accounts.values().flat_map(|facts| facts.locations.iter());
-        every.map(|(id, location)| (*id, location.clone())).collect()
+        let locations = accounts.values().flat_map(|facts| facts.locations.iter());
+        locations.map(|(id, location)| (*id, location.clone())).collect()
     }
 }
 

@@ -54,28 +54,28 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest duration of a heartbeat.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Requests the heartbeat URL each minute while `works` returns true, until `stop`. A failed request is not repeated:
+/// Requests the heartbeat URL each minute while `is_healthy_now` returns true, until `stop`. A failed request is not repeated:
 /// the receiver must notice missing heartbeats.
 pub(super) async fn start_heartbeat(
     settings: &Settings,
     clock: Arc<dyn Clock>,
-    works: impl Fn() -> bool + Send + 'static,
+    is_healthy_now: impl Fn() -> bool + Send + 'static,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(()) };
-    let http = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
+    let client = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
     tokio::spawn(async move {
-        let mut logged = false;
+        let mut is_failure_logged = false;
         loop {
-            let is_healthy = works();
+            let is_healthy = is_healthy_now();
             if is_healthy {
-                let outcome = http.send_heartbeat(&url, HEARTBEAT_TIMEOUT).await;
+                let outcome = client.send_heartbeat(&url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &outcome
-                    && !logged
+                    && !is_failure_logged
                 {
                     tracing::warn!(error = %error, "heartbeat failed");
                 }
-                logged = outcome.is_err();
+                is_failure_logged = outcome.is_err();
             }
             tokio::select! {
                 () = clock.sleep(if is_healthy { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL }) => {}

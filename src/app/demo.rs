@@ -22,12 +22,12 @@ pub(super) struct Demo {
 impl Demo {
     /// Starts the targets and writes their monitors.
     pub(super) async fn start() -> anyhow::Result<Self> {
-        let started = BuiltInTargets::start(BuiltInTargetConfig::default()).await;
-        let responder = started.context("the built-in targets of the demo cannot start")?;
+        let outcome = BuiltInTargets::start(BuiltInTargetConfig::default()).await;
+        let responder = outcome.context("the built-in targets of the demo cannot start")?;
         let folder = create_private_folder().context("cannot create the directory of the demo")?;
         let demo = Self { responder, temp_folder: folder };
-        let text = monitors_yaml(&demo.responder.addresses());
-        fs::write(demo.monitors_path(), text).context("the monitors of the demo cannot be written")?;
+        let yaml = monitors_yaml(&demo.responder.addresses());
+        fs::write(demo.monitors_path(), yaml).context("the monitors of the demo cannot be written")?;
         Ok(demo)
     }
 
@@ -41,9 +41,9 @@ impl Demo {
         if !settings.data_dir_is_set {
             settings.data_dir = self.temp_folder.join("data");
         }
-        let text = self.responder.ca_pem().as_bytes().to_vec();
+        let ca_pem = self.responder.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();
-        settings.net.trust_config.additional_authorities.push(Pem { label, text });
+        settings.net.trust_config.additional_authorities.push(Pem { label, text: ca_pem });
         if !settings.billing_plans.is_empty() {
             settings.billing_plans.push(crate::schema::validation_context::BillingPlan {
                 code: "demo".to_owned(),
@@ -71,27 +71,27 @@ impl Drop for Demo {
 }
 
 /// Returns the monitors of the demo with the addresses of its targets.
-fn monitors_yaml(at: &BuiltInTargetAddresses) -> String {
+fn monitors_yaml(addresses: &BuiltInTargetAddresses) -> String {
     MONITORS_TEMPLATE
-        .replace("127.0.0.1:8080", &at.http.to_string())
-        .replace("127.0.0.1:8443", &at.https.to_string())
-        .replace("port: 8025", &format!("port: {}", at.tcp.port()))
-        .replace("port: 8053", &format!("port: {}", at.dns.port()))
+        .replace("127.0.0.1:8080", &addresses.http.to_string())
+        .replace("127.0.0.1:8443", &addresses.https.to_string())
+        .replace("port: 8025", &format!("port: {}", addresses.tcp.port()))
+        .replace("port: 8053", &format!("port: {}", addresses.dns.port()))
 }
 
 /// Creates a new directory that only this user can read. Existing names are left alone.
 fn create_private_folder() -> io::Result<PathBuf> {
     let parent = std::env::temp_dir();
-    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-    for number in 0..100 {
-        let folder = parent.join(format!("vigie-demo-{}-{number}", std::process::id()));
+    let mut last_error = io::Error::from(io::ErrorKind::AlreadyExists);
+    for attempt in 0..100 {
+        let folder = parent.join(format!("vigie-demo-{}-{attempt}", std::process::id()));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => return Ok(folder),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last_error = error,
             Err(error) => return Err(error_with_path(&folder, &error)),
         }
     }
-    Err(error_with_path(&parent, &last))
+    Err(error_with_path(&parent, &last_error))
 }
 
 fn error_with_path(path: &Path, error: &io::Error) -> io::Error {

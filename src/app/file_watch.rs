@@ -17,28 +17,30 @@ pub(super) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Records that `now` was applied or rejected, so that it is not reported again.
-    pub(super) fn accept(&mut self, now: Fingerprint) {
-        self.last_polled.clone_from(&now);
-        self.accepted = now;
+    /// Records that `fingerprint` was applied or rejected, so that it is not reported again.
+    pub(super) fn accept(&mut self, fingerprint: Fingerprint) {
+        self.last_polled.clone_from(&fingerprint);
+        self.accepted = fingerprint;
     }
 
-    /// Whether `now` is a change that has settled.
-    pub(super) fn has_settled_change(&mut self, now: Fingerprint) -> bool {
-        let is_settled = now == self.last_polled;
-        let differs = now != self.accepted;
-        self.last_polled = now;
+    /// Whether `fingerprint` is a change that has settled.
+    pub(super) fn has_settled_change(&mut self, fingerprint: Fingerprint) -> bool {
+        let is_settled = fingerprint == self.last_polled;
+        let differs = fingerprint != self.accepted;
+        self.last_polled = fingerprint;
         is_settled && differs
     }
 }
 
 /// Returns the fingerprint, computed on a blocking thread.
 pub(super) async fn current_fingerprint(
-    config: Option<PathBuf>,
-    monitors: Vec<PathBuf>,
-    secrets: Vec<PathBuf>,
+    settings_file: Option<PathBuf>,
+    monitor_paths: Vec<PathBuf>,
+    secret_files: Vec<PathBuf>,
 ) -> Fingerprint {
-    let task = tokio::task::spawn_blocking(move || fingerprint(config.as_deref(), &monitors, &secrets));
+    let task = tokio::task::spawn_blocking(move || {
+        fingerprint(settings_file.as_deref(), &monitor_paths, &secret_files)
+    });
     // Fails only when the runtime shuts down.
     task.await.unwrap_or_default()
 }

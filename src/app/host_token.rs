@@ -40,32 +40,32 @@ impl HostTokenFile {
     }
 }
 
-/// Writes `host` for commands on this host: the first line is the token, each further one an address or the
+/// Writes `contents` for commands on this host: the first line is the token, each further one an address or the
 /// certificate. Only the user of the server can read the file.
-pub fn write_host_token(data: &Path, host: &HostTokenFile) -> io::Result<()> {
-    let beside = data.join(format!(".{FILE_NAME}.new"));
+pub fn write_host_token(data_dir: &Path, contents: &HostTokenFile) -> io::Result<()> {
+    let temp_path = data_dir.join(format!(".{FILE_NAME}.new"));
     // A file left by a killed start may belong to another user or be readable by others.
-    match fs::remove_file(&beside) {
+    match fs::remove_file(&temp_path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-    writeln!(file, "{}", host.token)?;
-    for address in &host.addresses {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp_path)?;
+    writeln!(file, "{}", contents.token)?;
+    for address in &contents.addresses {
         writeln!(file, "{address}")?;
     }
-    if let Some(certificate) = &host.certificate_sha256 {
+    if let Some(certificate) = &contents.certificate_sha256 {
         write!(file, "{CERTIFICATE_PREFIX}")?;
         certificate.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
         writeln!(file)?;
     }
     file.sync_all()?;
-    fs::rename(&beside, data.join(FILE_NAME))
+    fs::rename(&temp_path, data_dir.join(FILE_NAME))
 }
 
 /// Removes the file at the end, when its token is no longer valid.
-pub fn remove_host_token(data: &Path) {
-    match fs::remove_file(data.join(FILE_NAME)) {
+pub fn remove_host_token(data_dir: &Path) {
+    match fs::remove_file(data_dir.join(FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             tracing::warn!(error = %error, "failed to remove the host token file");
         }
@@ -73,11 +73,11 @@ pub fn remove_host_token(data: &Path) {
     }
 }
 
-/// Finds the token of the server of this user (or of root) that listens on `port`, in the data `folders`.
+/// Finds the token of the server of this user (or of root) that listens on `port`, in the data `data_dirs`.
 #[must_use]
-pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<HostTokenFile> {
-    let listens = |host: &HostTokenFile| host.addresses.iter().any(|address| address.port() == port);
-    folders.iter().filter_map(|folder| read_host_token(folder)).find(listens)
+pub fn find_host_token(data_dirs: &[PathBuf], port: u16) -> Option<HostTokenFile> {
+    let listens_on_port = |host: &HostTokenFile| host.addresses.iter().any(|address| address.port() == port);
+    data_dirs.iter().filter_map(|folder| read_host_token(folder)).find(listens_on_port)
 }
 
 /// Returns the data directories of this user's demos, running or killed. Other users may create directories there
@@ -88,43 +88,47 @@ pub fn demo_data_dirs() -> Vec<PathBuf> {
     let is_demo = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"vigie-demo-"))
     };
-    let own = nix::unistd::geteuid().as_raw();
-    let is_owned =
-        |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == own);
+    let own_uid = nix::unistd::geteuid().as_raw();
+    let is_owned = |path: &PathBuf| {
+        fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own_uid)
+    };
     let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_demo).filter(is_owned);
     folders.map(|path| path.join("data")).collect()
 }
 
-/// Reads the token of the server that uses the data directory `data`.
+/// Reads the token of the server that uses the data directory `data_dir`.
 #[must_use]
-pub fn read_host_token(data: &Path) -> Option<HostTokenFile> {
-    let path = data.join(FILE_NAME);
-    let meta = fs::symlink_metadata(&path).ok()?;
-    let own = nix::unistd::geteuid().as_raw();
+pub fn read_host_token(data_dir: &Path) -> Option<HostTokenFile> {
+    let path = data_dir.join(FILE_NAME);
+    let metadata = fs::symlink_metadata(&path).ok()?;
+    let own_uid = nix::unistd::geteuid().as_raw();
     // A file that others can write, or created, could name any server.
-    let safe = meta.is_file() && meta.mode().trailing_zeros() >= 6 && (meta.uid() == own || own == 0);
-    if !safe || meta.len() > MAX_FILE_BYTES {
+    let is_trusted = metadata.is_file()
+        && metadata.mode().trailing_zeros() >= 6
+        && (metadata.uid() == own_uid || own_uid == 0);
+    if !is_trusted || metadata.len() > MAX_FILE_BYTES {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
     let token = lines.next().filter(|token| !token.is_empty())?;
-    let mut host = HostTokenFile { token: token.to_owned(), addresses: Vec::new(), certificate_sha256: None };
+    let mut contents =
+        HostTokenFile { token: token.to_owned(), addresses: Vec::new(), certificate_sha256: None };
     for line in lines {
         match line.strip_prefix(CERTIFICATE_PREFIX) {
-            Some(hex) => host.certificate_sha256 = Some(parse_fingerprint(hex)?),
-            None => host.addresses.extend(line.parse::<SocketAddr>()),
+            Some(hex) => contents.certificate_sha256 = Some(parse_fingerprint(hex)?),
+            None => contents.addresses.extend(line.parse::<SocketAddr>()),
         }
     }
-    Some(host)
+    Some(contents)
 }
 
 /// Parses 64 hexadecimal digits.
 fn parse_fingerprint(hex: &str) -> Option<[u8; 32]> {
-    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+    let (pairs, odd_digit) = hex.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-    bytes.filter(|_| rest.is_empty())?.try_into().ok()
+    bytes.filter(|_| odd_digit.is_empty())?.try_into().ok()
 }
 
 #[cfg(test)]

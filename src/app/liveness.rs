@@ -38,12 +38,16 @@ pub(super) struct Liveness {
 }
 
 impl Liveness {
-    pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<TimedIngest>, locations: &[Location]) -> Self {
+    pub(super) fn new(
+        ingestor: Arc<Ingestor>,
+        timed_ingest: Arc<TimedIngest>,
+        locations: &[Location],
+    ) -> Self {
         let last_responses =
             locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
         Self {
             ingestor,
-            timed_ingest: commits,
+            timed_ingest,
             last_runner_responses: Mutex::new(last_responses),
             store_error: Mutex::new(None),
             not_loaded_reason: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
@@ -74,8 +78,8 @@ impl Liveness {
         results: Arc<dyn ResultStore>,
         stop: CancellationToken,
     ) {
-        let probe_interval =
-            systemd::watchdog_timeout().map_or(PROBE_INTERVAL, |limit| (limit / 3).min(PROBE_INTERVAL));
+        let probe_interval = systemd::watchdog_timeout()
+            .map_or(PROBE_INTERVAL, |watchdog_timeout| (watchdog_timeout / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
             let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.current_stats()));
             for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
@@ -86,9 +90,9 @@ impl Liveness {
                 }
             }
             // A cheap query: no monitor has id 0.
-            let (no_monitor, from, thru) =
+            let (nonexistent_monitor, from, until) =
                 (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
-            let query = results.rollups(no_monitor, RollupSpan::Day, from, thru);
+            let query = results.rollups(nonexistent_monitor, RollupSpan::Day, from, until);
             *self.store_error.lock() = match timeout(PROBE_TIMEOUT, query).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
@@ -108,34 +112,35 @@ impl Liveness {
 impl HealthSource for Liveness {
     fn liveness(&self) -> Vec<HealthCondition> {
         let last_responses = self.last_runner_responses.lock();
-        let stuck = last_responses.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
-        let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
+        let stuck_runner = last_responses.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
+        let stuck_runner = stuck_runner.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(last_responses);
-        let draining = self.is_draining.load(Ordering::Relaxed);
-        let runner = match stuck.filter(|_| !draining) {
+        let is_draining = self.is_draining.load(Ordering::Relaxed);
+        let runner_condition = match stuck_runner.filter(|_| !is_draining) {
             None => HealthCondition::met("runner"),
             Some((name, seconds)) => {
                 let error = format!("the runner of location `{name}` has not responded for {seconds} s");
                 HealthCondition::unmet("runner", error)
             }
         };
-        let commit = match self.timed_ingest.current_commit_duration() {
-            Some(since) if since >= COMMIT_STUCK_AFTER => {
-                HealthCondition::unmet("commits", format!("a commit has not ended for {} s", since.as_secs()))
-            }
+        let commit_condition = match self.timed_ingest.current_commit_duration() {
+            Some(running) if running >= COMMIT_STUCK_AFTER => HealthCondition::unmet(
+                "commits",
+                format!("a commit has not ended for {} s", running.as_secs()),
+            ),
             _ => HealthCondition::met("commits"),
         };
-        vec![runner, commit]
+        vec![runner_condition, commit_condition]
     }
 
     fn readiness(&self) -> Vec<HealthCondition> {
-        let draining = self.is_draining.load(Ordering::Relaxed);
-        let serving = draining.then(|| "the process is shutting down".to_owned());
+        let is_draining = self.is_draining.load(Ordering::Relaxed);
+        let shutdown_reason = is_draining.then(|| "the process is shutting down".to_owned());
         vec![
             HealthCondition { name: "store", unmet_reason: self.store_error.lock().clone() },
             self.ingestor.health_condition(),
             HealthCondition { name: "monitors", unmet_reason: self.not_loaded_reason.lock().clone() },
-            HealthCondition { name: "serving", unmet_reason: serving },
+            HealthCondition { name: "serving", unmet_reason: shutdown_reason },
         ]
     }
 }
@@ -158,10 +163,10 @@ impl TimedIngest {
 }
 
 impl Ingest for TimedIngest {
-    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
+    fn commit(&self, batch: IngestBatch) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             *self.commit_started_at.lock() = Some(Instant::now());
-            let outcome = self.inner.commit(commit).await;
+            let outcome = self.inner.commit(batch).await;
             *self.commit_started_at.lock() = None;
             outcome
         })

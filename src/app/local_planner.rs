@@ -78,30 +78,16 @@ impl LocalPlanner {
     /// Creates the planner.
     #[must_use]
     pub fn new(dependencies: PlannerDependencies) -> Self {
-        let PlannerDependencies {
-            agents,
-            ingestor,
-            accounts,
-            blackout_cache: blackouts,
-            clock,
-            probe_context: probes,
-        } = dependencies;
-        let (probes, terms) = (RwLock::new(probes), Mutex::default());
-        Self {
-            agents,
-            ingestor,
-            accounts,
-            blackout_cache: blackouts,
-            clock,
-            probe_context: probes,
-            planned_settings: terms,
-        }
+        let PlannerDependencies { agents, ingestor, accounts, blackout_cache, clock, probe_context } =
+            dependencies;
+        let (probe_context, planned_settings) = (RwLock::new(probe_context), Mutex::default());
+        Self { agents, ingestor, accounts, blackout_cache, clock, probe_context, planned_settings }
     }
 
     /// Sets the settings for checks planned from now on. The keys stay the same.
-    pub(super) fn update_probe_context(&self, probes: ProbeBuildContext) {
-        let mut before = self.probe_context.write();
-        *before = ProbeBuildContext { keyring: before.keyring.take(), ..probes };
+    pub(super) fn update_probe_context(&self, probe_context: ProbeBuildContext) {
+        let mut current = self.probe_context.write();
+        *current = ProbeBuildContext { keyring: current.keyring.take(), ..probe_context };
     }
 
     /// Sets the proxies of the checks at every location.
@@ -111,55 +97,60 @@ impl LocalPlanner {
         }
     }
 
-    /// Plans `upserts`; the slots of each until the time in `last` are recorded.
+    /// Plans `upserts`; the slots of each until the time in `recorded_until` are recorded.
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has stopped.
     pub async fn plan_from(
         &self,
         upserts: &[Monitor],
-        removed: &[MonitorId],
-        last: &RecordedUntil,
+        removed_ids: &[MonitorId],
+        recorded_until: &RecordedUntil,
     ) -> Result<(), PlanError> {
         let now = self.clock.now();
         let mut changes: Vec<Vec<AssignmentChange>> =
-            self.agents.iter().map(|_| removed.iter().copied().map(remove_change).collect()).collect();
-        let mut known: HashMap<CustomerId, Option<Arc<AccountSnapshot>>> = HashMap::new();
+            self.agents.iter().map(|_| removed_ids.iter().copied().map(remove_change).collect()).collect();
+        let mut facts_by_customer: HashMap<CustomerId, Option<Arc<AccountSnapshot>>> = HashMap::new();
         for monitor in upserts {
-            let facts = match known.entry(monitor.customer) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(unknown) => unknown.insert(self.account_facts(monitor.customer).await),
+            let facts = match facts_by_customer.entry(monitor.customer) {
+                Entry::Occupied(facts_by_customer) => facts_by_customer.into_mut(),
+                Entry::Vacant(entry) => entry.insert(self.account_facts(monitor.customer).await),
             };
             let facts = facts.as_deref();
             let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
             // Built once, and only for a monitor that runs at a location of this process.
-            let mut common: Option<Assignment> = None;
+            let mut template_assignment: Option<Assignment> = None;
             for (agent, changes) in self.agents.iter().zip(&mut changes) {
-                let id = agent.location.id;
-                let Some(share) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
+                let location_id = agent.location.id;
+                let Some(rotation) = plan.as_ref().and_then(|plan| plan.location_rotation(location_id))
+                else {
                     changes.push(remove_change(monitor.id));
                     continue;
                 };
-                let common = common.get_or_insert_with(|| self.build_assignment(monitor, facts, id));
-                let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
-                let state = self.ingestor.monitor_state_at(monitor.id, id);
-                let full_page_at = state.and_then(|state| state.last_full_page_at);
+                let template_assignment = template_assignment
+                    .get_or_insert_with(|| self.build_assignment(monitor, facts, location_id));
+                let last_planned_at = recorded_until
+                    .get(&location_id)
+                    .and_then(|recorded_until| recorded_until.get(&monitor.id))
+                    .copied();
+                let state = self.ingestor.monitor_state_at(monitor.id, location_id);
+                let last_full_page_at = state.and_then(|state| state.last_full_page_at);
                 let assignment = Assignment {
-                    location_id: id,
-                    location_rotation: share,
+                    location_id,
+                    location_rotation: rotation,
                     last_planned_at,
-                    last_full_page_at: full_page_at,
-                    ..common.clone()
+                    last_full_page_at,
+                    ..template_assignment.clone()
                 };
                 changes.push(AssignmentChange::Upsert(Arc::new(assignment)));
             }
         }
         // Before the first results of the monitors.
-        self.ingestor.update_monitors(upserts.to_vec(), removed.to_vec()).await;
-        let applied =
+        self.ingestor.update_monitors(upserts.to_vec(), removed_ids.to_vec()).await;
+        let pending_changes =
             self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply_changes(changes));
-        try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
-        self.ingestor.remove_monitor_states(removed);
+        try_join_all(pending_changes).await.map_err(|_| PlanError::Stopped)?;
+        self.ingestor.remove_monitor_states(removed_ids);
         Ok(())
     }
 
@@ -168,21 +159,21 @@ impl LocalPlanner {
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has stopped.
     pub async fn replan_changed_accounts(&self, monitor_cache: &MonitorCache) -> Result<(), PlanError> {
-        let before = self.planned_settings.lock().clone();
-        for (customer, terms) in before {
+        let planned_settings = self.planned_settings.lock().clone();
+        for (customer, old_settings) in planned_settings {
             let Some(facts) = self.account_facts(customer).await else { continue };
-            let now = planning_settings(&facts);
-            if now == terms {
+            let new_settings = planning_settings(&facts);
+            if new_settings == old_settings {
                 continue;
             }
             // Otherwise newer revisions planned meanwhile would be replaced by older ones.
             let _lock = monitor_cache.lock_exclusive().await;
             // Inactive monitors have no runs to replan; a replan would cancel their on-demand tests.
-            let (all, time) = (monitor_cache.len(), self.clock.now());
+            let (monitor_count, time) = (monitor_cache.len(), self.clock.now());
             let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(time);
-            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), all, is_affected);
+            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), monitor_count, is_affected);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
-            self.planned_settings.lock().insert(customer, now);
+            self.planned_settings.lock().insert(customer, new_settings);
         }
         Ok(())
     }
@@ -192,9 +183,9 @@ impl LocalPlanner {
         match self.accounts.account(customer).await {
             Ok(facts) => {
                 self.blackout_cache.update(&facts);
-                let mut terms = self.planned_settings.lock();
+                let mut planned_settings = self.planned_settings.lock();
                 // Only the first time: `replan_changed_accounts` finds later changes and replans the whole account.
-                terms.entry(customer).or_insert_with(|| planning_settings(&facts));
+                planned_settings.entry(customer).or_insert_with(|| planning_settings(&facts));
                 Some(facts)
             }
             Err(error) => {
@@ -209,9 +200,9 @@ impl LocalPlanner {
         if let Some(facts) = facts {
             return facts.location_pool_ids(monitor).into_iter().map(LocationId).collect();
         }
-        let own = monitor.document.location_ids();
-        let first = || self.agents.first().map(|agent| agent.location.id).into_iter().collect();
-        if own.is_empty() { first() } else { own }
+        let own_locations = monitor.document.location_ids();
+        let first_location = || self.agents.first().map(|agent| agent.location.id).into_iter().collect();
+        if own_locations.is_empty() { first_location() } else { own_locations }
     }
 
     fn agent_at(&self, location: LocationId) -> Result<&LocationAgent, PlanError> {
@@ -226,17 +217,17 @@ impl LocalPlanner {
         location: LocationId,
     ) -> Assignment {
         let document = &monitor.document;
-        let probe_settings = {
-            let probes = self.probe_context.read();
+        let build_context = {
+            let probe_context = self.probe_context.read();
             let certificate_days =
-                facts.map_or(probes.certificate_warning_days, |facts| facts.certificate_warning_days);
+                facts.map_or(probe_context.certificate_warning_days, |facts| facts.certificate_warning_days);
             ProbeBuildContext {
                 certificate_warning_days: certificate_days,
                 monitor_id: monitor.id,
-                ..probes.clone()
+                ..probe_context.clone()
             }
         };
-        let (probe, weight) = probe::build_probe(document, &probe_settings);
+        let (probe, concurrency_class) = probe::build_probe(document, &build_context);
         Assignment {
             monitor_id: monitor.id,
             customer_id: monitor.customer,
@@ -251,7 +242,7 @@ impl LocalPlanner {
             retries_failure: document.settings().schedule.retry_on_failure,
             location_id: location,
             probe,
-            concurrency_class: weight,
+            concurrency_class,
             last_planned_at: None,
             last_full_page_at: None,
         }
@@ -267,8 +258,12 @@ fn planning_settings(facts: &AccountSnapshot) -> PlanningSettings {
 }
 
 impl Planner for LocalPlanner {
-    fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
-        Box::pin(async move { self.plan_from(&upserts, &removed, &RecordedUntil::new()).await })
+    fn apply_monitor_changes(
+        &self,
+        upserts: Vec<Monitor>,
+        removed_ids: Vec<MonitorId>,
+    ) -> PlanFuture<'_, ()> {
+        Box::pin(async move { self.plan_from(&upserts, &removed_ids, &RecordedUntil::new()).await })
     }
 
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
@@ -294,26 +289,26 @@ impl Planner for LocalPlanner {
             let net = self.agent_at(location)?.net.with_egress_scope(monitor.egress_scope());
             let facts = self.account_facts(monitor.customer).await;
             let probe = self.build_assignment(&monitor, facts.as_deref(), location).probe;
-            let to = Endpoint {
+            let endpoint = Endpoint {
                 pinned_address: address,
                 ..Endpoint::new(probe.target_host().ok_or(PlanError::LocationOffline)?, 0)
             };
-            Ok(net.traceroute_to_capture(&to, Deadline::within(TRACEROUTE_TIMEOUT)).await)
+            Ok(net.traceroute_to_capture(&endpoint, Deadline::within(TRACEROUTE_TIMEOUT)).await)
         })
     }
 
     fn agent_statuses(&self) -> Vec<AgentStatus> {
-        let hosted = self.agents.iter().map(|agent| AgentStatus {
+        let hosted_statuses = self.agents.iter().map(|agent| AgentStatus {
             location: agent.location.clone(),
             is_alive: agent.runner.is_alive(),
             is_isolated: agent.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
             can_verify: agent.can_verify,
         });
-        let elsewhere = self.blackout_cache.locations().into_values();
-        let elsewhere = elsewhere.filter(|location| self.agent_at(location.id).is_err());
-        let to_offline =
+        let other_locations = self.blackout_cache.locations().into_values();
+        let other_locations = other_locations.filter(|location| self.agent_at(location.id).is_err());
+        let to_offline_status =
             |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
-        hosted.chain(elsewhere.map(to_offline)).collect()
+        hosted_statuses.chain(other_locations.map(to_offline_status)).collect()
     }
 }
 

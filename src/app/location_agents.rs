@@ -22,21 +22,21 @@ use crate::telemetry::Metrics;
 pub(super) fn start_agents(
     settings: &Settings,
     ingestor: &Arc<Ingestor>,
-    blackouts: &Arc<BlackoutCache>,
+    blackout_cache: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Vec<LocationAgent>> {
     let sink: Arc<dyn ResultSink> = Arc::new(IngestSink(Arc::clone(ingestor)));
     // All locations share the capacity for browsers.
     let hosted = settings.hosted_locations();
-    let capacity = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
-    let start = |hosted| start_agent(hosted, capacity, blackouts, clock, &sink, metrics);
-    hosted.into_iter().map(start).collect()
+    let browser_capacity = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
+    let start_one = |hosted| start_agent(hosted, browser_capacity, blackout_cache, clock, &sink, metrics);
+    hosted.into_iter().map(start_one).collect()
 }
 
 fn start_agent(
     hosted: HostedLocation,
-    capacity: usize,
+    browser_capacity: usize,
     blackout_cache: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
@@ -47,37 +47,41 @@ fn start_agent(
         net,
         proxy,
         proxies,
-        concurrency: engine,
-        can_verify: verifies,
+        concurrency,
+        can_verify,
         connectivity_targets: connectivity,
     } = hosted;
-    let unusable = || format!("the network of location `{}` cannot be set up", location.name);
-    let net = Net::new(&net).with_context(unusable)?.with_default_proxy(proxy).with_proxies(proxies);
+    let error_context = || format!("the network of location `{}` cannot be set up", location.name);
+    let net = Net::new(&net).with_context(error_context)?.with_default_proxy(proxy).with_proxies(proxies);
     let net = Arc::new(net);
     let connectivity =
         ConnectivityDetector::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
-    let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
-    let cx = ExecutionContext {
+    let blackout_lookup: Arc<dyn BlackoutLookup> = blackout_cache.clone();
+    let execution_context = ExecutionContext {
         connectivity_detector: connectivity.clone(),
-        blackout_lookup: Some(blackouts),
+        blackout_lookup: Some(blackout_lookup),
         ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
-    let runner =
-        agent::start_runner(admission_limits(&engine, capacity), cx, Arc::clone(sink), Arc::clone(metrics));
-    Ok(LocationAgent { location, can_verify: verifies, runner, net, connectivity })
+    let runner = agent::start_runner(
+        admission_limits(&concurrency, browser_capacity),
+        execution_context,
+        Arc::clone(sink),
+        Arc::clone(metrics),
+    );
+    Ok(LocationAgent { location, can_verify, runner, net, connectivity })
 }
 
-/// Limits heavy checks to the browser `capacity`, so that they wait before they start and their time does not run.
-fn admission_limits(engine: &ConcurrencySettings, capacity: usize) -> AdmissionLimits {
-    let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
-        *engine;
-    let heavy = heavy.min(capacity);
+/// Limits heavy checks to the browser `browser_capacity`, so that they wait before they start and their time does not run.
+fn admission_limits(concurrency: &ConcurrencySettings, browser_capacity: usize) -> AdmissionLimits {
+    let ConcurrencySettings { total, light, heavy, per_target, queue_capacity, drain_timeout: _ } =
+        *concurrency;
+    let heavy = heavy.min(browser_capacity);
     AdmissionLimits {
         max_running: total,
         max_light: light,
         max_heavy: heavy,
         max_per_target: per_target,
-        max_waiting: queue,
+        max_waiting: queue_capacity,
     }
 }
 

@@ -35,27 +35,31 @@ pub(super) struct FileStamp {
 /// The stamps of all files of the configuration.
 pub(super) type Fingerprint = BTreeMap<PathBuf, Option<FileStamp>>;
 
-/// Returns the stamps of the settings file, of all monitor files and of the files with `secrets` that they name;
+/// Returns the stamps of the settings file, of all monitor files and of the files with `secret_files` that they name;
 /// cheap, since no file is read.
-pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: &[PathBuf]) -> Fingerprint {
-    let stamp = |file: &Path| {
-        let meta = fs::metadata(file).ok()?;
+pub(super) fn fingerprint(
+    settings_file: Option<&Path>,
+    monitor_paths: &[PathBuf],
+    secret_files: &[PathBuf],
+) -> Fingerprint {
+    let file_stamp = |file: &Path| {
+        let metadata = fs::metadata(file).ok()?;
         Some(FileStamp {
-            inode: meta.ino(),
-            bytes: meta.len(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
+            inode: metadata.ino(),
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     };
-    let mut files: Vec<PathBuf> = config.map(Path::to_path_buf).into_iter().collect();
-    files.extend_from_slice(secrets);
-    for path in monitors {
+    let mut files: Vec<PathBuf> = settings_file.map(Path::to_path_buf).into_iter().collect();
+    files.extend_from_slice(secret_files);
+    for path in monitor_paths {
         match collect_files(path) {
             Ok(found) => files.extend(found),
             Err(_) => files.push(path.clone()),
         }
     }
-    files.into_iter().map(|file| (file.clone(), stamp(&file))).collect()
+    files.into_iter().map(|file| (file.clone(), file_stamp(&file))).collect()
 }
 
 /// Reads and validates every monitor file of `settings`. Returns the monitors with their warnings, or all errors when
@@ -79,28 +83,33 @@ pub(super) fn read_monitors_and_secret_paths(
             Err(message) => errors.push(file_error(path, message)),
         }
     }
-    let known = KnownReferences::from_settings(settings);
+    let references = KnownReferences::from_settings(settings);
     let mut monitors = Vec::new();
     let secret_files = RefCell::new(BTreeSet::new());
     for (file, text) in texts {
         // Each file separately, since the secret files that it names are relative to it.
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        let secrets = |at: SecretSource<'_>| {
-            if let SecretSource::File(path) = at {
+        let read_secret_at = |source: SecretSource<'_>| {
+            if let SecretSource::File(path) = source {
                 secret_files.borrow_mut().insert(folder.join(path));
             }
-            read_secret(&folder, at)
+            read_secret(&folder, source)
         };
-        let named = [(file.display().to_string(), text)];
-        let found = parse_monitor_files(&named, KeyPolicy::Required, &known.validation_context(), &secrets);
-        monitors.extend(found.monitors);
-        errors.extend(found.errors);
+        let named_text = [(file.display().to_string(), text)];
+        let parsed = parse_monitor_files(
+            &named_text,
+            KeyPolicy::Required,
+            &references.validation_context(),
+            &read_secret_at,
+        );
+        monitors.extend(parsed.monitors);
+        errors.extend(parsed.errors);
     }
     errors.extend(duplicate_key_errors(&monitors));
     errors.extend(plan_quota_errors(settings, &monitors));
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
-    let found = if errors.is_empty() { Ok(monitors) } else { Err(errors) };
-    (found, secret_files.into_inner().into_iter().collect())
+    let parsed = if errors.is_empty() { Ok(monitors) } else { Err(errors) };
+    (parsed, secret_files.into_inner().into_iter().collect())
 }
 
 /// Reads the monitor files at `path` for `vigie apply`, without the rules on accounts, which the server checks. Secret
@@ -111,11 +120,16 @@ pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<Vali
     let mut monitors = Vec::new();
     for (file, text) in files.iter().filter_map(|file| read_or_error(file, &mut errors)).collect::<Vec<_>>() {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
-        let named = [(file.display().to_string(), text)];
-        let found = parse_monitor_files(&named, KeyPolicy::Required, &ValidationContext::default(), &secrets);
-        monitors.extend(found.monitors);
-        errors.extend(found.errors);
+        let read_secret_at = |source: SecretSource<'_>| read_secret(&folder, source);
+        let named_text = [(file.display().to_string(), text)];
+        let parsed = parse_monitor_files(
+            &named_text,
+            KeyPolicy::Required,
+            &ValidationContext::default(),
+            &read_secret_at,
+        );
+        monitors.extend(parsed.monitors);
+        errors.extend(parsed.errors);
     }
     errors.extend(duplicate_key_errors(&monitors));
     errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
@@ -149,11 +163,11 @@ fn file_name(file: &str) -> &str {
 
 /// Returns errors for monitors beyond the quota of their plan, which cannot be checked for a single document.
 fn plan_quota_errors(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut count_by_plan: HashMap<&str, usize> = HashMap::new();
     let mut errors = Vec::new();
     for monitor in monitors {
         let code = monitor.document.billing_plancode();
-        let count = counts.entry(code).or_default();
+        let count = count_by_plan.entry(code).or_default();
         *count += 1;
         let max =
             settings.billing_plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
@@ -173,14 +187,14 @@ fn plan_quota_errors(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Valid
 
 /// Returns errors for keys used in several files; the reader finds duplicates within one file.
 fn duplicate_key_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
-    let mut by_key: HashMap<&str, &FileMonitor> = HashMap::new();
+    let mut first_use_by_key: HashMap<&str, &FileMonitor> = HashMap::new();
     let mut errors = Vec::new();
     for monitor in monitors {
-        let Some(first) = by_key.get(monitor.key.as_str()) else {
-            by_key.insert(&monitor.key, monitor);
+        let Some(first_use) = first_use_by_key.get(monitor.key.as_str()) else {
+            first_use_by_key.insert(&monitor.key, monitor);
             continue;
         };
-        let (key, file, position) = (&monitor.key, &first.file, first.position);
+        let (key, file, position) = (&monitor.key, &first_use.file, first_use.position);
         let message =
             format!("`key` `{key}` is already in use by {file}:{}:{}", position.line, position.column);
         let error =
@@ -209,8 +223,8 @@ fn file_error(path: &Path, message: String) -> ValidationError {
 /// Returns the monitor files at `path`, sorted: the file itself, or those of the directory and its subdirectories.
 /// Skips hidden files, which editors create while they write.
 fn collect_files(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let meta = fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
-    if !meta.is_dir() {
+    let metadata = fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if !metadata.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
@@ -219,24 +233,24 @@ fn collect_files(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn collect_files_in(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn collect_files_in(folder: &Path, remaining_depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let unreadable =
         |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        if hidden {
+        let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_hidden {
             continue;
         }
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if path.is_dir() {
-            if depth == 0 {
+            if remaining_depth == 0 {
                 return Err(format!(
                     "folders are nested more than {MAX_FOLDER_DEPTH} deep at `{}`",
                     path.display()
                 ));
             }
-            collect_files_in(&path, depth - 1, files)?;
+            collect_files_in(&path, remaining_depth - 1, files)?;
         } else if MONITOR_FILE_EXTENSIONS.contains(&extension) {
             files.push(path);
         }

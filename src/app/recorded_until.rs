@@ -11,27 +11,28 @@ use crate::store::MonitorState;
 /// Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
 /// during a pause.
 pub(super) fn recorded_until(
-    stored: &[Monitor],
+    monitors: &[Monitor],
     states: &[MonitorState],
     location: LocationId,
 ) -> HashMap<MonitorId, Timestamp> {
-    let enabled: HashMap<_, _> =
-        stored.iter().filter(|monitor| monitor.enabled()).map(|monitor| (monitor.id, monitor)).collect();
-    let mut last: HashMap<_, _> = enabled.values().map(|monitor| (monitor.id, monitor.modified_at)).collect();
+    let enabled_monitors: HashMap<_, _> =
+        monitors.iter().filter(|monitor| monitor.enabled()).map(|monitor| (monitor.id, monitor)).collect();
+    let mut recorded: HashMap<_, _> =
+        enabled_monitors.values().map(|monitor| (monitor.id, monitor.modified_at)).collect();
     for state in states {
-        last.remove(&state.monitor_id);
+        recorded.remove(&state.monitor_id);
     }
     for state in states.iter().filter(|state| state.location_id == location) {
-        if let Some(monitor) = enabled.get(&state.monitor_id) {
-            let since = monitor.modified_at - monitor.interval();
-            last.insert(monitor.id, state.planned_at.max(since));
+        if let Some(monitor) = enabled_monitors.get(&state.monitor_id) {
+            let earliest = monitor.modified_at - monitor.interval();
+            recorded.insert(monitor.id, state.planned_at.max(earliest));
         }
     }
-    for (id, last) in &mut last {
-        let paused_until = enabled.get(id).and_then(|monitor| monitor.metadata.paused_until);
-        *last = paused_until.map_or(*last, |until| until.max(*last));
+    for (id, recorded) in &mut recorded {
+        let paused_until = enabled_monitors.get(id).and_then(|monitor| monitor.metadata.paused_until);
+        *recorded = paused_until.map_or(*recorded, |until| until.max(*recorded));
     }
-    last
+    recorded
 }
 
 #[cfg(test)]

@@ -68,33 +68,35 @@ impl RunningConfig {
     /// as missed, except those of monitors that were disabled, paused or absent when the last process ended.
     pub(super) async fn start(reload_handles: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
         // Concurrently: each takes its time with 100,000 monitors.
-        let (found, stored_monitors, states) = tokio::join!(
+        let (file_monitors, stored_monitors, states) = tokio::join!(
             read_monitor_files(&settings),
             reload_handles.config_store.stored_monitors(),
             reload_handles.result_store.monitor_states()
         );
-        let ((found, secret_files), stored_monitors) = (found, stored_monitors?);
-        let found = found.map_err(|errors| configuration_error(&errors))?;
-        let stored: Vec<Monitor> = stored_monitors.iter().map(|stored| stored.monitor.clone()).collect();
+        let ((file_monitors, secret_files), stored_monitors) = (file_monitors, stored_monitors?);
+        let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
+        let monitors_in_store: Vec<Monitor> =
+            stored_monitors.iter().map(|monitors_in_store| monitors_in_store.monitor.clone()).collect();
         let states = states?;
-        let ids = settings.location_ids().into_iter().map(LocationId);
-        let last = ids.map(|id| (id, recorded_until(&stored, &states, id))).collect();
+        let location_ids = settings.location_ids().into_iter().map(LocationId);
+        let recorded_until_by_location =
+            location_ids.map(|id| (id, recorded_until(&monitors_in_store, &states, id))).collect();
         let mut config = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
-        let plan = config.provision(found, &stored).await?;
+        let plan = config.provision(file_monitors, &monitors_in_store).await?;
         let services = Arc::clone(&config.handles.services);
-        let monitors = &services.api_state.monitor_context;
-        let mut all = monitors::decrypt_and_cache_monitors(monitors, stored_monitors).await?;
-        monitors::register_pauses(monitors, &plan.monitors);
-        monitors.monitor_cache().apply(plan.monitors.clone(), &[]);
-        all.extend_from_slice(&plan.monitors);
-        services.planner.plan_from(&all, &plan.removed, &last).await?;
+        let monitor_context = &services.api_state.monitor_context;
+        let mut planned = monitors::decrypt_and_cache_monitors(monitor_context, stored_monitors).await?;
+        monitors::register_pauses(monitor_context, &plan.monitors);
+        monitor_context.monitor_cache().apply(plan.monitors.clone(), &[]);
+        planned.extend_from_slice(&plan.monitors);
+        services.planner.plan_from(&planned, &plan.removed, &recorded_until_by_location).await?;
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
-        tracing::info!(monitors = all.len(), from_files = config.file_monitors.len(), "monitors planned");
+        tracing::info!(monitors = planned.len(), from_files = config.file_monitors.len(), "monitors planned");
         let recipients = RecordFilter::new(RecordKind::Recipient);
         let everything = Pagination { limit: u32::MAX, offset: 0 };
         let recipients = config.handles.config_store.records(recipients, everything).await?.items;
-        for denial in denied_targets(&config.settings, &all, &recipients) {
+        for denial in denied_targets(&config.settings, &planned, &recipients) {
             tracing::warn!(reason = denial, "the egress policy denies a stored target");
         }
         Ok(config)
@@ -141,42 +143,47 @@ impl RunningConfig {
     }
 
     async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<ReloadCounts> {
-        let changed = self.settings.changed_settings(&settings);
+        let changed_settings = self.settings.changed_settings(&settings);
         let mut settings = settings;
         // Settings that need a restart stay the same and are reported again with the next change.
         settings.restore_restart_only(&self.settings);
-        let (found, secret_files) = read_monitor_files(&settings).await;
+        let (file_monitors, secret_files) = read_monitor_files(&settings).await;
         // Also those of a rejected configuration, so that creating a missing secret triggers a reload.
         self.secret_files = secret_files;
-        let found = found.map_err(|errors| configuration_error(&errors))?;
+        let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
         let services = Arc::clone(&self.handles.services);
-        let monitors = &services.api_state.monitor_context;
+        let monitor_context = &services.api_state.monitor_context;
         // No monitor may change between reading the stored ones and applying the result.
-        let _lock = monitors.lock_exclusive().await;
+        let _lock = monitor_context.lock_exclusive().await;
         let stored =
             self.handles.monitor_store.monitors().await.context("the stored monitors cannot be read")?;
-        let plan = self.provision(found, &stored).await?;
-        let replan_all = changed.iter().any(|setting| setting.reloadable && setting.path != "monitors");
-        for setting in changed.iter().filter(|setting| !setting.reloadable) {
+        let plan = self.provision(file_monitors, &stored).await?;
+        let must_replan_all =
+            changed_settings.iter().any(|setting| setting.reloadable && setting.path != "monitors");
+        for setting in changed_settings.iter().filter(|setting| !setting.reloadable) {
             tracing::warn!(setting = setting.path, "changed setting ignored until restart");
         }
         self.settings = settings;
-        if replan_all {
+        if must_replan_all {
             services.account_cache.update_shared(shared_facts(&self.settings));
             services.planner.update_probe_context(self.settings.probe.clone());
             services.planner.update_proxies(&self.settings.proxies);
         }
         let (upserts, counts) = self.changed_monitors(&plan);
-        monitors::register_pauses(monitors, &plan.monitors);
-        monitors.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
-        let upserts = if replan_all { monitors.monitor_cache().all() } else { upserts };
+        monitors::register_pauses(monitor_context, &plan.monitors);
+        monitor_context.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
+        let upserts = if must_replan_all { monitor_context.monitor_cache().all() } else { upserts };
         services.planner.plan_from(&upserts, &plan.removed, &RecordedUntil::new()).await?;
         self.file_monitors = plan.monitors;
         Ok(counts)
     }
 
-    async fn provision(&self, found: Vec<FileMonitor>, stored: &[Monitor]) -> anyhow::Result<ProvisionPlan> {
-        for monitor in &found {
+    async fn provision(
+        &self,
+        file_monitors: Vec<FileMonitor>,
+        stored_monitors: &[Monitor],
+    ) -> anyhow::Result<ProvisionPlan> {
+        for monitor in &file_monitors {
             for warning in &monitor.warnings {
                 let error = format!("{}:{}: {warning}", monitor.file, monitor.position.line);
                 tracing::warn!(error, "monitor loaded with a warning");
@@ -184,20 +191,25 @@ impl RunningConfig {
         }
         let now = self.handles.clock.now();
         let store = self.handles.monitor_store.as_ref();
-        let outcome =
-            provision_with_stored(store, stored, into_desired_monitors(found), &self.file_monitors, now)
-                .await;
+        let outcome = provision_with_stored(
+            store,
+            stored_monitors,
+            into_desired_monitors(file_monitors),
+            &self.file_monitors,
+            now,
+        )
+        .await;
         outcome.context("failed to store the monitors")
     }
 
     /// Returns the new and changed monitors, and the counts.
     fn changed_monitors(&self, plan: &ProvisionPlan) -> (Vec<Monitor>, ReloadCounts) {
-        let before: HashSet<MonitorId> = self.file_monitors.iter().map(|monitor| monitor.id).collect();
-        let changed: HashSet<_> = plan.upserted.iter().collect();
+        let previous_ids: HashSet<MonitorId> = self.file_monitors.iter().map(|monitor| monitor.id).collect();
+        let changed_ids: HashSet<_> = plan.upserted.iter().collect();
         let mut counts = ReloadCounts { removed: plan.removed.len(), ..ReloadCounts::default() };
         let mut upserts = Vec::new();
         for monitor in &plan.monitors {
-            match (before.contains(&monitor.id), changed.contains(&monitor.id)) {
+            match (previous_ids.contains(&monitor.id), changed_ids.contains(&monitor.id)) {
                 (false, _) => counts.added += 1,
                 (true, true) => counts.changed += 1,
                 (true, false) => {
@@ -244,9 +256,9 @@ async fn read_monitor_files(
 /// Combines all errors, one a line, each with its position.
 pub(super) fn configuration_error(errors: &[ValidationError]) -> anyhow::Error {
     let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
-    let count = match errors.len() {
+    let summary = match errors.len() {
         1 => "the configuration has an error".to_owned(),
-        count => format!("the configuration has {count} errors"),
+        summary => format!("the configuration has {summary} errors"),
     };
-    anyhow::anyhow!("{count}\n{}", lines.join("\n"))
+    anyhow::anyhow!("{summary}\n{}", lines.join("\n"))
 }

@@ -61,23 +61,24 @@ impl RunningServer {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
         let store = Arc::new(open_store(settings).await?);
-        let commits = Arc::new(TimedIngest::new(store.clone()));
-        let states = store.monitor_states().await?;
+        let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
+        let monitor_states = store.monitor_states().await?;
         let ingestor = Arc::new(Ingestor::start(
-            commits.clone(),
+            timed_ingest.clone(),
             Arc::clone(&metrics),
-            states,
+            monitor_states,
             IngestSettings::default(),
         ));
-        let blackouts = Arc::new(BlackoutCache::default());
-        let agents = location_agents::start_agents(settings, &ingestor, &blackouts, &clock, &metrics)?;
+        let blackout_cache = Arc::new(BlackoutCache::default());
+        let agents = location_agents::start_agents(settings, &ingestor, &blackout_cache, &clock, &metrics)?;
         let runners = agents.iter().map(|agent| agent.runner.clone()).collect();
         let nets = agents.iter().map(|agent| Arc::clone(&agent.net)).collect();
         let locations: Vec<_> = agents.iter().map(|agent| agent.location.clone()).collect();
         let monitor_cache = Arc::new(MonitorCache::default());
-        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
+        let status_queries =
+            Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
-        view.set_health_lookup(Arc::new(move |monitor| health_ingestor.monitor_health(monitor)));
+        status_queries.set_health_lookup(Arc::new(move |monitor| health_ingestor.monitor_health(monitor)));
         let delivery_wakeup = DeliveryWakeup::default();
         let inputs = ServiceInputs {
             config_store: store.clone(),
@@ -89,9 +90,9 @@ impl RunningServer {
                 ingestor: Arc::clone(&ingestor),
             }),
             monitor_cache: Arc::clone(&monitor_cache),
-            status_queries: Arc::clone(&view),
+            status_queries: Arc::clone(&status_queries),
             agents,
-            blackout_cache: blackouts,
+            blackout_cache,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
@@ -116,7 +117,7 @@ impl RunningServer {
         };
         let delivery =
             Mutex::new(Some(delivery_setup::start_delivery(settings, inputs, delivery_wakeup.clone())?));
-        let performance = PerformanceDependencies {
+        let performance_dependencies = PerformanceDependencies {
             config_store: store.clone(),
             result_store: store.clone(),
             alert_store: store.clone(),
@@ -125,9 +126,9 @@ impl RunningServer {
             clock: Arc::clone(&clock),
             delivery_wakeup,
         };
-        let end = CancellationToken::new();
+        let stop_performance = CancellationToken::new();
         // The task ends by itself once the token is cancelled.
-        drop(PerformanceEvaluator::new(performance).await?.start(end.clone()));
+        drop(PerformanceEvaluator::new(performance_dependencies).await?.start(stop_performance.clone()));
         let housekeeping_runner = HousekeepingRunner {
             housekeeping_store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -136,21 +137,21 @@ impl RunningServer {
             token_purge: Some(services.api_state.accounts.clone()),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;
-        let housekeeping =
+        let housekeeping_scheduler =
             HousekeepingScheduler::start(housekeeping_runner, TimeOfDay { hour, minute }).await;
-        let housekeeping = housekeeping.context("cannot start the calendar jobs")?;
-        let liveness_state = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
-        let housekeeping = Mutex::new(Some(housekeeping));
+        let housekeeping_scheduler = housekeeping_scheduler.context("cannot start the calendar jobs")?;
+        let liveness = Arc::new(Liveness::new(Arc::clone(&ingestor), timed_ingest, &locations));
+        let housekeeping_scheduler = Mutex::new(Some(housekeeping_scheduler));
         Ok(Self {
             store,
             ingestor,
             runners,
-            housekeeping_scheduler: housekeeping,
-            status_queries: view,
+            housekeeping_scheduler,
+            status_queries,
             services,
-            liveness: liveness_state,
+            liveness,
             delivery,
-            _performance_stop: end.drop_guard(),
+            _performance_stop: stop_performance.drop_guard(),
             metrics,
             clock,
         })
@@ -163,11 +164,13 @@ impl RunningServer {
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
-        let state = self.api_state();
-        let auth =
-            PageAuth { is_public: server.public_pages, account_service: Some(Arc::clone(&state.accounts)) };
+        let api_state = self.api_state();
+        let auth = PageAuth {
+            is_public: server.public_pages,
+            account_service: Some(Arc::clone(&api_state.accounts)),
+        };
         let pages = web::router(page_state, auth);
-        let apis = pages
+        let pages_and_apis = pages
             // A nested router does not match a path that is only a slash.
             .route(
                 "/api/v3/",
@@ -175,18 +178,18 @@ impl RunningServer {
             )
             .nest(
                 "/api/v3",
-                unavailable_until_loaded(api::v3::router(state.clone()), Arc::clone(&self.liveness)),
+                unavailable_until_loaded(api::v3::router(api_state.clone()), Arc::clone(&self.liveness)),
             )
             .nest(
                 "/legacy-api",
-                unavailable_until_loaded(api::legacy::router(state), Arc::clone(&self.liveness)),
+                unavailable_until_loaded(api::legacy::router(api_state), Arc::clone(&self.liveness)),
             );
-        let bounds = RequestLimits {
+        let request_limits = RequestLimits {
             max_body_bytes: server.max_body_bytes,
             response_start_timeout: server.response_start_timeout,
             is_tls_only: server.tls_files.is_some(),
         };
-        web::with_request_limits(apis, bounds)
+        web::with_request_limits(pages_and_apis, request_limits)
     }
 
     fn api_state(&self) -> api::ApiState {
@@ -205,19 +208,20 @@ impl RunningServer {
         RunningConfig::start(handles, settings).await
     }
 
-    /// Lets running checks finish within `drain` and stores every result; returns how many were lost.
-    pub(super) async fn shut_down(&self, drain: Duration) -> usize {
+    /// Lets running checks finish within `drain_timeout` and stores every result; returns how many were lost.
+    pub(super) async fn shut_down(&self, drain_timeout: Duration) -> usize {
         self.liveness.begin_drain();
         self.ingestor.begin_shutdown();
-        let housekeeper = self.housekeeping_scheduler.lock().take();
-        if let Some(housekeeper) = housekeeper
-            && let Err(error) = housekeeper.stop().await
+        let scheduler = self.housekeeping_scheduler.lock().take();
+        if let Some(scheduler) = scheduler
+            && let Err(error) = scheduler.stop().await
         {
             tracing::warn!(error = %error, "failed to stop the housekeeping jobs");
         }
         // Bounded, since the store may accept nothing: `drain` then reports the queued results as lost.
-        let shutdowns = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
-        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
+        let shutdowns =
+            futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain_timeout)));
+        if tokio::time::timeout(drain_timeout + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
             tracing::warn!("the store does not accept results; trying once more to store the queued ones");
         }
         let lost = self.ingestor.drain(COMMIT_DRAIN_TIMEOUT).await;
@@ -247,8 +251,8 @@ async fn open_store(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let path = settings.data_dir.join(DATABASE_FILE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
     let cache_bytes = settings.store.cache_bytes;
-    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
-    let text = path.display().to_string();
-    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
-    opened.with_context(|| format!("cannot open the database `{text}`"))
+    let sqlite_settings = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
+    let path_text = path.display().to_string();
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite_settings)).await?;
+    opened.with_context(|| format!("cannot open the database `{path_text}`"))
 }

@@ -66,13 +66,13 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
 
 impl ServeOptions {
     fn sources(&self) -> SettingSources {
-        let text = |path: &PathBuf| path.display().to_string();
+        let to_text = |path: &PathBuf| path.display().to_string();
         let mut flags = Vec::new();
-        flags.extend(self.data.as_ref().map(|path| ("data", text(path))));
+        flags.extend(self.data.as_ref().map(|path| ("data", to_text(path))));
         flags.extend(self.listen.clone().map(|listen| ("listen", listen)));
         if !self.monitors.is_empty() {
-            let all: Vec<_> = self.monitors.iter().map(text).collect();
-            flags.push(("monitors", all.join(",")));
+            let paths: Vec<_> = self.monitors.iter().map(to_text).collect();
+            flags.push(("monitors", paths.join(",")));
         }
         SettingSources { file: self.config.clone(), environment: Vec::new(), flags }.with_environment()
     }
@@ -100,9 +100,9 @@ impl SettingsSource {
 async fn run(sources: SettingSources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let demo = if options.demo { Some(Demo::start().await?) } else { None };
-    let origin = SettingsSource { sources, demo };
-    let mut settings = origin.with_demo(settings);
-    log_startup_warnings(&origin, &settings);
+    let settings_source = SettingsSource { sources, demo };
+    let mut settings = settings_source.with_demo(settings);
+    log_startup_warnings(&settings_source, &settings);
     let listeners = server::bind_all(&settings.listen_addresses).await?;
     let tls = settings.server.tls_files.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
@@ -111,11 +111,12 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     let outcome = match RunningServer::start(&settings).await {
         Ok(server) => {
             let mut tasks = BackgroundTasks::default();
-            let (drain, data) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
-            let service = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
+            let (drain_timeout, data_dir) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
+            let inputs = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
             let run_outcome =
-                run_until_stopped(&origin, &server, settings, service, &mut tasks, &mut signals).await;
-            let lost = shut_down(server, tasks, signals, drain, &data).await;
+                run_until_stopped(&settings_source, &server, settings, inputs, &mut tasks, &mut signals)
+                    .await;
+            let lost = shut_down(server, tasks, signals, drain_timeout, &data_dir).await;
             run_outcome.and_then(|()| {
                 anyhow::ensure!(lost == 0, "{lost} results could not be stored");
                 Ok(())
@@ -124,7 +125,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
         Err(error) => Err(error),
     };
     browser_setup::wait_for_browsers_to_exit(&pool).await;
-    drop(origin);
+    drop(settings_source);
     outcome?;
     tracing::info!("shut down; no result was lost");
     Ok(())
@@ -146,7 +147,7 @@ struct BackgroundTasks {
 
 /// Serves and runs checks until a stop signal. When it fails, [`shut_down`] stops everything it started.
 async fn run_until_stopped(
-    origin: &SettingsSource,
+    settings_source: &SettingsSource,
     server: &RunningServer,
     settings: Settings,
     inputs: ServerInputs,
@@ -156,12 +157,12 @@ async fn run_until_stopped(
     let ServerInputs { listeners, tls, admin_password_file } = inputs;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
     server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
-    let data = settings.data_dir.clone();
+    let data_dir = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
     let token = server.services.api_state.accounts.renew_host_token();
-    let host = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
-    write_host_token(&data, &host)
-        .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
+    let host_token = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
+    write_host_token(&data_dir, &host_token)
+        .with_context(|| format!("cannot write the host token into `{}`", data_dir.display()))?;
     let stop = &tasks.stop;
     tasks.join_set.spawn(Arc::clone(&server.services).run_periodic_jobs(stop.clone()));
     let router = server.router(&settings.server);
@@ -174,8 +175,9 @@ async fn run_until_stopped(
     if let Some(tls) = tls {
         let stop = stop.clone();
         let rewrite_token = move |tls: &ServerTls| {
-            let host = HostTokenFile { certificate_sha256: Some(tls.fingerprint()), ..host.clone() };
-            if let Err(error) = write_host_token(&data, &host) {
+            let host_token =
+                HostTokenFile { certificate_sha256: Some(tls.fingerprint()), ..host_token.clone() };
+            if let Err(error) = write_host_token(&data_dir, &host_token) {
                 tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
             }
         };
@@ -191,20 +193,21 @@ async fn run_until_stopped(
         tasks.join_set.spawn(async move { liveness.run(runners, results, stop).await });
     }
     let liveness = Arc::clone(&server.liveness);
-    let works =
-        move || liveness.is_loaded() && liveness.liveness().iter().all(|part| part.unmet_reason.is_none());
-    delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), works, stop.clone()).await?;
-    let drain = settings.concurrency.drain_timeout;
+    let is_healthy = move || {
+        liveness.is_loaded() && liveness.liveness().iter().all(|condition| condition.unmet_reason.is_none())
+    };
+    delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), is_healthy, stop.clone()).await?;
+    let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
-    let mut config = server.start_running_config(settings).await?;
+    let mut running_config = server.start_running_config(settings).await?;
     server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }
-    let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
-    systemd::notify_ready(&format!("Serving{}", at.unwrap_or_default()));
-    let signal = handle_signals_and_reloads(origin, &mut config, signals).await;
-    tracing::info!(signal, "shutting down; running checks may take {} s", drain.as_secs());
+    let address_text = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
+    systemd::notify_ready(&format!("Serving{}", address_text.unwrap_or_default()));
+    let signal = handle_signals_and_reloads(settings_source, &mut running_config, signals).await;
+    tracing::info!(signal, "shutting down; running checks may take {} s", drain_timeout.as_secs());
     Ok(())
 }
 
@@ -213,11 +216,11 @@ async fn shut_down(
     server: RunningServer,
     mut tasks: BackgroundTasks,
     mut signals: Signals,
-    drain: Duration,
-    data: &Path,
+    drain_timeout: Duration,
+    data_dir: &Path,
 ) -> usize {
     systemd::notify_stopping(
-        drain
+        drain_timeout
             + RESULT_DRAIN_TIMEOUT
             + COMMIT_DRAIN_TIMEOUT
             + DELIVERY_DRAIN_TIMEOUT * 3
@@ -228,67 +231,70 @@ async fn shut_down(
         tracing::warn!(signal, "second signal received, exiting at once");
         std::process::exit(FORCED_EXIT_CODE);
     });
-    let lost = server.shut_down(drain).await;
+    let lost = server.shut_down(drain_timeout).await;
     tasks.stop.cancel();
     // A panic in a task is logged already.
     while tasks.join_set.join_next().await.is_some() {}
-    remove_host_token(data);
+    remove_host_token(data_dir);
     server.store.close().await;
     lost
 }
 
 /// Reloads on SIGHUP and when files change, until a stop signal; returns its name.
 async fn handle_signals_and_reloads(
-    origin: &SettingsSource,
-    config: &mut RunningConfig,
+    settings_source: &SettingsSource,
+    running_config: &mut RunningConfig,
     signals: &mut Signals,
 ) -> &'static str {
     let mut watch = FileWatch::default();
-    watch.accept(current_fingerprint(origin, config).await);
-    let (mut pause, mut retry_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
+    watch.accept(current_fingerprint(settings_source, running_config).await);
+    let (mut poll_delay, mut retry_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
     loop {
-        let mut is_requested = tokio::select! {
+        let mut is_reload_requested = tokio::select! {
             request = signals.next() => match request {
                 SignalRequest::Stop(name) => return name,
                 SignalRequest::Reload => true,
             },
-            () = tokio::time::sleep(pause) => false,
+            () = tokio::time::sleep(poll_delay) => false,
         };
-        is_requested |= retry_at.take_if(|at| *at <= Instant::now()).is_some();
+        is_reload_requested |= retry_at.take_if(|at| *at <= Instant::now()).is_some();
         let started = Instant::now();
-        let now = current_fingerprint(origin, config).await;
+        let fingerprint = current_fingerprint(settings_source, running_config).await;
         // Limits polling to a twentieth of a core when there are very many files.
-        pause = file_watch::POLL_INTERVAL.max(started.elapsed() * 20);
-        if !is_requested && !watch.has_settled_change(now.clone()) {
+        poll_delay = file_watch::POLL_INTERVAL.max(started.elapsed() * 20);
+        if !is_reload_requested && !watch.has_settled_change(fingerprint.clone()) {
             continue;
         }
         systemd::notify_reloading();
-        let outcome = config.reload(origin.load()).await;
-        let rejected = "Serving; the last reload was rejected, see the log";
-        systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { rejected });
+        let outcome = running_config.reload(settings_source.load()).await;
+        let rejected_status = "Serving; the last reload was rejected, see the log";
+        systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { rejected_status });
         retry_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
         // Uses the fingerprint from before reading, so that the next polls see later changes. When the watched paths
         // changed, those of the new settings count.
-        let paths_changed = now.keys().ne(current_fingerprint(origin, config).await.keys());
+        let paths_changed =
+            fingerprint.keys().ne(current_fingerprint(settings_source, running_config).await.keys());
         watch.accept(if paths_changed && outcome == ReloadOutcome::Applied {
-            current_fingerprint(origin, config).await
+            current_fingerprint(settings_source, running_config).await
         } else {
-            now
+            fingerprint
         });
     }
 }
 
 async fn current_fingerprint(
-    origin: &SettingsSource,
-    config: &RunningConfig,
+    settings_source: &SettingsSource,
+    running_config: &RunningConfig,
 ) -> super::monitor_files::Fingerprint {
-    let (file, monitors) = (origin.sources.file.clone(), config.settings().monitor_paths.clone());
-    file_watch::current_fingerprint(file, monitors, config.secret_files()).await
+    let (file, monitors) =
+        (settings_source.sources.file.clone(), running_config.settings().monitor_paths.clone());
+    file_watch::current_fingerprint(file, monitors, running_config.secret_files()).await
 }
 
-fn log_startup_warnings(origin: &SettingsSource, settings: &Settings) {
-    for (name, near) in origin.sources.unknown_variables() {
-        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+fn log_startup_warnings(settings_source: &SettingsSource, settings: &Settings) {
+    for (name, similar_name) in settings_source.sources.unknown_variables() {
+        let hint =
+            similar_name.map(|similar_name| format!("; did you mean `{similar_name}`?")).unwrap_or_default();
         tracing::warn!(setting = name, "unknown setting in an environment variable{hint}");
     }
     for address in settings.listen_addresses.iter().filter(|address| !address.ip().is_loopback()) {

@@ -65,57 +65,60 @@ impl Services {
     /// Opens the keys and wires everything. Loads no data yet.
     pub(super) async fn wire(settings: &Settings, inputs: ServiceInputs) -> anyhow::Result<Self> {
         let ServiceInputs {
-            config_store: config,
+            config_store,
             tokens,
-            alert_store: alert_settings,
+            alert_store,
             outbox,
             alert_control,
             monitor_cache,
-            status_queries: view,
+            status_queries,
             agents,
-            blackout_cache: blackouts,
+            blackout_cache,
             ingestor,
             clock,
         } = inputs;
-        let location = key_file_location(settings);
-        let key_file = location.path.clone();
-        let vault = Arc::new(open_keyring(config.as_ref(), location).await?);
-        let account_cache = Arc::new(AccountCache::new(Arc::clone(&config), shared_facts(settings)));
+        let key_file_location = key_file_location(settings);
+        let key_file = key_file_location.path.clone();
+        let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
+        let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), shared_facts(settings)));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents,
             ingestor,
             accounts: Arc::clone(&account_cache),
-            blackout_cache: blackouts,
+            blackout_cache,
             clock: Arc::clone(&clock),
-            probe_context: ProbeBuildContext { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
+            probe_context: ProbeBuildContext {
+                keyring: Some(Arc::clone(&keyring)),
+                ..settings.probe.clone()
+            },
         }));
-        let dependencies = MonitorDependencies {
-            config_store: Arc::clone(&config),
+        let monitor_dependencies = MonitorDependencies {
+            config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             planner: planner.clone(),
-            keyring: Arc::clone(&vault),
+            keyring: Arc::clone(&keyring),
             clock: Arc::clone(&clock),
         };
-        let resources = RecordServiceDependencies {
-            config_store: Arc::clone(&config),
+        let resource_dependencies = RecordServiceDependencies {
+            config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
-            keyring: Arc::clone(&vault),
+            keyring: Arc::clone(&keyring),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
         };
-        let alerting = AlertServiceDependencies {
-            alert_store: alert_settings,
+        let alert_dependencies = AlertServiceDependencies {
+            alert_store,
             outbox,
-            config_store: Arc::clone(&config),
+            config_store: Arc::clone(&config_store),
             alert_control,
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&clock),
         };
-        let tests = OnDemandTestDependencies {
-            config_store: Arc::clone(&config),
+        let test_dependencies = OnDemandTestDependencies {
+            config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             planner: planner.clone(),
@@ -123,38 +126,42 @@ impl Services {
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            accounts: Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&clock))),
+            accounts: Arc::new(AccountService::new(Arc::clone(&config_store), tokens, Arc::clone(&clock))),
             monitor_context: Arc::new(
-                MonitorContext::new(dependencies).with_last_run_lookup(planner.clone()),
+                MonitorContext::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),
-            records: Arc::new(RecordService::new(resources)),
-            alerts: Arc::new(AlertService::new(alerting)),
-            on_demand_tests: Arc::new(OnDemandTests::new(tests)),
-            status_queries: view,
+            records: Arc::new(RecordService::new(resource_dependencies)),
+            alerts: Arc::new(AlertService::new(alert_dependencies)),
+            on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
+            status_queries,
             clock,
         };
-        Ok(Self { api_state: state, planner, account_cache, config_store: config, keyring: vault, key_file })
+        Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file })
     }
 
-    /// Creates the first admin when there is no user yet. The password is read from `file`, or generated and printed on
-    /// the terminal once; without a terminal it is written to a file of the `data` directory.
-    pub(super) async fn ensure_first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
-        let one = Pagination { limit: 1, offset: 0 };
-        let users = self.config_store.records(RecordFilter::new(RecordKind::User), one).await?;
+    /// Creates the first admin when there is no user yet. The password is read from `password_file`, or generated and printed on
+    /// the terminal once; without a terminal it is written to a file of the `data_dir` directory.
+    pub(super) async fn ensure_first_admin(
+        &self,
+        password_file: Option<&Path>,
+        data_dir: &Path,
+    ) -> anyhow::Result<()> {
+        let first_only = Pagination { limit: 1, offset: 0 };
+        let users = self.config_store.records(RecordFilter::new(RecordKind::User), first_only).await?;
         if users.total > 0 {
             return Ok(());
         }
-        if let Some(file) = file {
-            let named = || format!("cannot use `--admin-password-file {}`", file.display());
-            let password = read_password(file).with_context(named)?;
-            self.create_admin(password).await.with_context(named)?;
-            tracing::info!(file = %file.display(), "created the first user `admin` with the password from the file");
+        if let Some(password_file) = password_file {
+            let error_context = || format!("cannot use `--admin-password-file {}`", password_file.display());
+            let password = read_password(password_file).with_context(error_context)?;
+            self.create_admin(password).await.with_context(error_context)?;
+            tracing::info!(file = %password_file.display(), "created the first user `admin` with the password from the file");
         } else if std::io::stderr().is_terminal() {
             let password = generate_password();
             self.create_admin(password.clone()).await?;
             print_password(&password);
         } else {
-            let (password, path) = (generate_password(), data.join(ADMIN_PASSWORD_FILE));
+            let (password, path) = (generate_password(), data_dir.join(ADMIN_PASSWORD_FILE));
             write_private_file(&path, &password)
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
             self.create_admin(password).await?;
@@ -195,9 +202,9 @@ impl Services {
             Ok(false) => {}
             Ok(true) => {
                 tracing::info!(file = %self.key_file.display(), "keys changed; re-encrypting secrets");
-                let (config, vault) = (Arc::clone(&self.config_store), Arc::clone(&self.keyring));
+                let (config_store, keyring) = (Arc::clone(&self.config_store), Arc::clone(&self.keyring));
                 tokio::spawn(async move {
-                    match reseal_all_secrets(config.as_ref(), &vault).await {
+                    match reseal_all_secrets(config_store.as_ref(), &keyring).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets re-encrypted with the newest key"),
                         Err(error) => {
                             tracing::error!(error = %error, "failed to re-encrypt all secrets; the old keys are still needed");
@@ -223,19 +230,19 @@ impl Services {
 
     /// Runs periodic jobs until `stop`: resumes monitors, replans changed accounts, purges tokens.
     pub(super) async fn run_periodic_jobs(self: Arc<Self>, stop: CancellationToken) {
-        let mut ticks = tokio::time::interval(TICK_INTERVAL);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        for count in 0_u64.. {
+        let mut interval = tokio::time::interval(TICK_INTERVAL);
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        for tick in 0_u64.. {
             tokio::select! {
                 () = stop.cancelled() => return,
-                _ = ticks.tick() => {}
+                _ = interval.tick() => {}
             }
-            let monitors = &self.api_state.monitor_context;
-            monitors::resume_due_monitors(monitors, self.api_state.clock.now()).await;
-            if self.planner.replan_changed_accounts(monitors.monitor_cache()).await.is_err() {
+            let monitor_context = &self.api_state.monitor_context;
+            monitors::resume_due_monitors(monitor_context, self.api_state.clock.now()).await;
+            if self.planner.replan_changed_accounts(monitor_context.monitor_cache()).await.is_err() {
                 return;
             }
-            if count % PURGE_EVERY_TICKS == 0 {
+            if tick % PURGE_EVERY_TICKS == 0 {
                 self.remove_expired().await;
             }
         }
@@ -246,8 +253,8 @@ impl Services {
 fn read_password(file: &Path) -> anyhow::Result<String> {
     let text = crate::settings::read_config_text(file)
         .map_err(|reason| anyhow::anyhow!("`{}` {reason}", file.display()))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+    let password = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(password.strip_suffix('\r').unwrap_or(password).to_owned())
 }
 
 /// Writes a new file that only this user can read.

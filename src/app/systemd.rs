@@ -17,9 +17,9 @@ pub(super) fn notify_reloading() {
     }
 }
 
-/// Reports that the process is stopping, which may take up to `within`.
-pub(super) fn notify_stopping(within: Duration) {
-    let micros = u32::try_from(within.as_micros()).unwrap_or(u32::MAX);
+/// Reports that the process is stopping, which may take up to `timeout`.
+pub(super) fn notify_stopping(timeout: Duration) {
+    let micros = u32::try_from(timeout.as_micros()).unwrap_or(u32::MAX);
     notify(&[
         NotifyState::Stopping,
         NotifyState::ExtendTimeoutUsec(micros),
@@ -37,8 +37,8 @@ pub(super) fn watchdog_timeout() -> Option<Duration> {
     sd_notify::watchdog_enabled()
 }
 
-fn notify(state: &[NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(state) {
+fn notify(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
         tracing::debug!(error = %error, "failed to notify systemd");
     }
 }

@@ -26,7 +26,7 @@ impl KnownReferences {
     #[must_use]
     pub fn from_settings(settings: &Settings) -> Self {
         let trust = &settings.net.trust_config;
-        let speaks = |version: &&str| TlsVersions::from_field(version).is_supported();
+        let is_supported = |version: &&str| TlsVersions::from_field(version).is_supported();
         let versions = crate::schema::table::shared::SSL_VERSIONS;
         Self {
             location_ids: settings.location_ids(),
@@ -39,9 +39,9 @@ impl KnownReferences {
             supported_types: MonitorType::ALL
                 .iter()
                 .copied()
-                .filter(|kind| probe::find_descriptor(*kind).is_some())
+                .filter(|monitor_type| probe::find_descriptor(*monitor_type).is_some())
                 .collect(),
-            supported_tls_versions: versions.iter().copied().filter(speaks).collect(),
+            supported_tls_versions: versions.iter().copied().filter(is_supported).collect(),
         }
     }
 
@@ -69,18 +69,18 @@ impl KnownReferences {
 /// Returns the data that `settings` and this build share with every account.
 pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
     let known = KnownReferences::from_settings(settings);
-    let certificate = |id: &i64, client: bool| {
+    let summary_by_id = |id: &i64, is_client: bool| {
         let known = settings.client_certificate_names.get(id).cloned();
         let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
-        (*id, CertificateSummary { name, format: format.to_owned(), is_client: client })
+        (*id, CertificateSummary { name, format: format.to_owned(), is_client })
     };
-    let clients = known.client_certificate_ids.iter().map(|id| certificate(id, true));
+    let clients = known.client_certificate_ids.iter().map(|id| summary_by_id(id, true));
     SharedAccountData {
         locations: settings.hosted_locations().into_iter().map(|hosted| hosted.location).collect(),
         certificates: known
             .certificate_authority_ids
             .iter()
-            .map(|id| certificate(id, false))
+            .map(|id| summary_by_id(id, false))
             .chain(clients)
             .collect(),
         proxy_ids: known.proxy_ids,

@@ -141,12 +141,12 @@ struct CachedAccounts {
 }
 
 impl AccountCache {
-    /// Creates a cache over `config`.
+    /// Creates a cache over `config_store`.
     #[must_use]
-    pub fn new(config: Arc<dyn ConfigStore>, common: SharedAccountData) -> Self {
+    pub fn new(config_store: Arc<dyn ConfigStore>, shared: SharedAccountData) -> Self {
         Self {
-            config_store: config,
-            shared: RwLock::new(Arc::new(common)),
+            config_store,
+            shared: RwLock::new(Arc::new(shared)),
             cached_accounts: RwLock::default(),
             active_performance_alerts: ActivePerformanceAlerts::default(),
         }
@@ -159,16 +159,16 @@ impl AccountCache {
     }
 
     /// Sets new shared data and invalidates the cache.
-    pub fn update_shared(&self, common: SharedAccountData) {
-        *self.shared.write() = Arc::new(common);
+    pub fn update_shared(&self, shared: SharedAccountData) {
+        *self.shared.write() = Arc::new(shared);
         self.invalidate();
     }
 
     /// Invalidates the cache: a location, certificate, property, recipient, group, blackout or account changed.
     pub fn invalidate(&self) {
-        let mut known = self.cached_accounts.write();
-        known.accounts.clear();
-        known.generation += 1;
+        let mut cached = self.cached_accounts.write();
+        cached.accounts.clear();
+        cached.generation += 1;
     }
 
     /// Returns the number of invalidations; while it stays the same, no account has changed.
@@ -177,58 +177,59 @@ impl AccountCache {
         self.cached_accounts.read().generation
     }
 
-    /// Returns the data of `customer`.
+    /// Returns the data of `customer_id`.
     ///
     /// # Errors
     /// Fails when the store does.
-    pub async fn account(&self, customer: CustomerId) -> Result<Arc<AccountSnapshot>, StoreError> {
+    pub async fn account(&self, customer_id: CustomerId) -> Result<Arc<AccountSnapshot>, StoreError> {
         let generation = {
-            let known = self.cached_accounts.read();
-            if let Some(facts) = known.accounts.get(&customer) {
-                return Ok(Arc::clone(facts));
+            let cached = self.cached_accounts.read();
+            if let Some(account) = cached.accounts.get(&customer_id) {
+                return Ok(Arc::clone(account));
             }
-            known.generation
+            cached.generation
         };
-        let facts = Arc::new(self.load_account(customer).await?);
-        let mut known = self.cached_accounts.write();
-        if known.generation == generation {
-            known.accounts.insert(customer, Arc::clone(&facts));
+        let account = Arc::new(self.load_account(customer_id).await?);
+        let mut cached = self.cached_accounts.write();
+        if cached.generation == generation {
+            cached.accounts.insert(customer_id, Arc::clone(&account));
         }
-        Ok(facts)
+        Ok(account)
     }
 
-    async fn load_account(&self, customer: CustomerId) -> Result<AccountSnapshot, StoreError> {
-        let common = Arc::clone(&self.shared.read());
-        let account = self.config_store.record(RecordKind::Customer, customer.0).await?;
+    async fn load_account(&self, customer_id: CustomerId) -> Result<AccountSnapshot, StoreError> {
+        let shared_data = Arc::clone(&self.shared.read());
+        let account_record = self.config_store.record(RecordKind::Customer, customer_id.0).await?;
         let locations = self.all_records(RecordFilter::new(RecordKind::Location)).await?;
         let properties =
-            self.all_records(RecordFilter::new(RecordKind::Property).for_customer(customer)).await?;
+            self.all_records(RecordFilter::new(RecordKind::Property).for_customer(customer_id)).await?;
         let certificates =
-            self.all_records(RecordFilter::new(RecordKind::Certificate).for_customer(customer)).await?;
+            self.all_records(RecordFilter::new(RecordKind::Certificate).for_customer(customer_id)).await?;
         let recipients =
-            self.all_records(RecordFilter::new(RecordKind::Recipient).for_customer(customer)).await?;
+            self.all_records(RecordFilter::new(RecordKind::Recipient).for_customer(customer_id)).await?;
         let groups =
-            self.all_records(RecordFilter::new(RecordKind::NotifierGroup).for_customer(customer)).await?;
+            self.all_records(RecordFilter::new(RecordKind::NotifierGroup).for_customer(customer_id)).await?;
         let blackouts =
-            self.all_records(RecordFilter::new(RecordKind::Blackout).for_customer(customer)).await?;
-        let hosted = common.locations.iter().cloned();
+            self.all_records(RecordFilter::new(RecordKind::Blackout).for_customer(customer_id)).await?;
+        let shared_locations = shared_data.locations.iter().cloned();
         // Locations of account 1 are shared unless private; those of other accounts are their own.
-        let shared = |record: &&Record| {
-            record.customer == customer
+        let is_usable = |record: &&Record| {
+            record.customer == customer_id
                 || record.customer == CustomerId::OPERATOR
                     && settings_or_skip(record)
                         .is_some_and(|location: LocationSettings<'_>| !location.private)
         };
-        let stored = locations.iter().filter(shared).filter_map(location_from_record);
-        let locations: BTreeMap<i64, Location> = hosted.chain(stored).map(|at| (at.id.0, at)).collect();
-        let mut facts = AccountSnapshot {
-            customer_id: customer,
+        let stored_locations = locations.iter().filter(is_usable).filter_map(location_from_record);
+        let locations: BTreeMap<i64, Location> =
+            shared_locations.chain(stored_locations).map(|at| (at.id.0, at)).collect();
+        let mut snapshot = AccountSnapshot {
+            customer_id,
             time_zone: jiff::tz::TimeZone::UTC,
             default_location_ids: Vec::new(),
             locations,
-            certificates: common.certificates.clone(),
+            certificates: shared_data.certificates.clone(),
             properties: properties.iter().filter_map(property_from_record).collect(),
-            certificate_warning_days: common.default_certificate_warning_days,
+            certificate_warning_days: shared_data.default_certificate_warning_days,
             name: String::new(),
             brand: DEFAULT_BRAND.to_owned(),
             failure_quorum: Quorum::AtLeast(2),
@@ -237,20 +238,20 @@ impl AccountCache {
                 groups: groups.iter().filter_map(contacts::group_from_record).collect(),
             }),
             blackout_calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
-            shared: Arc::clone(&common),
+            shared: Arc::clone(&shared_data),
             location_ids: Vec::new(),
             client_certificate_ids: Vec::new(),
             certificate_authority_ids: Vec::new(),
             device_profile_ids: Vec::new(),
         };
-        facts.certificates.extend(certificates.iter().filter_map(certificate_from_record));
-        if let Some(account) = account {
-            facts.apply_settings(&settings_from_record(&account)?);
+        snapshot.certificates.extend(certificates.iter().filter_map(certificate_from_record));
+        if let Some(account_record) = account_record {
+            snapshot.apply_settings(&settings_from_record(&account_record)?);
         }
         let windows = blackouts.iter().filter_map(contacts::blackout_from_record).collect();
-        facts.blackout_calendar = Arc::new(BlackoutCalendar::new(facts.time_zone.clone(), windows));
-        facts.build_id_lists();
-        Ok(facts)
+        snapshot.blackout_calendar = Arc::new(BlackoutCalendar::new(snapshot.time_zone.clone(), windows));
+        snapshot.build_id_lists();
+        Ok(snapshot)
     }
 
     async fn all_records(&self, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
@@ -260,23 +261,23 @@ impl AccountCache {
 
 impl AccountSnapshot {
     /// Applies the settings of the account.
-    fn apply_settings(&mut self, account: &AccountSettings<'_>) {
-        match jiff::tz::TimeZone::get(account.time_zone) {
+    fn apply_settings(&mut self, settings: &AccountSettings<'_>) {
+        match jiff::tz::TimeZone::get(settings.time_zone) {
             Ok(zone) => self.time_zone = zone,
-            Err(_) if account.time_zone.is_empty() => {}
+            Err(_) if settings.time_zone.is_empty() => {}
             Err(error) => {
                 tracing::warn!(customer_id = %self.customer_id, error = %error, "unknown time zone; used UTC");
             }
         }
-        account.name.unwrap_or_default().clone_into(&mut self.name);
-        if !account.brand.is_empty() {
-            account.brand.clone_into(&mut self.brand);
+        settings.name.unwrap_or_default().clone_into(&mut self.name);
+        if !settings.brand.is_empty() {
+            settings.brand.clone_into(&mut self.brand);
         }
-        self.failure_quorum = contacts::quorum_from_threshold(account.multipop_threshold);
-        let ids = account.default_locations.iter().map(|location| location.id.0);
+        self.failure_quorum = contacts::quorum_from_threshold(settings.multipop_threshold);
+        let ids = settings.default_locations.iter().map(|location| location.id.0);
         self.default_location_ids = ids.filter(|id| self.locations.contains_key(id)).collect();
         self.certificate_warning_days =
-            account.certificate_warning_days.unwrap_or(self.certificate_warning_days);
+            settings.certificate_warning_days.unwrap_or(self.certificate_warning_days);
     }
 
     fn build_id_lists(&mut self) {
@@ -285,10 +286,10 @@ impl AccountSnapshot {
             self.default_location_ids = first.or(self.locations.keys().next().copied()).into_iter().collect();
         }
         self.location_ids = self.locations.keys().copied().collect();
-        let ids_of = |client: bool| {
+        let ids_of = |is_client: bool| {
             self.certificates
                 .iter()
-                .filter(move |(_, certificate)| certificate.is_client == client)
+                .filter(move |(_, certificate)| certificate.is_client == is_client)
                 .map(|(id, _)| *id)
         };
         (self.client_certificate_ids, self.certificate_authority_ids) =
@@ -299,8 +300,12 @@ impl AccountSnapshot {
     /// Returns the locations of `monitor`: its own or else those of the account.
     #[must_use]
     pub fn location_pool_ids(&self, monitor: &Monitor) -> Vec<i64> {
-        let own = monitor.document.location_ids();
-        if own.is_empty() { self.default_location_ids.clone() } else { own.iter().map(|id| id.0).collect() }
+        let own_ids = monitor.document.location_ids();
+        if own_ids.is_empty() {
+            self.default_location_ids.clone()
+        } else {
+            own_ids.iter().map(|id| id.0).collect()
+        }
     }
 
     /// Returns how many locations of its pool are in the mobile region (fields.md 3).
@@ -326,20 +331,20 @@ fn location_from_record(record: &Record) -> Option<Location> {
 
 fn certificate_from_record(record: &Record) -> Option<(i64, CertificateSummary)> {
     let settings: CertificateSettings<'_> = settings_or_skip(record)?;
-    let known = CertificateSummary {
+    let summary = CertificateSummary {
         name: settings.name.to_owned(),
         format: settings.format.unwrap_or_default().to_owned(),
         is_client: settings.kind == CertificateKind::Client,
     };
-    Some((record.id, known))
+    Some((record.id, summary))
 }
 
 fn property_from_record(record: &Record) -> Option<(i64, PropertyDefinition)> {
     let settings: PropertySettings<'_> = settings_or_skip(record)?;
     let value = |value: &PropertyValueSettings<'_>| Some((value.id?, value.value.to_owned()));
-    let known = PropertyDefinition {
+    let definition = PropertyDefinition {
         name: settings.name.to_owned(),
         values: settings.values.iter().filter_map(value).collect(),
     };
-    Some((record.id, known))
+    Some((record.id, definition))
 }

@@ -9,18 +9,18 @@ pub struct ActivePerformanceAlerts(RwLock<HashSet<i64>>);
 
 impl ActivePerformanceAlerts {
     /// Sets whether the alert with this id is active.
-    pub fn set_active(&self, alert: i64, raised: bool) {
-        let mut known = self.0.write();
-        if raised {
-            known.insert(alert);
+    pub fn set_active(&self, alert_id: i64, is_active: bool) {
+        let mut active_ids = self.0.write();
+        if is_active {
+            active_ids.insert(alert_id);
         } else {
-            known.remove(&alert);
+            active_ids.remove(&alert_id);
         }
     }
 
     /// Whether the alert is active.
     #[must_use]
-    pub fn is_active(&self, alert: i64) -> bool {
-        self.0.read().contains(&alert)
+    pub fn is_active(&self, alert_id: i64) -> bool {
+        self.0.read().contains(&alert_id)
     }
 }

@@ -38,10 +38,13 @@ pub(super) fn recipient_from_record(record: &Record) -> Option<Recipient> {
 ///
 /// # Errors
 /// Fails when the vault cannot decrypt it.
-pub fn decrypt_recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
+pub fn decrypt_recipient_password(
+    keyring: &Keyring,
+    record: &Record,
+) -> Result<Zeroizing<String>, VaultError> {
     let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
-    let plain = vault.open(&recipient_seal_context(record.customer), sealed)?;
-    let text = std::str::from_utf8(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
+    let plaintext = keyring.open(&recipient_seal_context(record.customer), sealed)?;
+    let text = std::str::from_utf8(&plaintext).map_err(|_| VaultError::AuthenticationFailed)?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 
@@ -71,12 +74,12 @@ pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
 
 /// Reads the blackout of `record`; `None` for an invalid one, which is logged.
 pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
-    let subject = record.parent_id?;
+    let target_id = record.parent_id?;
     let settings: BlackoutSettings<'_> = settings_or_skip(record)?;
     let target = match settings.kind {
-        BlackoutKind::MonitorRuns => BlackoutTarget::Monitor(MonitorId(subject)),
-        BlackoutKind::MonitorAlerts => BlackoutTarget::Alert(MonitorId(subject)),
-        BlackoutKind::RecipientNotifications => BlackoutTarget::Recipient(RecipientId(subject)),
+        BlackoutKind::MonitorRuns => BlackoutTarget::Monitor(MonitorId(target_id)),
+        BlackoutKind::MonitorAlerts => BlackoutTarget::Alert(MonitorId(target_id)),
+        BlackoutKind::RecipientNotifications => BlackoutTarget::Recipient(RecipientId(target_id)),
     };
     Some(BlackoutWindow {
         id: record.id,

@@ -13,50 +13,51 @@ use crate::schema::Monitor;
 
 /// Returns example content of `kind` about `monitor`, or about an invented monitor.
 pub(crate) fn example_notification(
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     kind: NotificationKind,
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NotificationContent {
-    let id = monitor.map_or(MonitorId(1), |monitor| monitor.id);
-    let pool = monitor
-        .map_or_else(|| facts.default_location_ids.clone(), |monitor| facts.location_pool_ids(monitor));
-    let location = LocationId(pool.first().copied().unwrap_or(1));
-    let name = facts.locations.get(&location.0).map(|location| location.name.clone()).unwrap_or_default();
+    let monitor_id = monitor.map_or(MonitorId(1), |monitor| monitor.id);
+    let location_pool = monitor
+        .map_or_else(|| account.default_location_ids.clone(), |monitor| account.location_pool_ids(monitor));
+    let location = LocationId(location_pool.first().copied().unwrap_or(1));
+    let location_name =
+        account.locations.get(&location.0).map(|location| location.name.clone()).unwrap_or_default();
     let (status, reasons) = example_status_and_reasons(kind);
-    let failing = matches!(kind, NotificationKind::SiteError | NotificationKind::HostagentError);
+    let is_error = matches!(kind, NotificationKind::SiteError | NotificationKind::HostagentError);
     let report = LocationReport {
         location_id: location,
-        name: name.clone(),
+        name: location_name.clone(),
         status: Some(status),
         status_text: status.text().to_owned(),
     };
     NotificationContent {
         kind,
-        customer: facts.customer_id,
-        account_name: facts.name.clone(),
-        subject_prefix: facts.brand.clone(),
+        customer: account.customer_id,
+        account_name: account.name.clone(),
+        subject_prefix: account.brand.clone(),
         monitor_id: monitor.map(|monitor| monitor.id),
         monitor_name: monitor.map_or("Example monitor", Monitor::name).to_owned(),
         monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::monitor_type)),
-        episode_id: failing.then(|| EpisodeId::new(id, now)),
+        episode_id: is_error.then(|| EpisodeId::new(monitor_id, now)),
         check_id: (kind != NotificationKind::Test && kind != NotificationKind::Digest)
-            .then(|| CheckId::new(RunId::new(id, now), location)),
+            .then(|| CheckId::new(RunId::new(monitor_id, now), location)),
         occurred_at: now,
-        outage_started_at: failing.then_some(now),
+        outage_started_at: is_error.then_some(now),
         status,
         status_text: status.text().to_owned(),
         reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
-        consecutive_failures: if kind == NotificationKind::NoData { 5 } else { u32::from(failing) },
+        consecutive_failures: if kind == NotificationKind::NoData { 5 } else { u32::from(is_error) },
         http_status: None,
         location_id: Some(location),
-        location_name: name,
+        location_name,
         location_reports: vec![report],
         verification: None,
         target: monitor.map_or_else(|| "http://example.com/".to_owned(), display_target),
         failing_step: None,
         alert_note: monitor.map(|monitor| monitor.document.alert_note().to_owned()).unwrap_or_default(),
-        properties: monitor.map(|monitor| custom_properties(monitor, facts)).unwrap_or_default(),
+        properties: monitor.map(|monitor| custom_properties(monitor, account)).unwrap_or_default(),
         phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
         certificate: Value::Null,
         extra: example_extra_fields(kind, now),

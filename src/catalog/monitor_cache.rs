@@ -40,12 +40,12 @@ impl MonitorIndex {
         }
     }
 
-    fn decrement_plan_count(&mut self, old: &Monitor) {
-        let Some(plans) = self.plan_counts.get_mut(&old.customer) else { return };
-        if let Some(count) = plans.get_mut(plan_code(old)) {
+    fn decrement_plan_count(&mut self, removed: &Monitor) {
+        let Some(plans) = self.plan_counts.get_mut(&removed.customer) else { return };
+        if let Some(count) = plans.get_mut(plan_code(removed)) {
             *count -= 1;
             if *count == 0 {
-                plans.remove(plan_code(old));
+                plans.remove(plan_code(removed));
             }
         }
     }
@@ -93,25 +93,29 @@ impl MonitorCache {
     }
 
     /// Returns how many monitors match, and the id of the match after `offset` others, if there is one.
-    pub fn count_and_find(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
-        let (mut count, mut first) = (0_u64, None);
-        for monitor in self.read().monitors.values().filter(|monitor| fits(monitor)) {
+    pub fn count_and_find(
+        &self,
+        offset: u64,
+        matches: impl Fn(&Monitor) -> bool,
+    ) -> (u64, Option<MonitorId>) {
+        let (mut count, mut match_at_offset) = (0_u64, None);
+        for monitor in self.read().monitors.values().filter(|monitor| matches(monitor)) {
             if count == offset {
-                first = Some(monitor.id);
+                match_at_offset = Some(monitor.id);
             }
             count += 1;
         }
-        (count, first)
+        (count, match_at_offset)
     }
 
     /// Returns the next `max` matching monitors, from `id` on.
-    pub fn list_from(&self, id: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
-        let listed = self.read();
-        listed
+    pub fn list_from(&self, id: MonitorId, max: usize, matches: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
+        let index = self.read();
+        index
             .monitors
             .range(id..)
             .map(|(_, monitor)| monitor)
-            .filter(|monitor| fits(monitor))
+            .filter(|monitor| matches(monitor))
             .take(max)
             .cloned()
             .collect()
@@ -125,12 +129,12 @@ impl MonitorCache {
 
     /// Inserts or replaces `upserts` and removes `removed`.
     pub fn apply(&self, upserts: Vec<Monitor>, removed: &[MonitorId]) {
-        let mut listed = self.write();
+        let mut index = self.write();
         for id in removed {
-            listed.remove(*id);
+            index.remove(*id);
         }
         for monitor in upserts {
-            listed.insert(monitor);
+            index.insert(monitor);
         }
     }
 
@@ -142,11 +146,11 @@ impl MonitorCache {
 
     /// Replaces all monitors by `all`.
     pub fn replace_all(&self, all: Vec<Monitor>) {
-        let mut listed = MonitorIndex::default();
+        let mut new_index = MonitorIndex::default();
         for monitor in all {
-            listed.insert(monitor);
+            new_index.insert(monitor);
         }
-        *self.write() = listed;
+        *self.write() = new_index;
     }
 
     fn read(&self) -> RwLockReadGuard<'_, MonitorIndex> {

@@ -8,15 +8,19 @@ use crate::schema::{Monitor, SecretMode};
 
 /// Returns the URL, host or host and port of `monitor`.
 pub(crate) fn display_target(monitor: &Monitor) -> String {
-    let shown = monitor.document.to_json(SecretMode::Masked);
-    let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    if let Some(url) = text("url").or_else(|| first_step_url(&shown)) {
+    let masked_fields = monitor.document.to_json(SecretMode::Masked);
+    let non_empty_field = |field: &str| {
+        masked_fields.get(field).and_then(Value::as_str).filter(|non_empty_field| !non_empty_field.is_empty())
+    };
+    if let Some(url) = non_empty_field("url").or_else(|| first_step_url(&masked_fields)) {
         // Even a masked login reveals that there is one.
         return url.replacen("********@", "", 1);
     }
-    let host = text("hostname").or_else(|| text("smtp_hostname")).or_else(|| text("ipv4"));
+    let host = non_empty_field("hostname")
+        .or_else(|| non_empty_field("smtp_hostname"))
+        .or_else(|| non_empty_field("ipv4"));
     let host = host.unwrap_or_default().to_owned();
-    match shown.get("port").and_then(Value::as_i64).filter(|port| *port > 0) {
+    match masked_fields.get("port").and_then(Value::as_i64).filter(|port| *port > 0) {
         Some(port) if host.contains(':') && !host.starts_with('[') => format!("[{host}]:{port}"),
         Some(port) => format!("{host}:{port}"),
         None => host,
@@ -24,14 +28,14 @@ pub(crate) fn display_target(monitor: &Monitor) -> String {
 }
 
 /// Returns the URL of the first API step.
-fn first_step_url(shown: &serde_json::Map<String, Value>) -> Option<&str> {
-    shown.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
+fn first_step_url(masked_fields: &serde_json::Map<String, Value>) -> Option<&str> {
+    masked_fields.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
 }
 
 /// Returns names and values of the custom properties of `monitor`, without those that the account no longer has.
-pub(crate) fn custom_properties(monitor: &Monitor, facts: &AccountSnapshot) -> Vec<(String, String)> {
+pub(crate) fn custom_properties(monitor: &Monitor, account: &AccountSnapshot) -> Vec<(String, String)> {
     let pair = |value: PropertyReference| {
-        let property = facts.properties.get(&value.id)?;
+        let property = account.properties.get(&value.id)?;
         Some((property.name.clone(), property.values.get(&value.value_id)?.clone()))
     };
     monitor.document.custom_properties().filter_map(pair).collect()

@@ -19,12 +19,13 @@ pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) ->
 }
 
 /// Returns the parsed value; `None` for an invalid `record`, which is logged.
-pub(crate) fn ok_or_log_skipped<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
-    read.inspect_err(|error| {
-        let kind = record.kind.name();
-        tracing::error!(record_id = record.id, kind, error = %error, "stored record skipped");
-    })
-    .ok()
+pub(crate) fn ok_or_log_skipped<T>(record: &Record, parse_result: Result<T, InvalidSettings>) -> Option<T> {
+    parse_result
+        .inspect_err(|error| {
+            let kind = record.kind.name();
+            tracing::error!(record_id = record.id, kind, error = %error, "stored record skipped");
+        })
+        .ok()
 }
 
 fn undecodable_error(record: &Record, error: &InvalidSettings) -> StoreError {

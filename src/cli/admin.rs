@@ -87,12 +87,12 @@ impl DataArgs {
     }
 }
 
-/// Opens the database in `data`; `None` when another process uses it.
-pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
-    let path = data.join(DATABASE_FILE);
+/// Opens the database in `data_folder`; `None` when another process uses it.
+pub(super) fn open_store(data_folder: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
+    let path = data_folder.join(DATABASE_FILE);
     if !path.exists() {
         let hint = "name the data folder with `--data DIR`; `vigie serve` creates one";
-        let text = format!("there is no database in `{}`", data.display());
+        let text = format!("there is no database in `{}`", data_folder.display());
         return Err(UsageError::with_hint(text, Some(hint.to_owned())));
     }
     match SqliteStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() }) {
@@ -108,44 +108,48 @@ impl AdminArgs {
         if self.server.is_server_given() {
             return Ok(AdminBackend::Server(Box::new(self.server.connect().await?), None));
         }
-        let data = self.data.load_settings()?.data_dir;
+        let data_folder = self.data.load_settings()?.data_dir;
         if self.data.data.is_none()
-            && !data.join(DATABASE_FILE).exists()
-            && let Some(host) =
+            && !data_folder.join(DATABASE_FILE).exists()
+            && let Some(host_server) =
                 token::find_host_token_for(&self.server.server_url()?).and_then(HostServer::new)
         {
-            let text = format!("no database in `{}`; using the server at {}", data.display(), host.url);
-            output::print_note(&text);
-            return Ok(AdminBackend::Server(Box::new(host.connect(1).await?), Some(host)));
+            let message = format!(
+                "no database in `{}`; using the server at {}",
+                data_folder.display(),
+                host_server.url
+            );
+            output::print_note(&message);
+            return Ok(AdminBackend::Server(Box::new(host_server.connect(1).await?), Some(host_server)));
         }
-        if let Some(store) = open_store(&data)? {
-            let accounts = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
-            return Ok(AdminBackend::Database(store, Box::new(accounts)));
+        if let Some(store) = open_store(&data_folder)? {
+            let account_service = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
+            return Ok(AdminBackend::Database(store, Box::new(account_service)));
         }
-        let host = HostServer::from_data_folder(&data)?;
-        let server = host.connect(1).await?;
-        Ok(AdminBackend::Server(Box::new(server), Some(host)))
+        let host_server = HostServer::from_data_folder(&data_folder)?;
+        let client = host_server.connect(1).await?;
+        Ok(AdminBackend::Server(Box::new(client), Some(host_server)))
     }
 }
 
 impl HostServer {
-    fn from_data_folder(data: &Path) -> anyhow::Result<Self> {
-        let found = read_host_token(data).and_then(Self::new);
-        let Some(host) = found else {
+    fn from_data_folder(data_folder: &Path) -> anyhow::Result<Self> {
+        let host_server = read_host_token(data_folder).and_then(Self::new);
+        let Some(host) = host_server else {
             bail!(
                 "another process uses `{}`, and its host token cannot be read\n\
                  hint: run this as the user of the server, or name it with `--server URL`",
-                data.display()
+                data_folder.display()
             );
         };
         Ok(host)
     }
 
     /// `None` when the address of the server is not known.
-    fn new(known: HostTokenFile) -> Option<Self> {
-        let address = connectable_address(*known.addresses.first()?);
-        let url = Url::parse(&format!("{}://{address}/", known.scheme())).ok()?;
-        Some(Self { url, host_token: known })
+    fn new(host_token: HostTokenFile) -> Option<Self> {
+        let address = connectable_address(*host_token.addresses.first()?);
+        let url = Url::parse(&format!("{}://{address}/", host_token.scheme())).ok()?;
+        Some(Self { url, host_token })
     }
 
     /// Connects to the server to act for `customer`.
@@ -254,13 +258,13 @@ impl AdminBackend {
     pub(super) async fn list_customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
         match self {
             Self::Database(_, accounts) => {
-                let all =
+                let records =
                     accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
-                let row = |record: &Record| -> anyhow::Result<CustomerRow> {
+                let to_row = |record: &Record| -> anyhow::Result<CustomerRow> {
                     let settings: CustomerSettings<'_> = parse_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
                 };
-                all.map_err(|error| describe_error(error, "account"))?.iter().map(row).collect()
+                records.map_err(|error| describe_error(error, "account"))?.iter().map(to_row).collect()
             }
             Self::Server(server, _) => {
                 Ok(server.get::<ListResponse<CustomerRow>>("customers", &[]).await?.results)
@@ -278,16 +282,17 @@ impl AdminBackend {
     /// Changes the user `login`, whichever account it belongs to.
     async fn update_user(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
         // A token of `vigie login` has access to its own account only.
-        let own = matches!(self, Self::Server(_, None));
-        let accounts = if own {
+        let has_own_account_only = matches!(self, Self::Server(_, None));
+        let customer_ids = if has_own_account_only {
             vec![None]
         } else {
             self.list_customers().await?.iter().map(|row| Some(row.id)).collect()
         };
-        for customer in accounts {
-            let key = crate::service::normalize_login(login);
+        for customer in customer_ids {
+            let normalized_login = crate::service::normalize_login(login);
             let users = self.list_users(customer).await?;
-            let Some(user) = users.iter().find(|user| crate::service::normalize_login(&user.login) == key)
+            let Some(user) =
+                users.iter().find(|user| crate::service::normalize_login(&user.login) == normalized_login)
             else {
                 continue;
             };
@@ -316,7 +321,7 @@ impl UserRow {
 
 /// Sends a request on behalf of `customer`. The host token can act for every account, other tokens only for their own.
 async fn call_for_customer(
-    server: &mut ApiClient,
+    client: &mut ApiClient,
     host: Option<&HostServer>,
     customer: Option<i64>,
     method: Method,
@@ -334,15 +339,15 @@ async fn call_for_customer(
             })
         }
         (None, Some(customer)) => {
-            let own: CustomerRow = server.get("account", &[]).await?;
-            if own.id != customer {
-                let text = format!("the token belongs to account `{}`, not to `{customer}`", own.id);
+            let own_account: CustomerRow = client.get("account", &[]).await?;
+            if own_account.id != customer {
+                let text = format!("the token belongs to account `{}`, not to `{customer}`", own_account.id);
                 let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
                 return Err(UsageError::with_hint(text, Some(hint.to_owned())));
             }
-            server.send_request(method, path, &[], body).await
+            client.send_request(method, path, &[], body).await
         }
-        _ => server.send_request(method, path, &[], body).await,
+        _ => client.send_request(method, path, &[], body).await,
     }
 }
 
@@ -352,13 +357,13 @@ fn parse_created_id(response: &Value) -> anyhow::Result<i64> {
     id.context("the response of the server has no id")
 }
 
-/// Describes `refusal`; `what` names the missing object.
-fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
-    match refusal {
+/// Describes `service_error`; `object` names the missing object.
+fn describe_error(service_error: ServiceError, object: &str) -> anyhow::Error {
+    match service_error {
         ServiceError::Invalid(errors) => InvalidInput(errors).into(),
         ServiceError::NotFound => {
-            let hint = what.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
-            UsageError::with_hint(format!("there is no such {what}"), hint)
+            let hint = object.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
+            UsageError::with_hint(format!("there is no such {object}"), hint)
         }
         ServiceError::Conflict(text) | ServiceError::Forbidden(text) | ServiceError::Unavailable(text) => {
             anyhow::anyhow!(text)

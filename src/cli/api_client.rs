@@ -89,10 +89,10 @@ pub(super) struct ServerArgs {
 impl ServerArgs {
     /// Returns the URL of the server.
     pub(super) fn server_url(&self) -> anyhow::Result<Url> {
-        if let Some(given) =
+        if let Some(url_text) =
             self.server.clone().or_else(|| super::process::non_empty_env_variable("VIGIE_SERVER"))
         {
-            return parse_server_url(&given);
+            return parse_server_url(&url_text);
         }
         let mut url = parse_server_url(DEFAULT_SERVER_URL)?;
         if token::find_host_token_for(&url).is_some_and(|host| host.certificate_sha256.is_some()) {
@@ -145,32 +145,33 @@ impl ServerArgs {
 }
 
 impl ApiClient {
-    /// Connects to the server at `base`; `token` authenticates every request.
+    /// Connects to the server at `base_url`; `token` authenticates every request.
     pub(super) async fn connect(
-        base: Url,
+        base_url: Url,
         token: Option<String>,
         trust: ServerTrust<'_>,
     ) -> anyhow::Result<Self> {
-        let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-        let port = base.port_or_known_default().unwrap_or(80);
-        let connected =
+        let host = base_url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let port = base_url.port_or_known_default().unwrap_or(80);
+        let connect_result =
             tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
-        let stream = connected
+        let stream = connect_result
             .map_err(|_| anyhow::anyhow!("no connection within {} s", CONNECT_TIMEOUT.as_secs()))
-            .and_then(|connected| Ok(connected?))
-            .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
-        let requests = if base.scheme() == "https" {
+            .and_then(|connect_result| Ok(connect_result?))
+            .with_context(|| format!("no server can be reached at `{base_url}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
+        let request_sender = if base_url.scheme() == "https" {
             let name = ServerName::try_from(host).context("the host of the server is not a valid name")?;
             let handshake = trust.tls_connector()?.connect(name, stream).await;
             let stream = handshake.map_err(|error| {
-                let text = format!("the TLS handshake failed at `{base}`\nhint: {}", handshake_hint(&error));
+                let text =
+                    format!("the TLS handshake failed at `{base_url}`\nhint: {}", handshake_hint(&error));
                 anyhow::Error::new(error).context(text)
             })?;
             start_connection(stream).await?
         } else {
             start_connection(stream).await?
         };
-        Ok(Self { base_url: base, token, request_sender: requests })
+        Ok(Self { base_url, token, request_sender })
     }
 
     /// Sends GET `path` below `/api/v3`, with `query`, and returns the response.
@@ -203,21 +204,24 @@ impl ApiClient {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let target =
+        let request_target =
             url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
-        let mut request =
-            Request::builder().method(method).uri(target).header(header::HOST, host_header_value(&url));
+        let mut request = Request::builder()
+            .method(method)
+            .uri(request_target)
+            .header(header::HOST, host_header_value(&url));
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let mut bytes = Vec::new();
+        let mut body_bytes = Vec::new();
         if let Some(body) = body {
             request = request.header(header::CONTENT_TYPE, "application/json");
-            serde_json::to_writer(&mut bytes, body)?;
+            serde_json::to_writer(&mut body_bytes, body)?;
         }
-        let request = request.body(Full::from(bytes)).context("the token contains invalid characters")?;
-        let exchange = send_and_read_response(&mut self.request_sender, request);
-        let (status, body) = tokio::time::timeout(RESPONSE_TIMEOUT, exchange)
+        let request =
+            request.body(Full::from(body_bytes)).context("the token contains invalid characters")?;
+        let response = send_and_read_response(&mut self.request_sender, request);
+        let (status, body) = tokio::time::timeout(RESPONSE_TIMEOUT, response)
             .await
             .with_context(|| format!("no response from `{url}` within {} s", RESPONSE_TIMEOUT.as_secs()))?
             .map_err(|error| explain_transport_error(error, &self.base_url))?;
@@ -252,18 +256,18 @@ async fn start_connection<S>(stream: S) -> anyhow::Result<SendRequest<Full<Bytes
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (requests, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    let (request_sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     // The task drives the connection. When it ends, the request in progress fails.
     tokio::spawn(connection);
-    Ok(requests)
+    Ok(request_sender)
 }
 
 async fn send_and_read_response(
-    requests: &mut SendRequest<Full<Bytes>>,
+    request_sender: &mut SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
 ) -> anyhow::Result<(StatusCode, Bytes)> {
-    requests.ready().await.context("the server closed the connection")?;
-    let response = requests.send_request(request).await?;
+    request_sender.ready().await.context("the server closed the connection")?;
+    let response = request_sender.send_request(request).await?;
     let status = response.status();
     let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES).collect().await;
     let body = body.map_err(|error| anyhow::anyhow!(error)).context("the response is incomplete")?;
@@ -271,17 +275,17 @@ async fn send_and_read_response(
 }
 
 /// Adds a hint to a transport error; a response that is not HTTP mostly comes from a server that uses TLS.
-fn explain_transport_error(error: anyhow::Error, base: &Url) -> anyhow::Error {
-    let parse = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
-    if !parse {
+fn explain_transport_error(error: anyhow::Error, base_url: &Url) -> anyhow::Error {
+    let is_parse_error = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
+    if !is_parse_error {
         return error;
     }
-    let hint = if base.scheme() == "http" {
+    let hint = if base_url.scheme() == "http" {
         "if it uses TLS, name it `https://…`"
     } else {
         "is this the address of a Vigie server?"
     };
-    error.context(format!("the response of `{base}` is not HTTP\nhint: {hint}"))
+    error.context(format!("the response of `{base_url}` is not HTTP\nhint: {hint}"))
 }
 
 /// An error response of the server.
@@ -295,20 +299,22 @@ pub(super) struct ErrorResponse {
 
 impl ErrorResponse {
     fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
-        let intro = format!("the server responded to `{url}` with {status}");
-        let lines = serde_json::from_slice::<ErrorBody>(body).map(|error| error.errors);
-        let lines = lines.unwrap_or_default();
+        let summary = format!("the server responded to `{url}` with {status}");
+        let errors = serde_json::from_slice::<ErrorBody>(body).map(|error| error.errors);
+        let errors = errors.unwrap_or_default();
         let hint = match status {
             StatusCode::UNAUTHORIZED => {
                 "\nhint: log in with `vigie login`, or name a token with `--token-file FILE` or VIGIE_TOKEN"
             }
-            StatusCode::NOT_FOUND if lines.is_empty() => "\nhint: is this the address of a Vigie server?",
+            StatusCode::NOT_FOUND if errors.is_empty() => "\nhint: is this the address of a Vigie server?",
             _ => "",
         };
-        let text = match lines.as_slice() {
-            [] => intro,
-            [only] => format!("{intro}: {}", only.message),
-            several => several.iter().fold(intro, |text, line| text + "\nerror: " + &line.message),
+        let text = match errors.as_slice() {
+            [] => summary,
+            [single_error] => format!("{summary}: {}", single_error.message),
+            errors_found => {
+                errors_found.iter().fold(summary, |text, line| text + "\nerror: " + &line.message)
+            }
         };
         Self { status, message: text.replace("\n  hint:", "\nhint:") + hint }
     }

@@ -92,25 +92,25 @@ fn monitor_to_apply_entry(monitor: &FileMonitor) -> Value {
 fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> String {
     let mut out = String::new();
     for change in changes {
-        let (mark, colour) = match change.action.as_str() {
+        let (symbol, colour) = match change.action.as_str() {
             "create" => ('+', Outcome::Ok),
             "change" => ('~', Outcome::Warning),
             "remove" => ('-', Outcome::Error),
             _ => (' ', Outcome::Unknown),
         };
-        if mark != ' ' {
+        if symbol != ' ' {
             let id = change.id.map(|id| format!(" (id {id})")).unwrap_or_default();
-            let head = format!("{mark} {}", replace_control_chars(&change.key));
-            let _ = writeln!(out, "{}{}", style.in_outcome_color(colour, &head), style.dim(&id));
-            if mark != '-' {
+            let heading = format!("{symbol} {}", replace_control_chars(&change.key));
+            let _ = writeln!(out, "{}{}", style.in_outcome_color(colour, &heading), style.dim(&id));
+            if symbol != '-' {
                 render_field_changes(&mut out, change, style);
             }
         }
         for warning in &change.warnings {
-            let head = style.in_outcome_color(Outcome::Warning, "warning:");
+            let heading = style.in_outcome_color(Outcome::Warning, "warning:");
             let _ = writeln!(
                 out,
-                "  {head} {}: {}",
+                "  {heading} {}: {}",
                 replace_control_chars(&change.key),
                 replace_control_chars(warning)
             );
@@ -125,9 +125,9 @@ fn render_field_changes(out: &mut String, change: &MonitorChange, style: Style) 
     let names =
         change.after.keys().chain(change.before.keys().filter(|name| !change.after.contains_key(*name)));
     for name in names {
-        let present =
+        let display_value =
             |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).map(value_on_one_line);
-        let line = match (present(&change.before), present(&change.after)) {
+        let line = match (display_value(&change.before), display_value(&change.after)) {
             (None, Some(after)) => style.in_outcome_color(Outcome::Ok, &format!("+ {name}: {after}")),
             (Some(before), None) => style.in_outcome_color(Outcome::Error, &format!("- {name}: {before}")),
             (Some(before), Some(after)) => {

@@ -47,8 +47,8 @@ struct CheckArgs {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
-    let checked = check_config(&args);
-    let (text, code) = match &checked {
+    let check_result = check_config(&args);
+    let (text, code) = match &check_result {
         Ok((settings, monitors)) => {
             (render_success(monitors) + &stored_warnings(settings)?, ExitCode::SUCCESS)
         }
@@ -88,17 +88,22 @@ fn contains_monitors(path: &Path) -> bool {
 
 fn render_errors(errors: &[ValidationError]) -> String {
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
-    format!("{}\n{count}\n", lines.join("\n"))
+    let count_text =
+        if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
+    format!("{}\n{count_text}\n", lines.join("\n"))
 }
 
 fn render_success(monitors: &[FileMonitor]) -> String {
     let warning_lines = |monitor: &FileMonitor| {
-        let at = format!("{}:{}:{}", monitor.file, monitor.position.line, monitor.position.column);
-        monitor.warnings.iter().map(move |warning| format!("{at}: warning: {warning}\n")).collect::<Vec<_>>()
+        let position_text = format!("{}:{}:{}", monitor.file, monitor.position.line, monitor.position.column);
+        monitor
+            .warnings
+            .iter()
+            .map(move |warning| format!("{position_text}: warning: {warning}\n"))
+            .collect::<Vec<_>>()
     };
     let warnings: Vec<String> = monitors.iter().flat_map(warning_lines).collect();
-    let count =
+    let count_text =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
-    format!("{}no errors in the settings and {count}\n", warnings.concat())
+    format!("{}no errors in the settings and {count_text}\n", warnings.concat())
 }

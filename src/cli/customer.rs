@@ -56,9 +56,9 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
             let result = admin.add_customer(&name).await;
             admin.close().await;
             let id = result?;
-            let next =
+            let next_step_hint =
                 format!("hint: `vigie user add LOGIN --customer {id} --role ADMIN` adds its first user");
-            output::print_note(&next);
+            output::print_note(&next_step_hint);
             Ok(format!("account {id} `{}` was added\n", escape_controls(&name)))
         }
         Action::List { json, admin } => {
@@ -76,7 +76,7 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
 }
 
 fn render_customers(customers: &[CustomerRow]) -> String {
-    let row =
+    let to_row =
         |customer: &CustomerRow| vec![Cell::new(customer.id), Cell::new(escape_controls(&customer.name))];
-    table::render_table(&["id", "name"], customers.iter().map(row).collect(), Style::for_stdout())
+    table::render_table(&["id", "name"], customers.iter().map(to_row).collect(), Style::for_stdout())
 }

@@ -56,7 +56,7 @@ enum Command {
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let wrong_use = if args.get(1).is_some_and(|argument| argument == "check") {
+    let usage_exit_code = if args.get(1).is_some_and(|argument| argument == "check") {
         CHECK_USAGE_EXIT_CODE
     } else {
         USAGE_EXIT_CODE
@@ -67,19 +67,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return to_exit_code(
             super::manual::run(subject, command_names().iter().map(String::as_str)),
-            wrong_use,
+            usage_exit_code,
         );
     }
-    let outcome = match Cli::try_parse_from(&args) {
+    let result = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
         Err(error) => {
             // If the message cannot be written, there is no other way to report it.
             let _ = error.print();
-            let is_requested = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_requested { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
+            let is_help_or_version =
+                matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if is_help_or_version { ExitCode::SUCCESS } else { ExitCode::from(usage_exit_code) };
         }
     };
-    to_exit_code(outcome, wrong_use)
+    to_exit_code(result, usage_exit_code)
 }
 
 /// Returns the parser of the command line, with every command and flag.
@@ -101,13 +102,13 @@ fn is_command_or_flag(name: &str) -> bool {
     name == "help" || name.starts_with('-') || Cli::command().find_subcommand(name).is_some()
 }
 
-fn to_exit_code(outcome: anyhow::Result<ExitCode>, wrong_use: u8) -> ExitCode {
-    outcome.unwrap_or_else(|error| {
+fn to_exit_code(result: anyhow::Result<ExitCode>, usage_exit_code: u8) -> ExitCode {
+    result.unwrap_or_else(|error| {
         super::output::print_error(&error);
-        let wrong = error.is::<super::output::UsageError>()
+        let is_usage_error = error.is::<super::output::UsageError>()
             || error.is::<super::output::InvalidInput>()
-            || wrong_use == CHECK_USAGE_EXIT_CODE;
-        ExitCode::from(if wrong { wrong_use } else { 1 })
+            || usage_exit_code == CHECK_USAGE_EXIT_CODE;
+        ExitCode::from(if is_usage_error { usage_exit_code } else { 1 })
     })
 }
 

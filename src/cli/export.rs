@@ -53,32 +53,39 @@ struct ExportedMonitor {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let query: Vec<_> = args.monitor_type.iter().map(|kind| ("type", kind.name().to_owned())).collect();
+    let query: Vec<_> =
+        args.monitor_type.iter().map(|monitor_type| ("type", monitor_type.name().to_owned())).collect();
     let response: ExportResponse = super::process::build_runtime(false)?
         .block_on(async { args.server.connect().await?.get("export", &query).await })?;
-    let count = response.monitors.len();
-    let file_defined = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
-    if file_defined > 0 {
+    let monitor_count = response.monitors.len();
+    let file_managed_count = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
+    if file_managed_count > 0 {
         output::print_note(&format!(
-            "{file_defined} of them are managed by files on the server: applied to this server, they would be created a second time"
+            "{file_managed_count} of them are managed by files on the server: applied to this server, they would be created a second time"
         ));
     }
-    let types = group_by_type(response.monitors);
+    let entries_by_type = group_by_type(response.monitors);
     let Some(folder) = &args.folder else {
-        let all: Vec<_> = types.into_values().flatten().collect();
-        output::print(&yaml_writer::format_monitors(&all))?;
+        let file_count_text: Vec<_> = entries_by_type.into_values().flatten().collect();
+        output::print(&yaml_writer::format_monitors(&file_count_text))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let files: Vec<_> = types.iter().map(|(kind, entries)| build_type_file(folder, kind, entries)).collect();
-    let written = write_files(folder, &files, args.force)?;
-    let masked = files.iter().filter(|(_, text)| text.contains(MASK)).count();
-    let with_unit = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let (monitors, all) = (with_unit(count, "monitor"), with_unit(files.len(), "file"));
-    output::print(&format!("{monitors} in {all}, {written} of them written\n"))?;
-    if masked > 0 {
+    let files: Vec<_> = entries_by_type
+        .iter()
+        .map(|(monitor_type, entries)| build_type_file(folder, monitor_type, entries))
+        .collect();
+    let written_count = write_files(folder, &files, args.force)?;
+    let masked_file_count = files.iter().filter(|(_, text)| text.contains(MASK)).count();
+    let count_with_noun = |monitor_count: usize, what: &str| {
+        format!("{monitor_count} {what}{}", if monitor_count == 1 { "" } else { "s" })
+    };
+    let (monitors, file_count_text) =
+        (count_with_noun(monitor_count, "monitor"), count_with_noun(files.len(), "file"));
+    output::print(&format!("{monitors} in {file_count_text}, {written_count} of them written\n"))?;
+    if masked_file_count > 0 {
         output::print_note(&format!(
-            "{masked} {} secrets as `{MASK}`: put their values in before applying them",
-            if masked == 1 { "file holds" } else { "files hold" }
+            "{masked_file_count} {} secrets as `{MASK}`: put their values in before applying them",
+            if masked_file_count == 1 { "file holds" } else { "files hold" }
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -86,19 +93,19 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Groups the entries by type and sorts them by key. A key that several origins assigned gets the id appended.
 fn group_by_type(monitors: Vec<ExportedMonitor>) -> BTreeMap<String, Vec<Map<String, Value>>> {
-    let mut seen = HashSet::new();
-    let mut types: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
+    let mut used_keys = HashSet::new();
+    let mut entries_by_type: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
     for ExportedMonitor { id, mut entry, .. } in monitors {
         let key = text_field(&entry, "key").to_owned();
-        if !seen.insert(key.clone()) {
+        if !used_keys.insert(key.clone()) {
             entry.insert("key".to_owned(), Value::from(format!("{key}-{id}")));
         }
-        types.entry(text_field(&entry, "type").to_owned()).or_default().push(entry);
+        entries_by_type.entry(text_field(&entry, "type").to_owned()).or_default().push(entry);
     }
-    for entries in types.values_mut() {
+    for entries in entries_by_type.values_mut() {
         entries.sort_by(|a, b| text_field(a, "key").cmp(text_field(b, "key")));
     }
-    types
+    entries_by_type
 }
 
 fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
@@ -106,41 +113,42 @@ fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 /// Returns path and text of the file of a type. The name comes from a known type, so that a server cannot choose it.
-fn build_type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
-    let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
-    let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
-    (folder.join(format!("{name}.yaml")), head + &yaml_writer::format_monitors(entries))
+fn build_type_file(folder: &Path, type_name: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
+    let known_type_name = MonitorType::from_name(type_name).map_or("others", |type_name| type_name.name());
+    let file_header =
+        format!("# Monitors of type {known_type_name}, written by `vigie export`, read by `vigie apply`.\n");
+    (folder.join(format!("{known_type_name}.yaml")), file_header + &yaml_writer::format_monitors(entries))
 }
 
 /// Writes the files that differ and returns their number. Writes nothing when a file must not be replaced.
 fn write_files(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Result<usize> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
-    let mut changed = Vec::new();
-    let mut conflicting = Vec::new();
+    let mut files_to_write = Vec::new();
+    let mut conflicting_paths = Vec::new();
     for (path, text) in files {
         match fs::read(path) {
             Ok(existing) if existing == text.as_bytes() => {}
-            Ok(_) if !force => conflicting.push(format!("`{}`", path.display())),
+            Ok(_) if !force => conflicting_paths.push(format!("`{}`", path.display())),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(error).with_context(|| format!("`{}` cannot be read", path.display()));
             }
-            _ => changed.push((path, text)),
+            _ => files_to_write.push((path, text)),
         }
     }
-    if !conflicting.is_empty() {
+    if !conflicting_paths.is_empty() {
         let hint = Some("overwrite them with `--force`, or choose another folder".to_owned());
         return Err(UsageError::with_hint(
-            format!("these files exist and differ: {}", conflicting.join(", ")),
+            format!("these files exist and differ: {}", conflicting_paths.join(", ")),
             hint,
         ));
     }
-    for (path, text) in &changed {
-        let temporary = path.with_extension("yaml.new");
-        fs::write(&temporary, text)
-            .and_then(|()| fs::rename(&temporary, path))
+    for (path, text) in &files_to_write {
+        let temporary_path = path.with_extension("yaml.new");
+        fs::write(&temporary_path, text)
+            .and_then(|()| fs::rename(&temporary_path, path))
             .with_context(|| format!("`{}` cannot be written", path.display()))?;
     }
-    Ok(changed.len())
+    Ok(files_to_write.len())
 }
 
 #[cfg(test)]

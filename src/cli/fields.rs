@@ -49,9 +49,14 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Renders every type, and whether this build can check it.
 fn render_types(style: Style) -> String {
-    let rows = MonitorType::ALL.iter().map(|&kind| {
-        let checked = if probe::find_descriptor(kind).is_some() { "checked" } else { "stored only" };
-        vec![Cell::new(kind), Cell::new(checked), Cell::new(tables::for_type(kind).description)]
+    let rows = MonitorType::ALL.iter().map(|&monitor_type| {
+        let support_text =
+            if probe::find_descriptor(monitor_type).is_some() { "checked" } else { "stored only" };
+        vec![
+            Cell::new(monitor_type),
+            Cell::new(support_text),
+            Cell::new(tables::for_type(monitor_type).description),
+        ]
     });
     table::render_table(&["type", "this build", "what"], rows.collect(), style)
 }
@@ -77,9 +82,9 @@ fn render_fields(type_table: &FieldTable, style: Style) -> String {
 }
 
 /// Describes the values that a field accepts, with bounds.
-fn describe_rule(kind: &FieldType) -> String {
-    let expected = kind.requirement();
-    match kind {
+fn describe_rule(field_type: &FieldType) -> String {
+    let expected = field_type.requirement();
+    match field_type {
         FieldType::Text { max, .. } => format!("{expected}, at most {max} characters"),
         FieldType::List { min: 0, max, .. } => format!("{expected} of at most {max}"),
         FieldType::List { min, max, .. } => format!("{expected} of {min} to {max}"),
@@ -98,9 +103,9 @@ fn describe_default(field: &Field) -> String {
 }
 
 /// Renders one field with all its properties.
-fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
-    let type_table = tables::for_type(kind);
-    let field = type_table.field(name).ok_or_else(|| unknown_field_error(kind, name))?;
+fn render_field(monitor_type: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
+    let type_table = tables::for_type(monitor_type);
+    let field = type_table.field(name).ok_or_else(|| unknown_field_error(monitor_type, name))?;
     let mut lines = vec![
         format!("{}: {}", style.bold(field.name), field.description),
         format!("  rule     {}", describe_rule(&field.field_type)),
@@ -121,28 +126,28 @@ fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<S
         lines.push("  note     an extension beyond the interface of the hosted service".to_owned());
     }
     let mut text = lines.join("\n") + "\n";
-    if let Some(inner) = nested_table(&field.field_type) {
+    if let Some(nested) = nested_table(&field.field_type) {
         text.push('\n');
-        text.push_str(&render_fields(inner, style));
+        text.push_str(&render_fields(nested, style));
     }
     Ok(text)
 }
 
 /// Returns the fields of the map, or of each map in the list, that a field holds.
-fn nested_table(kind: &FieldType) -> Option<&'static FieldTable> {
-    match kind {
+fn nested_table(field_type: &FieldType) -> Option<&'static FieldTable> {
+    match field_type {
         FieldType::Object(table) => Some(table),
         FieldType::List { item_type: items, .. } => nested_table(items),
         _ => None,
     }
 }
 
-/// Returns the error for a field that `kind` does not have.
-pub(super) fn unknown_field_error(kind: MonitorType, name: &str) -> anyhow::Error {
-    let known = tables::for_type(kind).fields().iter().map(|field| field.name);
-    let hint = closest_match(name, known).map_or_else(
-        || format!("`vigie fields {kind}` lists them"),
-        |near| format!("did you mean `{near}`?"),
+/// Returns the error for a field that `monitor_type` does not have.
+pub(super) fn unknown_field_error(monitor_type: MonitorType, name: &str) -> anyhow::Error {
+    let field_names = tables::for_type(monitor_type).fields().iter().map(|field| field.name);
+    let hint = closest_match(name, field_names).map_or_else(
+        || format!("`vigie fields {monitor_type}` lists them"),
+        |closest| format!("did you mean `{closest}`?"),
     );
-    output::UsageError::with_hint(format!("type `{kind}` has no field `{name}`"), Some(hint))
+    output::UsageError::with_hint(format!("type `{monitor_type}` has no field `{name}`"), Some(hint))
 }

@@ -70,43 +70,47 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn list_keys(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let keyring = Keyring::read_from(key_file_location(settings))?;
-    let sealed = match store {
+    let secret_counts = match store {
         Some(store) => Some(count_sealed_secrets(&**store).await?),
         None => None,
     };
-    let newest = keyring.newest_key_id();
-    let row = |id: &KeyId| {
-        let secrets = sealed.as_ref().map(|sealed| sealed.count_by_key.get(id).copied().unwrap_or_default());
+    let newest_id = keyring.newest_key_id();
+    let to_row = |id: &KeyId| {
+        let secret_count = secret_counts
+            .as_ref()
+            .map(|secret_counts| secret_counts.count_by_key.get(id).copied().unwrap_or_default());
         vec![
             Cell::new(id),
-            Cell::new(secrets.map_or_else(|| "?".to_owned(), |secrets| secrets.to_string())),
-            Cell::new(if *id == newest { "seals" } else { "" }),
+            Cell::new(secret_count.map_or_else(|| "?".to_owned(), |secret_count| secret_count.to_string())),
+            Cell::new(if *id == newest_id { "seals" } else { "" }),
         ]
     };
-    if sealed.is_none() {
+    if secret_counts.is_none() {
         output::print_note(
             "a server uses the data folder: the number of secrets of each key is not known here",
         );
     }
-    let rows = keyring.key_ids().iter().map(row).collect();
+    let rows = keyring.key_ids().iter().map(to_row).collect();
     Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
 async fn rotate_key(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let Some(store) = store else {
-        let newest = Keyring::read_from(key_file_location(settings))?.add_key()?;
-        return Ok(format!("key {newest} was added; the running server seals all secrets again with it\n"));
+        let newest_id = Keyring::read_from(key_file_location(settings))?.add_key()?;
+        return Ok(format!(
+            "key {newest_id} was added; the running server seals all secrets again with it\n"
+        ));
     };
     let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
-    let newest = keyring.add_key()?;
-    let secrets = reseal_all_secrets(&**store, &keyring).await?;
-    Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed again\n"))
+    let newest_id = keyring.add_key()?;
+    let secret_count = reseal_all_secrets(&**store, &keyring).await?;
+    Ok(format!("key {newest_id} seals from now on; {secret_count} secrets were sealed again\n"))
 }
 
 async fn prune_keys(
     settings: &Settings,
     store: Option<&Arc<SqliteStore>>,
-    requested: &[KeyId],
+    requested_ids: &[KeyId],
 ) -> anyhow::Result<String> {
     // A key is certain to be unused only while no other process can seal.
     let Some(store) = store else {
@@ -114,30 +118,30 @@ async fn prune_keys(
         return Err(UsageError::with_hint("a server uses the data folder", Some(hint.to_owned())));
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
-    let (existing, newest) = (keyring.key_ids(), keyring.newest_key_id());
-    let sealed = count_sealed_secrets(&**store).await?;
-    if let Some(unknown) = requested.iter().find(|id| !existing.contains(id)) {
+    let (existing_ids, newest_id) = (keyring.key_ids(), keyring.newest_key_id());
+    let secret_counts = count_sealed_secrets(&**store).await?;
+    if let Some(unknown) = requested_ids.iter().find(|id| !existing_ids.contains(id)) {
         return Err(UsageError::with_hint(format!("key {unknown} does not exist"), None));
     }
-    for id in requested {
-        if *id == newest {
+    for id in requested_ids {
+        if *id == newest_id {
             return Err(UsageError::with_hint(format!("key {id} is the one that seals"), None));
         }
-        if let Some(secrets) = sealed.count_by_key.get(id) {
+        if let Some(secret_count) = secret_counts.count_by_key.get(id) {
             let hint = Some("`vigie key rotate` seals them again".to_owned());
-            return Err(UsageError::with_hint(format!("key {id} seals {secrets} secrets"), hint));
+            return Err(UsageError::with_hint(format!("key {id} seals {secret_count} secrets"), hint));
         }
     }
-    let is_removable = |id: &KeyId| *id != newest && !sealed.count_by_key.contains_key(id);
-    let removable: Vec<KeyId> = existing
+    let is_removable = |id: &KeyId| *id != newest_id && !secret_counts.count_by_key.contains_key(id);
+    let removable_ids: Vec<KeyId> = existing_ids
         .into_iter()
         .filter(is_removable)
-        .filter(|id| requested.is_empty() || requested.contains(id))
+        .filter(|id| requested_ids.is_empty() || requested_ids.contains(id))
         .collect();
-    if removable.is_empty() {
+    if removable_ids.is_empty() {
         return Ok("no key can be removed\n".to_owned());
     }
-    keyring.remove(&removable)?;
-    let names: Vec<String> = removable.iter().map(ToString::to_string).collect();
+    keyring.remove(&removable_ids)?;
+    let names: Vec<String> = removable_ids.iter().map(ToString::to_string).collect();
     Ok(format!("removed: {}\n", names.join(", ")))
 }

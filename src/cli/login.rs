@@ -48,26 +48,27 @@ struct AccessTokenResponse {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::build_runtime(false)?.block_on(async {
         let url = args.server.server_url()?;
-        let mut server = args.server.connect_without_token().await?;
-        let user = match args.user {
-            Some(user) => user,
+        let mut client = args.server.connect_without_token().await?;
+        let login = match args.user {
+            Some(login) => login,
             None => prompt("Login: ")?,
         };
         let password = args.password.read_current()?;
-        let body = json!({"username": user, "password": *password});
-        let issued = server.post::<AccessTokenResponse>("access-tokens", &body).await;
-        let issued = issued.map_err(|error| match ErrorResponse::response_status(&error) {
-            Some(StatusCode::BAD_REQUEST) => {
-                anyhow::anyhow!(
-                    "`{}` cannot log in to {url}: the login or the password is wrong",
-                    escape_controls(&user)
-                )
-            }
-            _ => error,
-        })?;
-        let expires_at = SystemClock.now() + Duration::from_secs(issued.expires_in);
-        let file = token::store_login(&url, StoredLogin { token: issued.access_token, expires_at })?;
-        let minutes = issued.expires_in / 60;
+        let body = json!({"username": login, "password": *password});
+        let token_response = client.post::<AccessTokenResponse>("access-tokens", &body).await;
+        let token_response =
+            token_response.map_err(|error| match ErrorResponse::response_status(&error) {
+                Some(StatusCode::BAD_REQUEST) => {
+                    anyhow::anyhow!(
+                        "`{}` cannot log in to {url}: the login or the password is wrong",
+                        escape_controls(&login)
+                    )
+                }
+                _ => error,
+            })?;
+        let expires_at = SystemClock.now() + Duration::from_secs(token_response.expires_in);
+        let file = token::store_login(&url, StoredLogin { token: token_response.access_token, expires_at })?;
+        let minutes = token_response.expires_in / 60;
         output::print(&format!(
             "logged in to {url} for {minutes} minutes; token stored in `{}`\n",
             file.display()
@@ -79,14 +80,14 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
     super::process::build_runtime(false)?.block_on(async {
         let url = args.server.server_url()?;
-        let Some(mut server) = args.server.connect_with_stored_login().await? else {
+        let Some(mut client) = args.server.connect_with_stored_login().await? else {
             token::remove_login(&url)?;
             return Err(UsageError::with_hint(format!("not logged in to {url}"), None));
         };
-        let revoked = server.send_request::<Value>(Method::DELETE, "access-tokens", &[], None).await;
+        let revocation = client.send_request::<Value>(Method::DELETE, "access-tokens", &[], None).await;
         // Removed even when the server does not know the token any more.
         token::remove_login(&url)?;
-        revoked?;
+        revocation?;
         output::print(&format!("logged out of {url}\n"))?;
         Ok(ExitCode::SUCCESS)
     })

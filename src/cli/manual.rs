@@ -16,7 +16,7 @@ pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>)
     let Some(page) = manual::find_page(name) else {
         let subjects = manual::PAGES.iter().map(|page| -> &'a str { page.subject() });
         let hint = match closest_match(name, commands.chain(subjects)) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(closest) => format!("did you mean `{closest}`?"),
             None => "`vigie help` lists the commands, `vigie help manual` the pages".to_owned(),
         };
         let text = format!("`{subject}` is neither a command nor a page of the manual");
@@ -30,13 +30,13 @@ pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>)
 fn render_page(page: ManualPage, style: Style) -> String {
     let (mut text, mut in_code) = (String::new(), false);
     for line in page.markdown.lines() {
-        let fence = line.trim_start().starts_with("```");
-        in_code ^= fence;
-        if !in_code && !fence && line.starts_with("<!--") {
+        let is_fence = line.trim_start().starts_with("```");
+        in_code ^= is_fence;
+        if !in_code && !is_fence && line.starts_with("<!--") {
             continue;
         }
         let rendered = match line {
-            _ if fence => continue,
+            _ if is_fence => continue,
             code if in_code => format!("    {code}"),
             heading if heading.starts_with('#') => style.bold(heading.trim_start_matches(['#', ' '])),
             prose => replace_links_with_text(prose),
@@ -51,8 +51,9 @@ fn render_page(page: ManualPage, style: Style) -> String {
 fn replace_links_with_text(line: &str) -> String {
     let (mut text, mut rest) = (String::new(), line);
     while let Some((before, link)) = rest.split_once('[') {
-        let parts = link.split_once("](").and_then(|(label, after)| Some((label, after.split_once(')')?.1)));
-        let Some((label, after)) = parts.filter(|(label, _)| !label.contains('[')) else {
+        let label_and_rest =
+            link.split_once("](").and_then(|(label, after)| Some((label, after.split_once(')')?.1)));
+        let Some((label, after)) = label_and_rest.filter(|(label, _)| !label.contains('[')) else {
             text.push_str(before);
             text.push('[');
             rest = link;

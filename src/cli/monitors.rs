@@ -67,12 +67,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::build_runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
         let mut monitors = source.monitors().await?;
-        monitors.retain(|row| args.monitor_type.is_none_or(|kind| row.monitor_type == kind));
-        let count = monitors.len();
+        monitors.retain(|row| args.monitor_type.is_none_or(|monitor_type| row.monitor_type == monitor_type));
+        let total_count = monitors.len();
         let mut rows = Vec::new();
         for monitor in monitors.into_iter().skip(args.offset).take(args.limit) {
-            let last = fetch_last_result(&mut source, &monitor).await?;
-            rows.push(MonitorWithLastResult { monitor, last_result: last });
+            let last_result = fetch_last_result(&mut source, &monitor).await?;
+            rows.push(MonitorWithLastResult { monitor, last_result });
         }
         let text = if args.json {
             serde_json::to_string_pretty(&rows)?
@@ -81,7 +81,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             format!(
                 "{}{}",
                 render_table(&rows, style),
-                style.dim(&format!("{} of {count} monitors", rows.len()))
+                style.dim(&format!("{} of {total_count} monitors", rows.len()))
             )
         };
         output::print(&format!("{text}\n"))?;
@@ -103,23 +103,25 @@ fn render_table(rows: &[MonitorWithLastResult], style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let table_rows = rows.iter().map(|MonitorWithLastResult { monitor, last_result: last }| {
-        let outcome = match last {
+    let table_rows = rows.iter().map(|MonitorWithLastResult { monitor, last_result }| {
+        let outcome_cell = match last_result {
             _ if !monitor.enabled => Cell::new("disabled"),
             _ if monitor.paused_until.is_some() => {
                 let until = monitor.paused_until.map(table::format_time_in_seconds).unwrap_or_default();
                 Cell::new(format!("paused until {until}"))
             }
             None => Cell::new("no run yet"),
-            Some(last) => table::outcome_cell(last.outcome, style),
+            Some(last_result) => table::outcome_cell(last_result.outcome, style),
         };
         vec![
             Cell::new(monitor.id),
             Cell::new(escape_controls(&monitor.name)),
             Cell::new(monitor.monitor_type),
             Cell::new(format!("{} min", monitor.interval_minutes)),
-            outcome,
-            last.as_ref().map_or_else(|| Cell::new(""), |last| table::time_cell(last.planned_at)),
+            outcome_cell,
+            last_result
+                .as_ref()
+                .map_or_else(|| Cell::new(""), |last_result| table::time_cell(last_result.planned_at)),
         ]
     });
     table::render_table(

@@ -11,13 +11,13 @@ use crate::syntax::ValidationError;
 pub(super) struct UsageError(pub(super) String);
 
 impl UsageError {
-    /// Creates an error with the message `what` and, when given, a hint on a line of its own.
-    pub(super) fn with_hint(what: impl Into<String>, hint: Option<String>) -> anyhow::Error {
-        let mut text = what.into();
+    /// Creates an error with the message `message` and, when given, a hint on a line of its own.
+    pub(super) fn with_hint(message: impl Into<String>, hint: Option<String>) -> anyhow::Error {
+        let mut full_text = message.into();
         if let Some(hint) = hint {
-            let _ = write!(text, "\nhint: {hint}");
+            let _ = write!(full_text, "\nhint: {hint}");
         }
-        Self(text).into()
+        Self(full_text).into()
     }
 }
 
@@ -51,9 +51,10 @@ fn format_error(error: &anyhow::Error) -> String {
     if error.chain().count() == 1 {
         return format!("error: {message}\n");
     }
-    let (what, hint) =
-        message.split_once("\nhint: ").map_or((message.as_str(), None), |(what, hint)| (what, Some(hint)));
-    let mut text = format!("error: {what}\n");
+    let (summary, hint) = message
+        .split_once("\nhint: ")
+        .map_or((message.as_str(), None), |(summary, hint)| (summary, Some(hint)));
+    let mut text = format!("error: {summary}\n");
     for cause in error.chain().skip(1) {
         let _ = writeln!(text, "  because: {cause}");
     }

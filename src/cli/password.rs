@@ -53,8 +53,8 @@ impl PasswordArgs {
 }
 
 /// Prompts for a line at the terminal, such as a login.
-pub(super) fn prompt(question: &str) -> anyhow::Result<String> {
-    Ok(Terminal::open()?.prompt_line(question)?.to_string())
+pub(super) fn prompt(prompt_text: &str) -> anyhow::Result<String> {
+    Ok(Terminal::open()?.prompt_line(prompt_text)?.to_string())
 }
 
 fn read_password_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
@@ -66,9 +66,11 @@ fn read_password_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
     secret.map(Zeroizing::new).map_err(|reason| anyhow::anyhow!("the password cannot be read: {reason}"))
 }
 
-fn read_first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
+fn read_first_line(reader: impl Read) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
-    BufReader::new(from.take(MAX_LINE_BYTES)).read_line(&mut line).context("the password cannot be read")?;
+    BufReader::new(reader.take(MAX_LINE_BYTES))
+        .read_line(&mut line)
+        .context("the password cannot be read")?;
     let length = line.trim_end_matches(['\r', '\n']).len();
     line.truncate(length);
     Ok(line)
@@ -88,16 +90,16 @@ impl Terminal {
         Ok(Self { tty })
     }
 
-    fn prompt_hidden(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
+    fn prompt_hidden(&mut self, prompt_text: &str) -> anyhow::Result<Zeroizing<String>> {
         let echo_off = DisabledEcho::new(&self.tty)?;
-        let line = self.prompt_line(question);
+        let line = self.prompt_line(prompt_text);
         drop(echo_off);
         writeln!(self.tty)?;
         line
     }
 
-    fn prompt_line(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
-        write!(self.tty, "{question}")?;
+    fn prompt_line(&mut self, prompt_text: &str) -> anyhow::Result<Zeroizing<String>> {
+        write!(self.tty, "{prompt_text}")?;
         self.tty.flush()?;
         let line = read_first_line(&self.tty)?;
         anyhow::ensure!(!line.is_empty(), "nothing was entered");
@@ -113,11 +115,11 @@ struct DisabledEcho {
 
 impl DisabledEcho {
     fn new(tty: &File) -> anyhow::Result<Self> {
-        let before = tcgetattr(tty)?;
-        let mut silent = before.clone();
-        silent.local_flags.remove(LocalFlags::ECHO);
-        tcsetattr(tty, SetArg::TCSAFLUSH, &silent)?;
-        Ok(Self { tty: tty.try_clone()?, saved_settings: before })
+        let saved_settings = tcgetattr(tty)?;
+        let mut settings_without_echo = saved_settings.clone();
+        settings_without_echo.local_flags.remove(LocalFlags::ECHO);
+        tcsetattr(tty, SetArg::TCSAFLUSH, &settings_without_echo)?;
+        Ok(Self { tty: tty.try_clone()?, saved_settings })
     }
 }
 

@@ -6,8 +6,8 @@ pub(super) fn non_empty_env_variable(name: &str) -> Option<String> {
 }
 
 /// Creates the tokio runtime of a command: single-threaded, or with one thread per core.
-pub(super) fn build_runtime(threads: bool) -> anyhow::Result<tokio::runtime::Runtime> {
-    let mut builder = if threads {
+pub(super) fn build_runtime(multi_threaded: bool) -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut builder = if multi_threaded {
         tokio::runtime::Builder::new_multi_thread()
     } else {
         tokio::runtime::Builder::new_current_thread()

@@ -32,8 +32,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::build_runtime(true)?.block_on(async {
         let config = BuiltInTargetConfig { address_count: args.spread, ..BuiltInTargetConfig::default() };
         let responder = BuiltInTargets::start(config).await.context("the built-in targets cannot start")?;
-        let line = ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
-        output::print(&format!("{}\n", serde_json::to_string(&line)?))?;
+        let listening_line =
+            ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
+        output::print(&format!("{}\n", serde_json::to_string(&listening_line)?))?;
         // The parent process holds the other end: this process exits when the parent does, for whatever reason.
         let _ = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0; 1])).await;
         Ok(ExitCode::SUCCESS)

@@ -72,8 +72,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         } else {
             let locations = source.locations().await?;
             let mut text = render_results(&page.results, &locations, Style::for_stdout());
-            let shown = page.results.len();
-            text.push_str(&Style::for_stdout().dim(&format!("{shown} of {} results", page.total)));
+            let shown_count = page.results.len();
+            text.push_str(&Style::for_stdout().dim(&format!("{shown_count} of {} results", page.total)));
             output::print(&format!("{text}\n"))?;
         }
         Ok(ExitCode::SUCCESS)
@@ -81,8 +81,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn parse_outcome(name: &str) -> Result<Outcome, String> {
-    let text = Outcome::ALL.map(Outcome::name).join("`, `");
-    Outcome::from_name(name).ok_or_else(|| format!("an outcome is one of `{text}`"))
+    let all_names = Outcome::ALL.map(Outcome::name).join("`, `");
+    Outcome::from_name(name).ok_or_else(|| format!("an outcome is one of `{all_names}`"))
 }
 
 /// Renders `results` as a table; empty without results.
@@ -91,7 +91,7 @@ fn render_results(results: &[CheckResult], locations: &[Location], style: Style)
         return String::new();
     }
     let rows = results.iter().map(|result| {
-        let duration =
+        let duration_text =
             if result.attempts.is_empty() { String::new() } else { format_duration(result.duration_us) };
         vec![
             table::time_cell(result.planned_at),
@@ -99,7 +99,7 @@ fn render_results(results: &[CheckResult], locations: &[Location], style: Style)
             Cell::new(result.monitor_type),
             Cell::new(location_name(result.location_id, locations)),
             table::outcome_cell(result.outcome, style),
-            Cell::new(duration).set_alignment(CellAlignment::Right),
+            Cell::new(duration_text).set_alignment(CellAlignment::Right),
             Cell::new(escape_controls(&result_reason(result))),
         ]
     });
@@ -112,8 +112,8 @@ fn render_results(results: &[CheckResult], locations: &[Location], style: Style)
 
 /// Returns the name of a location; its id when the name is not known.
 fn location_name(id: LocationId, locations: &[Location]) -> String {
-    let known = locations.iter().find(|location| location.id == id);
-    known.map_or_else(|| id.to_string(), |location| location.name.clone())
+    let known_location = locations.iter().find(|location| location.id == id);
+    known_location.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
 /// Returns the deciding reason; for missed runs, with their number.

@@ -25,9 +25,9 @@ pub(super) struct LocationArgs {
     settings: SettingsArgs,
 }
 
-/// Returns the settings file that `flag` names, or else the environment.
-pub(super) fn config_file_from_flag_or_env(flag: Option<PathBuf>) -> Option<PathBuf> {
-    flag.or_else(|| super::process::non_empty_env_variable("VIGIE_CONFIG").map(PathBuf::from))
+/// Returns the settings file that `flag_value` names, or else the environment.
+pub(super) fn config_file_from_flag_or_env(flag_value: Option<PathBuf>) -> Option<PathBuf> {
+    flag_value.or_else(|| super::process::non_empty_env_variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
 impl LocationArgs {
@@ -35,10 +35,11 @@ impl LocationArgs {
     pub(super) fn load_with_location(&self) -> anyhow::Result<(Settings, HostedLocation)> {
         let settings = self.settings.load_settings()?;
         let id = self.location.unwrap_or(settings.location.id.0);
-        let found = settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
-        let location = found.ok_or_else(|| {
-            let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
-            let hint = format!("locations of the settings: {}", known.join(", "));
+        let hosted_location =
+            settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
+        let location = hosted_location.ok_or_else(|| {
+            let known_ids: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
+            let hint = format!("locations of the settings: {}", known_ids.join(", "));
             UsageError::with_hint(format!("location `{id}` does not exist"), Some(hint))
         })?;
         Ok((settings, location))

@@ -76,13 +76,13 @@ impl ReadSource {
     pub(super) async fn results(
         &mut self,
         filter: ResultFilter,
-        page: Pagination,
+        pagination: Pagination,
     ) -> anyhow::Result<PaginatedResults> {
         match self {
-            Self::Database(reader) => Ok(reader.results(filter, page).await?),
-            Self::Server(server) => {
+            Self::Database(store) => Ok(store.results(filter, pagination).await?),
+            Self::Server(client) => {
                 let list: ListResponse<CheckResult> =
-                    server.get("results", &results_query(&filter, page)).await?;
+                    client.get("results", &results_query(&filter, pagination)).await?;
                 Ok(PaginatedResults { total: list.total_count(), results: list.results })
             }
         }
@@ -91,9 +91,9 @@ impl ReadSource {
     /// Returns all monitors, by id.
     pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorListRow>> {
         let mut rows: Vec<MonitorListRow> = match self {
-            Self::Database(reader) => reader.monitors().await?.iter().map(MonitorListRow::from).collect(),
-            Self::Server(server) => {
-                server.get::<ListResponse<MonitorListRow>>("monitors", &[]).await?.results
+            Self::Database(store) => store.monitors().await?.iter().map(MonitorListRow::from).collect(),
+            Self::Server(client) => {
+                client.get::<ListResponse<MonitorListRow>>("monitors", &[]).await?.results
             }
         };
         rows.sort_by_key(|row| row.id);
@@ -104,7 +104,7 @@ impl ReadSource {
     pub(super) async fn locations(&mut self) -> anyhow::Result<Vec<Location>> {
         match self {
             Self::Database(_) => Ok(Vec::new()),
-            Self::Server(server) => Ok(server.get::<ListResponse<Location>>("locations", &[]).await?.results),
+            Self::Server(client) => Ok(client.get::<ListResponse<Location>>("locations", &[]).await?.results),
         }
     }
 
@@ -117,21 +117,21 @@ impl ReadSource {
         }
         let hint = closest_match(id_or_name, rows.iter().map(|row| row.name.as_str())).map_or_else(
             || "`vigie monitors` lists them".to_owned(),
-            |near| format!("did you mean `{near}`?"),
+            |closest| format!("did you mean `{closest}`?"),
         );
         Err(UsageError::with_hint(format!("no monitor has the id or name `{id_or_name}`"), Some(hint)))
     }
 }
 
-/// Returns the query of `filter` and `page` for `GET /results` (behaviour.md 1).
-fn results_query(filter: &ResultFilter, page: Pagination) -> Vec<(&'static str, String)> {
-    let mut query = vec![("limit", page.limit.to_string()), ("offset", page.offset.to_string())];
-    let mut add = |name, value: Option<String>| query.extend(value.map(|value| (name, value)));
-    add("monitor_id", comma_list(&filter.monitors));
-    add("location_id", filter.location.map(|id| id.to_string()));
-    add("from", filter.from.map(|time| time.to_string()));
-    add("thru", filter.until.map(|time| time.to_string()));
-    add("outcome", comma_list(&filter.outcomes));
+/// Returns the query of `filter` and `pagination` for `GET /results` (behaviour.md 1).
+fn results_query(filter: &ResultFilter, pagination: Pagination) -> Vec<(&'static str, String)> {
+    let mut query = vec![("limit", pagination.limit.to_string()), ("offset", pagination.offset.to_string())];
+    let mut add_param = |name, value: Option<String>| query.extend(value.map(|value| (name, value)));
+    add_param("monitor_id", comma_list(&filter.monitors));
+    add_param("location_id", filter.location.map(|id| id.to_string()));
+    add_param("from", filter.from.map(|time| time.to_string()));
+    add_param("thru", filter.until.map(|time| time.to_string()));
+    add_param("outcome", comma_list(&filter.outcomes));
     query
 }
 

@@ -18,9 +18,9 @@ impl Style {
     /// (<https://no-color.org>).
     #[must_use]
     pub fn for_stdout() -> Self {
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
-        Self { is_colored: std::io::stdout().is_terminal() && !no_color && !dumb }
+        let is_color_disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb_terminal = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
+        Self { is_colored: std::io::stdout().is_terminal() && !is_color_disabled && !is_dumb_terminal }
     }
 
     /// Always colours.
@@ -66,9 +66,9 @@ impl Style {
         self.with_ansi_code("36", text)
     }
 
-    fn with_ansi_code(self, code: &str, text: &str) -> String {
+    fn with_ansi_code(self, ansi_code: &str, text: &str) -> String {
         if self.is_colored && !text.is_empty() {
-            format!("\x1b[{code}m{text}\x1b[0m")
+            format!("\x1b[{ansi_code}m{text}\x1b[0m")
         } else {
             text.to_owned()
         }

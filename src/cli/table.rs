@@ -5,11 +5,11 @@ use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use super::style::Style;
 use crate::domain::Outcome;
 
-/// Renders `rows` under `heads`, fitted to the width of a terminal, without trailing spaces.
-pub(super) fn render_table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
+/// Renders `rows` under `column_names`, fitted to the width of a terminal, without trailing spaces.
+pub(super) fn render_table(column_names: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(heads.iter().map(|head| head.to_uppercase()));
+    table.set_header(column_names.iter().map(|head| head.to_uppercase()));
     table.add_rows(rows);
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -37,13 +37,13 @@ pub(super) fn outcome_cell(outcome: Outcome, style: Style) -> Cell {
 }
 
 /// Returns a cell with a time without its fraction.
-pub(super) fn time_cell(at: crate::domain::Timestamp) -> Cell {
-    Cell::new(format_time_in_seconds(at))
+pub(super) fn time_cell(time: crate::domain::Timestamp) -> Cell {
+    Cell::new(format_time_in_seconds(time))
 }
 
 /// Formats a time without its fraction.
-pub(super) fn format_time_in_seconds(at: crate::domain::Timestamp) -> String {
-    at.to_string().chars().take(19).collect::<String>().replace('T', " ")
+pub(super) fn format_time_in_seconds(time: crate::domain::Timestamp) -> String {
+    time.to_string().chars().take(19).collect::<String>().replace('T', " ")
 }
 
 #[cfg(test)]

@@ -39,9 +39,9 @@ impl TimeArgument {
 }
 
 fn parse_age(text: &str) -> Option<Duration> {
-    let (unit, seconds) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
-    let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
-    count.checked_mul(*seconds).map(Duration::from_secs)
+    let (unit, unit_seconds) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
+    let unit_count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    unit_count.checked_mul(*unit_seconds).map(Duration::from_secs)
 }
 
 #[cfg(test)]

@@ -28,11 +28,11 @@ pub(super) struct StoredLogin {
 /// All logins, by the URL of the server.
 type StoredLogins = BTreeMap<String, StoredLogin>;
 
-/// Returns the token for `server`. The first one found counts: that of `file`, of `VIGIE_TOKEN`, of `vigie login`, the
+/// Returns the token for `server`. The first one found counts: that of `token_file`, of `VIGIE_TOKEN`, of `vigie login`, the
 /// host token of a server on this host.
-pub(super) fn find_token(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<String>> {
-    if let Some(file) = file {
-        return read_token_file(file).map(Some);
+pub(super) fn find_token(server: &Url, token_file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    if let Some(token_file) = token_file {
+        return read_token_file(token_file).map(Some);
     }
     if let Some(token) = super::process::non_empty_env_variable("VIGIE_TOKEN") {
         return Ok(Some(token));
@@ -74,12 +74,12 @@ fn stored_login_key(server: &Url) -> String {
 
 /// Returns `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
 fn stored_logins_path() -> Option<PathBuf> {
-    let config = super::process::non_empty_env_variable("XDG_CONFIG_HOME")
+    let config_folder = super::process::non_empty_env_variable("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());
-    let config = config
+    let config_folder = config_folder
         .or_else(|| Some(Path::new(&super::process::non_empty_env_variable("HOME")?).join(".config")))?;
-    Some(config.join("vigie/logins.json"))
+    Some(config_folder.join("vigie/logins.json"))
 }
 
 fn read_logins(file: &Path) -> anyhow::Result<StoredLogins> {

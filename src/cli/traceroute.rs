@@ -75,14 +75,15 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         ..TracerouteOptions::default()
     };
     // Requests are sent ten at a time, so this is an upper bound.
-    let rounds = u32::from(options.max_hops) * u32::from(options.requests_per_hop) / 10 + 2;
-    let traced = super::process::build_runtime(false)?.block_on(async {
+    let max_reply_waits = u32::from(options.max_hops) * u32::from(options.requests_per_hop) / 10 + 2;
+    let traceroute = super::process::build_runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
-        let deadline = Deadline::within(RESOLVE_TIMEOUT + options.reply_timeout * rounds);
+        let deadline = Deadline::within(RESOLVE_TIMEOUT + options.reply_timeout * max_reply_waits);
         net.traceroute(&endpoint, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
     })?;
-    let text = if args.json { serde_json::to_string_pretty(&traced)? + "\n" } else { traced.to_string() };
+    let text =
+        if args.json { serde_json::to_string_pretty(&traceroute)? + "\n" } else { traceroute.to_string() };
     output::print(&text)?;
-    let reached = traced.route.end == RouteEnd::Reached;
-    Ok(if reached { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let was_reached = traceroute.route.end == RouteEnd::Reached;
+    Ok(if was_reached { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -28,25 +28,28 @@ impl ServerTrust<'_> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(file) = self.ca_file {
-            let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-            let found = found.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
-            let (added, _) = roots.add_parsable_certificates(found);
-            anyhow::ensure!(added > 0, "there is no certificate in the CA file `{}`", file.display());
+            let certificates: Result<Vec<_>, _> =
+                CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+            let certificates =
+                certificates.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
+            let (added_count, _) = roots.add_parsable_certificates(certificates);
+            anyhow::ensure!(added_count > 0, "there is no certificate in the CA file `{}`", file.display());
         }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let crypto_provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         // Without any authorities, the pinned certificate of the own server can still be accepted.
-        let web_pki = if roots.is_empty() {
+        let chain_verifier = if roots.is_empty() {
             None
         } else {
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
+            let verifier =
+                WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&crypto_provider));
             Some(verifier.build().context("the authorities cannot be used")?)
         };
         let verifier = PinOrChainVerifier {
             pinned_sha256: self.pinned_sha256,
-            chain_verifier: web_pki,
-            crypto_provider: Arc::clone(&provider),
+            chain_verifier,
+            crypto_provider: Arc::clone(&crypto_provider),
         };
-        let config = ClientConfig::builder_with_provider(provider)
+        let config = ClientConfig::builder_with_provider(crypto_provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
@@ -113,8 +116,8 @@ impl ServerCertVerifier for PinOrChainVerifier {
 
 /// Returns a hint for a handshake that failed with `error`.
 pub(super) fn handshake_hint(error: &std::io::Error) -> &'static str {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    match inner {
+    let tls_error = error.get_ref().and_then(|tls_error| tls_error.downcast_ref::<Error>());
+    match tls_error {
         Some(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         )) => "use a host name that is in the certificate of the server",

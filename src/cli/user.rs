@@ -128,14 +128,14 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
     }
 }
 
-async fn close_backend<T>(admin: AdminBackend, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
-    admin.close().await;
-    outcome
+async fn close_backend<T>(backend: AdminBackend, result: anyhow::Result<T>) -> anyhow::Result<T> {
+    backend.close().await;
+    result
 }
 
 fn render_users(users: &[UserRow]) -> String {
-    let row = |user: &UserRow| {
-        let state = match (user.enabled, user.locked) {
+    let to_row = |user: &UserRow| {
+        let state_text = match (user.enabled, user.locked) {
             (true, false) => "",
             (false, false) => "disabled",
             (true, true) => "locked",
@@ -146,9 +146,9 @@ fn render_users(users: &[UserRow]) -> String {
             Cell::new(escape_controls(&user.login)),
             Cell::new(&user.role),
             Cell::new(escape_controls(&user.name)),
-            Cell::new(state),
+            Cell::new(state_text),
         ]
     };
-    let rows = users.iter().map(row).collect();
+    let rows = users.iter().map(to_row).collect();
     table::render_table(&["id", "login", "role", "name", "state"], rows, Style::for_stdout())
 }

@@ -234,12 +234,12 @@ impl CheckResult {
         }
     }
 
-    /// Creates the record of `missed` runs, the first of them planned at `planned_at`; detected at `noticed_at`.
+    /// Creates the record of `missed` runs, the first of them planned at `planned_at`; detected at `detected_at`.
     #[must_use]
     pub fn from_missed_runs(
         metadata: CheckMetadata,
         planned_at: Timestamp,
-        noticed_at: Timestamp,
+        detected_at: Timestamp,
         missed: MissedRuns,
     ) -> Self {
         let verdict = Verdict {
@@ -248,7 +248,7 @@ impl CheckResult {
             warning_status: None,
             reasons: vec![missed.reason.describe().to_owned()],
         };
-        Self { missed: Some(missed), ..Self::without_attempts(metadata, planned_at, noticed_at, verdict) }
+        Self { missed: Some(missed), ..Self::without_attempts(metadata, planned_at, detected_at, verdict) }
     }
 
     /// Returns the phases of the last attempt, which decides.

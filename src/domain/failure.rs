@@ -184,13 +184,8 @@ impl Failure {
     /// Converts the failure of a page object to a `70XX` failure of the page (behaviour.md 3).
     #[must_use]
     pub fn into_page_object_failure(self, url: &str) -> Self {
-        let part = Some(self.status());
-        Self {
-            kind: FailureKind::PageObjectFailed,
-            detail: format!("`{url}`: {self}"),
-            cause_status: part,
-            ..self
-        }
+        let cause_status = Some(self.status());
+        Self { kind: FailureKind::PageObjectFailed, detail: format!("`{url}`: {self}"), cause_status, ..self }
     }
 
     /// Returns the same failure attributed to `fault`, for example when the location itself has no connectivity.

@@ -35,9 +35,10 @@ impl HeaderList {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut start = 0;
         self.end_offsets.iter().map(move |&(name_end, end)| {
-            let from = std::mem::replace(&mut start, end as usize);
-            let part = |from: usize, to: u32| self.text.get(from..to as usize).unwrap_or_default();
-            (part(from, name_end), part(name_end as usize, end))
+            let field_start = std::mem::replace(&mut start, end as usize);
+            let slice =
+                |field_start: usize, to: u32| self.text.get(field_start..to as usize).unwrap_or_default();
+            (slice(field_start, name_end), slice(name_end as usize, end))
         })
     }
 
@@ -50,18 +51,18 @@ impl HeaderList {
     /// Returns the first value of the field `name`, ignoring case.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter().find(|(this, _)| this.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.iter().find(|(field_name, _)| field_name.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Replaces each value by what `change` returns for it. Calls it with the whole text first: a text that it leaves
+    /// Replaces each value by what `replace` returns for it. Calls it with the whole text first: a text that it leaves
     /// unchanged must not contain a value that it would change.
-    pub fn map_values(&mut self, change: impl Fn(&str) -> Cow<'_, str>) {
-        if matches!(change(&self.text), Cow::Borrowed(_)) {
+    pub fn map_values(&mut self, replace: impl Fn(&str) -> Cow<'_, str>) {
+        if matches!(replace(&self.text), Cow::Borrowed(_)) {
             return;
         }
-        let mut changed = Self::with_capacity(self.end_offsets.len(), self.text.len());
-        self.iter().for_each(|(name, value)| changed.push(name, &change(value)));
-        *self = changed;
+        let mut replaced = Self::with_capacity(self.end_offsets.len(), self.text.len());
+        self.iter().for_each(|(name, value)| replaced.push(name, &replace(value)));
+        *self = replaced;
     }
 }
 

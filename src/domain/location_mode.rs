@@ -36,16 +36,16 @@ impl LocationMode {
     /// Returns the mode with this version 3 name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
+        Self::ALL.iter().find(|(_, mode_name)| *mode_name == name).map(|(mode, _)| *mode)
     }
 
     /// Returns how many locations check a run when a monitor sets 0 (behaviour.md 1 `monitor_location_count`).
     #[must_use]
-    pub fn default_location_count(self, pool: usize, rotates: bool) -> usize {
+    pub fn default_location_count(self, pool_size: usize, is_rotating: bool) -> usize {
         match self {
-            _ if !rotates => pool,
-            Self::RoundRobin | Self::MultiPop => pool.min(2),
-            _ => pool.min(1),
+            _ if !is_rotating => pool_size,
+            Self::RoundRobin | Self::MultiPop => pool_size.min(2),
+            _ => pool_size.min(1),
         }
     }
 }

@@ -59,7 +59,7 @@ impl NotificationKind {
     /// Returns the stable name, used by the store, the API and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, word, _)| word)
+        Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, name, _)| name)
     }
 
     /// Returns the display name.
@@ -71,7 +71,7 @@ impl NotificationKind {
     /// Returns the kind with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| *kind)
+        Self::ALL.iter().find(|(_, kind_name, _)| *kind_name == name).map(|(kind, ..)| *kind)
     }
 
     /// Whether it belongs to performance alerts, which blackouts do not silence (behaviour.md 6).
@@ -200,13 +200,13 @@ impl NotificationState {
     /// Returns the stable name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(state, _)| *state == self).map_or("", |(_, word)| word)
+        Self::ALL.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
     }
 
     /// Returns the state with this stable name.
     #[must_use]
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(state, _)| *state)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, state_name)| *state_name == name).map(|(state, _)| *state)
     }
 }
 

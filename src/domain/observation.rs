@@ -154,8 +154,8 @@ pub struct Facts {
 
 /// All fields of [`TlsFacts`] are optional: when none is set, there was no TLS session.
 fn deserialize_tls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<TlsFacts>>, D::Error> {
-    let read = Option::<Box<TlsFacts>>::deserialize(deserializer)?;
-    Ok(read.filter(|facts| **facts != TlsFacts::default()))
+    let decoded = Option::<Box<TlsFacts>>::deserialize(deserializer)?;
+    Ok(decoded.filter(|facts| **facts != TlsFacts::default()))
 }
 
 /// Facts of the last HTTP exchange of an attempt, with the redirects that led to it.
@@ -314,13 +314,13 @@ pub struct PingFacts {
 }
 
 impl Failure {
-    /// Creates the failure of an attempt whose timeout passed in `phase`, after `after`.
+    /// Creates the failure of an attempt whose timeout passed in `phase`, after `timeout`.
     #[must_use]
-    pub fn timed_out(phase: Phase, after: Duration) -> Self {
+    pub fn timed_out(phase: Phase, timeout: Duration) -> Self {
         Self::new(
             phase,
             super::failure::FailureKind::TimedOut,
-            format!("no data within {} s, in phase {}", after.as_secs_f64(), phase.name()),
+            format!("no data within {} s, in phase {}", timeout.as_secs_f64(), phase.name()),
         )
     }
 }

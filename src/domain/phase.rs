@@ -119,14 +119,14 @@ impl Default for Phases {
 
 impl Phases {
     /// Sets the duration of `phase`.
-    pub fn set(&mut self, phase: Phase, took: Duration) {
+    pub fn set(&mut self, phase: Phase, duration: Duration) {
         self.0[phase as usize] =
-            u32::try_from(took.as_micros()).unwrap_or(NOT_REACHED - 1).min(NOT_REACHED - 1);
+            u32::try_from(duration.as_micros()).unwrap_or(NOT_REACHED - 1).min(NOT_REACHED - 1);
     }
 
     /// Adds to the duration of `phase`, for a phase with several parts or hops.
-    pub fn add(&mut self, phase: Phase, took: Duration) {
-        self.set(phase, took + self.duration(phase).unwrap_or_default());
+    pub fn add(&mut self, phase: Phase, duration: Duration) {
+        self.set(phase, duration + self.duration(phase).unwrap_or_default());
     }
 
     /// Adds every phase of `other`, for totals over redirect hops.
@@ -151,11 +151,11 @@ impl Phases {
     /// Returns the phases without those of [`Phase::COMMON`].
     #[must_use]
     pub fn without_common(&self) -> Self {
-        let mut rest = *self;
+        let mut uncommon = *self;
         for phase in Phase::COMMON {
-            rest.0[phase as usize] = NOT_REACHED;
+            uncommon.0[phase as usize] = NOT_REACHED;
         }
-        rest
+        uncommon
     }
 
     /// Whether no phase was reached.

@@ -65,7 +65,7 @@ impl NotificationMethod {
     /// Returns the method with this id.
     #[must_use]
     pub fn from_id(id: i64) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == id).map(|(method, ..)| *method)
+        Self::ALL.iter().find(|(_, method_id, _)| *method_id == id).map(|(method, ..)| *method)
     }
 }
 

@@ -21,10 +21,10 @@ pub fn from_utf8_lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// Truncates `text` to `max` characters, with an ellipsis where there were more.
+/// Truncates `text` to `max_chars` characters, with an ellipsis where there were more.
 #[must_use]
-pub fn truncate(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
+pub fn truncate(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
@@ -66,9 +66,9 @@ pub fn to_hex(bytes: &[u8]) -> String {
 
 /// Compares two secrets in a time that reveals nothing but their lengths.
 #[must_use]
-pub fn constant_time_eq(one: &str, other: &str) -> bool {
-    let differing = one.bytes().zip(other.bytes()).fold(0, |found, (a, b)| found | (a ^ b));
-    std::hint::black_box(differing) == 0 && one.len() == other.len()
+pub fn constant_time_eq(left: &str, right: &str) -> bool {
+    let differing_bits = left.bytes().zip(right.bytes()).fold(0, |found, (a, b)| found | (a ^ b));
+    std::hint::black_box(differing_bits) == 0 && left.len() == right.len()
 }
 
 #[cfg(test)]

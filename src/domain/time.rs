@@ -38,21 +38,21 @@ impl Timestamp {
     /// Parses an RFC 3339 text; `None` when it is not one or lies outside of the calendar.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        text.parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_microsecond()))
+        text.parse::<jiff::Timestamp>().ok().map(|parsed| Self(parsed.as_microsecond()))
     }
 }
 
 impl Add<Duration> for Timestamp {
     type Output = Self;
-    fn add(self, by: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
 }
 
 impl Sub<Duration> for Timestamp {
     type Output = Self;
-    fn sub(self, by: Duration) -> Self {
-        Self(self.0.saturating_sub(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
 }
 

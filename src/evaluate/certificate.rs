@@ -45,16 +45,16 @@ impl ExpiryRule {
             Self::Expired => 0,
             Self::Expiring { days } => days,
         };
-        let own = tls.certificates.first()?;
-        if own.not_after < now {
-            return Some(ExpiryFinding::Expired(expired_failure(own, now)));
+        let leaf = tls.certificates.first()?;
+        if leaf.not_after < now {
+            return Some(ExpiryFinding::Expired(expired_failure(leaf, now)));
         }
-        let next = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
-        let next = next.min_by_key(|certificate| certificate.not_after)?;
-        let left = next.not_after.since(now);
-        (left < Duration::from_secs(86_400 * u64::from(days))).then(|| ExpiryFinding::Expiring {
-            sha256: next.sha256.clone(),
-            message: expiring_message(next, left),
+        let next_to_expire = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
+        let next_to_expire = next_to_expire.min_by_key(|certificate| certificate.not_after)?;
+        let remaining = next_to_expire.not_after.since(now);
+        (remaining < Duration::from_secs(86_400 * u64::from(days))).then(|| ExpiryFinding::Expiring {
+            sha256: next_to_expire.sha256.clone(),
+            message: expiring_message(next_to_expire, remaining),
         })
     }
 
@@ -65,8 +65,8 @@ impl ExpiryRule {
         match self.evaluate(tls, now)? {
             ExpiryFinding::Expired(_) => tls.certificates.first(),
             ExpiryFinding::Expiring { .. } => {
-                let ahead = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
-                ahead.min_by_key(|certificate| certificate.not_after)
+                let unexpired = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
+                unexpired.min_by_key(|certificate| certificate.not_after)
             }
         }
     }
@@ -82,12 +82,12 @@ fn expired_failure(certificate: &Certificate, now: Timestamp) -> Failure {
     Failure::new(Phase::Validate, FailureKind::CertificateExpired, detail)
 }
 
-fn expiring_message(certificate: &Certificate, left: Duration) -> String {
+fn expiring_message(certificate: &Certificate, remaining: Duration) -> String {
     format!(
         "the certificate `{}` expires {}, in {}",
         certificate.subject,
         certificate.not_after,
-        format_days(left)
+        format_days(remaining)
     )
 }
 

@@ -51,30 +51,30 @@ impl KeywordRule {
     /// # Errors
     /// [`KeywordError`] when the pattern is not a valid regular expression, or takes too much memory.
     pub fn compile(self) -> Result<CompiledKeyword, KeywordError> {
-        let source = match self.match_type {
+        let expression = match self.match_type {
             KeywordSyntax::PlainText if self.normalize_spaces => {
                 regex_syntax::escape(&whitespace::normalize(&self.pattern))
             }
             KeywordSyntax::PlainText => regex_syntax::escape(&self.pattern),
             KeywordSyntax::RegularExpression => self.pattern.clone(),
         };
-        let tree = ParserBuilder::new()
+        let syntax_tree = ParserBuilder::new()
             .dot_matches_new_line(true)
             .case_insensitive(!self.match_case)
             .build()
-            .parse(&source)
+            .parse(&expression)
             .map_err(|error| KeywordError::new(&error.to_string()))?;
-        let tree = with_word_boundaries(self.whole_word, rewrite_whitespace(&self, &tree));
-        let regex = RegexBuilder::new(&tree.to_string())
+        let syntax_tree = with_word_boundaries(self.whole_word, rewrite_whitespace(&self, &syntax_tree));
+        let regex = RegexBuilder::new(&syntax_tree.to_string())
             .size_limit(MAX_COMPILED_BYTES)
             .dfa_size_limit(MAX_COMPILED_BYTES)
             .build()
             .map_err(|error| KeywordError::new(&error.to_string()))?;
         // For a plain pattern without a space, folding the text makes no difference.
-        let normalizes = self.normalize_spaces
+        let normalizes_spaces = self.normalize_spaces
             && (self.match_type == KeywordSyntax::RegularExpression
                 || whitespace::contains_whitespace(&self.pattern));
-        Ok(CompiledKeyword { rule: self, regex, normalizes_spaces: normalizes })
+        Ok(CompiledKeyword { rule: self, regex, normalizes_spaces })
     }
 }
 
@@ -88,8 +88,8 @@ pub struct KeywordError {
 impl KeywordError {
     /// Keeps the last line of the `regex` crate's report, which is the reason; the lines before it show the position.
     fn new(report: &str) -> Self {
-        let last = report.lines().last().unwrap_or(report);
-        Self { message: last.trim_start_matches("error: ").to_owned() }
+        let reason = report.lines().last().unwrap_or(report);
+        Self { message: reason.trim_start_matches("error: ").to_owned() }
     }
 }
 
@@ -130,11 +130,11 @@ impl CompiledKeyword {
             (true, true) => FailureKind::ForbiddenKeywordFound,
             _ => return None,
         };
-        let what = match self.rule.match_type {
+        let pattern_kind = match self.rule.match_type {
             KeywordSyntax::PlainText => "text",
             KeywordSyntax::RegularExpression => "expression",
         };
-        let detail = format!("{what} `{}` in {} bytes of source text", self.rule.pattern, text.len());
+        let detail = format!("{pattern_kind} `{}` in {} bytes of source text", self.rule.pattern, text.len());
         Some(Failure::new(Phase::Validate, kind, detail))
     }
 }
@@ -178,8 +178,8 @@ fn rewrite_whitespace(rule: &KeywordRule, tree: &Hir) -> Hir {
 fn rewrite_literal_whitespace(rule: &KeywordRule, text: &str) -> Hir {
     let mut parts = Vec::new();
     if rule.normalize_spaces {
-        let folded = whitespace::normalize(text);
-        for token in whitespace::tokenize(&folded) {
+        let normalized = whitespace::normalize(text);
+        for token in whitespace::tokenize(&normalized) {
             parts.push(match token {
                 TextToken::Text(text) => Hir::literal(text.as_bytes()),
                 TextToken::Space | TextToken::LineBreak if rule.line_wrap => char_class(&[' ', '\n']),

@@ -37,14 +37,18 @@ pub struct PageComparisonRule {
 pub struct PageBaseline(BTreeMap<Box<str>, Option<u64>>);
 
 impl PageBaseline {
-    /// Builds the baseline of `page`, which follows `before`; `None` when the page was not loaded completely.
+    /// Builds the baseline of `page`, which follows `previous`; `None` when the page was not loaded completely.
     #[must_use]
-    pub fn from_page(page: &PageLoad, before: Option<&Self>) -> Option<Self> {
+    pub fn from_page(page: &PageLoad, previous: Option<&Self>) -> Option<Self> {
         is_complete(page).then(|| {
-            let known = |url: &str| before.and_then(|before| before.0.get(url).copied().flatten());
+            let previous_bytes =
+                |url: &str| previous.and_then(|previous| previous.0.get(url).copied().flatten());
             let objects = page.objects.iter().map(|object| {
-                let bytes =
-                    if object.failure.is_none() { Some(object.body_bytes) } else { known(&object.url) };
+                let bytes = if object.failure.is_none() {
+                    Some(object.body_bytes)
+                } else {
+                    previous_bytes(&object.url)
+                };
                 (object.url.as_str().into(), bytes)
             });
             Self(objects.collect())
@@ -61,33 +65,33 @@ impl PageBaseline {
 fn is_complete(page: &PageLoad) -> bool {
     let references_others = |kind| matches!(kind, PageObjectKind::StyleSheet | PageObjectKind::Frame);
     let is_timeout = |kind: FailureKind| kind == FailureKind::TimedOut;
-    let cut = page.objects.iter().any(|object| {
+    let is_cut_short = page.objects.iter().any(|object| {
         object
             .failure
             .as_ref()
             .is_some_and(|failure| references_others(object.kind) || is_timeout(failure.kind))
     });
-    page.unlisted_objects == 0 && !cut
+    page.unlisted_objects == 0 && !is_cut_short
 }
 
-/// Returns how `page` differs from `before` by `rule`: missing objects first, then new ones, then changed sizes.
+/// Returns how `page` differs from `baseline` by `rule`: missing objects first, then new ones, then changed sizes.
 #[must_use]
 pub fn compare_with_baseline(
-    before: &PageBaseline,
+    baseline: &PageBaseline,
     page: &PageLoad,
     rule: &PageComparisonRule,
 ) -> Vec<PageObjectChange> {
     let mut changes = Vec::new();
     if rule.reports_missing_and_new && is_complete(page) {
-        let now: BTreeSet<&str> = page.objects.iter().map(|object| object.url.as_str()).collect();
-        let missing = before.0.iter().filter(|(url, _)| !now.contains(&***url));
+        let current: BTreeSet<&str> = page.objects.iter().map(|object| object.url.as_str()).collect();
+        let missing = baseline.0.iter().filter(|(url, _)| !current.contains(&***url));
         changes.extend(missing.map(|(url, bytes)| PageObjectChange {
             status: Status::OBJECT_MISSING,
             url: url.to_string(),
             previous_bytes: *bytes,
             current_bytes: None,
         }));
-        let new = page.objects.iter().filter(|object| !before.0.contains_key(object.url.as_str()));
+        let new = page.objects.iter().filter(|object| !baseline.0.contains_key(object.url.as_str()));
         changes.extend(new.map(|object| PageObjectChange {
             status: Status::OBJECT_NEW,
             url: object.url.clone(),
@@ -98,15 +102,15 @@ pub fn compare_with_baseline(
     if rule.reports_sizes {
         let loaded = page.objects.iter().filter(|object| object.failure.is_none());
         changes.extend(loaded.filter_map(|object| {
-            let then = before.0.get(object.url.as_str()).copied().flatten()?;
-            let now = object.body_bytes;
-            let differs =
-                u128::from(now.abs_diff(then)) * 100 > u128::from(then) * u128::from(rule.tolerance_percent);
+            let previous_bytes = baseline.0.get(object.url.as_str()).copied().flatten()?;
+            let current = object.body_bytes;
+            let differs = u128::from(current.abs_diff(previous_bytes)) * 100
+                > u128::from(previous_bytes) * u128::from(rule.tolerance_percent);
             differs.then(|| PageObjectChange {
                 status: Status::OBJECT_SIZE_CHANGED,
                 url: object.url.clone(),
-                previous_bytes: Some(then),
-                current_bytes: Some(now),
+                previous_bytes: Some(previous_bytes),
+                current_bytes: Some(current),
             })
         }));
     }
@@ -121,22 +125,23 @@ pub fn changes_failure(changes: &[PageObjectChange]) -> Option<Failure> {
         Status::OBJECT_NEW => FailureKind::PageObjectNew,
         _ => FailureKind::PageObjectResized,
     };
-    let sorts = [
+    let categories = [
         (Status::OBJECT_MISSING, "missing"),
         (Status::OBJECT_NEW, "new"),
         (Status::OBJECT_SIZE_CHANGED, "of another size"),
     ];
     let descriptions: Vec<String> =
-        sorts.iter().filter_map(|(status, text)| describe_changes(changes, *status, text)).collect();
+        categories.iter().filter_map(|(status, text)| describe_changes(changes, *status, text)).collect();
     Some(Failure::new(Phase::Validate, kind, descriptions.join("; ")))
 }
 
-fn describe_changes(changes: &[PageObjectChange], status: Status, text: &str) -> Option<String> {
+fn describe_changes(changes: &[PageObjectChange], status: Status, label: &str) -> Option<String> {
     let matching: Vec<&PageObjectChange> = changes.iter().filter(|change| change.status == status).collect();
-    let names: Vec<String> =
+    let descriptions: Vec<String> =
         matching.iter().take(MAX_NAMED_OBJECTS).map(|change| describe_change(change)).collect();
-    let more = if matching.len() > MAX_NAMED_OBJECTS { ", …" } else { "" };
-    (!matching.is_empty()).then(|| format!("{} {text}: {}{more}", matching.len(), names.join(", ")))
+    let ellipsis = if matching.len() > MAX_NAMED_OBJECTS { ", …" } else { "" };
+    (!matching.is_empty())
+        .then(|| format!("{} {label}: {}{ellipsis}", matching.len(), descriptions.join(", ")))
 }
 
 fn describe_change(change: &PageObjectChange) -> String {
@@ -145,7 +150,7 @@ fn describe_change(change: &PageObjectChange) -> String {
         None => change.url.clone(),
     };
     match (change.previous_bytes, change.current_bytes) {
-        (Some(before), Some(now)) => format!("`{url}` ({before} to {now} bytes)"),
+        (Some(previous), Some(current)) => format!("`{url}` ({previous} to {current} bytes)"),
         _ => format!("`{url}`"),
     }
 }

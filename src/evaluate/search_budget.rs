@@ -55,22 +55,22 @@ impl<'a> SearchBudget<'a> {
         let Some(remaining) = self.remaining_time.as_ref().filter(|_| !self.is_exhausted()) else {
             return !self.is_exhausted();
         };
-        let mut bytes = FIRST_CHUNK_BYTES;
-        let mut before = remaining();
-        while bytes < text.len() && !before.is_zero() {
-            let next = bytes.saturating_mul(CHUNK_GROWTH).min(text.len());
+        let mut chunk_bytes = FIRST_CHUNK_BYTES;
+        let mut remaining_before = remaining();
+        while chunk_bytes < text.len() && !remaining_before.is_zero() {
+            let next_chunk_bytes = chunk_bytes.saturating_mul(CHUNK_GROWTH).min(text.len());
             // The result is discarded: the part ends where the text does not.
-            let _ = regex.is_match(&text[..text.floor_char_boundary(bytes)]);
-            let after = remaining();
-            let took = before.saturating_sub(after);
-            if took.mul_f64(next as f64 / bytes as f64) > after {
-                before = Duration::ZERO;
+            let _ = regex.is_match(&text[..text.floor_char_boundary(chunk_bytes)]);
+            let remaining_after = remaining();
+            let elapsed = remaining_before.saturating_sub(remaining_after);
+            if elapsed.mul_f64(next_chunk_bytes as f64 / chunk_bytes as f64) > remaining_after {
+                remaining_before = Duration::ZERO;
             } else {
-                (bytes, before) = (next, after);
+                (chunk_bytes, remaining_before) = (next_chunk_bytes, remaining_after);
             }
         }
-        self.is_exhausted.set(before.is_zero());
-        !before.is_zero()
+        self.is_exhausted.set(remaining_before.is_zero());
+        !remaining_before.is_zero()
     }
 }
 

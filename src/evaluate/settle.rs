@@ -89,33 +89,39 @@ impl LocationOutcome {
 /// Verification status 70 clears the failure; every other one lets it stand, so that trouble with verification hides
 /// nothing.
 #[must_use]
-pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, verification: Option<Status>) -> Settlement {
-    if outcomes.iter().any(|part| part.outcome == Outcome::Blackout) {
+pub fn settle(
+    outcomes: &[LocationOutcome],
+    policy: &SettlePolicy,
+    verification: Option<Status>,
+) -> Settlement {
+    if outcomes.iter().any(|outcome| outcome.outcome == Outcome::Blackout) {
         return Settlement::Blackout;
     }
     let conclusive: Vec<usize> = positions_where(outcomes, LocationOutcome::is_conclusive);
     let failing: Vec<usize> = positions_where(outcomes, LocationOutcome::is_failure);
-    let Some(&first) = conclusive.first() else { return Settlement::NoData };
-    let home = conclusive.iter().copied().find(|&at| outcomes[at].location_id == rule.home_location);
-    if rule.location_mode == LocationMode::Primary && home.is_none() {
+    let Some(&first_conclusive) = conclusive.first() else { return Settlement::NoData };
+    let home_index =
+        conclusive.iter().copied().find(|&index| outcomes[index].location_id == policy.home_location);
+    if policy.location_mode == LocationMode::Primary && home_index.is_none() {
         return Settlement::NoData;
     }
-    let deciding_home = if rule.location_mode == LocationMode::Primary { home } else { None };
+    let deciding_home_index = if policy.location_mode == LocationMode::Primary { home_index } else { None };
     if failing.is_empty() || verification == Some(Status::VERIFICATION_NO_ERROR) {
-        return Settlement::Passed { cause: deciding_home.unwrap_or(first) };
+        return Settlement::Passed { cause: deciding_home_index.unwrap_or(first_conclusive) };
     }
-    let passing = conclusive.iter().copied().find(|at| !failing.contains(at));
-    let tolerated = Settlement::Tolerated { cause: deciding_home.or(passing).unwrap_or(first) };
-    let enough = |needed: usize| failing.len() >= needed.clamp(1, conclusive.len());
-    match rule.location_mode {
-        LocationMode::Primary => match home.filter(|at| failing.contains(at)) {
-            Some(home) => confirm_failure(outcomes, &failing, home, verification),
+    let passing_index = conclusive.iter().copied().find(|index| !failing.contains(index));
+    let tolerated =
+        Settlement::Tolerated { cause: deciding_home_index.or(passing_index).unwrap_or(first_conclusive) };
+    let has_failing = |needed: usize| failing.len() >= needed.clamp(1, conclusive.len());
+    match policy.location_mode {
+        LocationMode::Primary => match home_index.filter(|index| failing.contains(index)) {
+            Some(home_index) => confirm_failure(outcomes, &failing, home_index, verification),
             None => tolerated,
         },
         LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], verification),
         LocationMode::GlobalNotify => failed_without_confirmation(failing[0]),
-        LocationMode::RoundRobin if enough(2) => failed_without_confirmation(failing[0]),
-        LocationMode::MultiPop if enough(rule.quorum.required_failures(conclusive.len())) => {
+        LocationMode::RoundRobin if has_failing(2) => failed_without_confirmation(failing[0]),
+        LocationMode::MultiPop if has_failing(policy.quorum.required_failures(conclusive.len())) => {
             failed_without_confirmation(failing[0])
         }
         LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
@@ -131,21 +137,23 @@ impl Quorum {
     }
 }
 
-fn failed_without_confirmation(cause: usize) -> Settlement {
-    Settlement::Failed { cause, confirmed_by_index: None }
+fn failed_without_confirmation(cause_index: usize) -> Settlement {
+    Settlement::Failed { cause: cause_index, confirmed_by_index: None }
 }
 
 /// Settles a failure that needs confirmation: by another location that failed too, or by verification.
 fn confirm_failure(
     outcomes: &[LocationOutcome],
     failing: &[usize],
-    cause: usize,
+    cause_index: usize,
     verification: Option<Status>,
 ) -> Settlement {
-    let confirming = failing.iter().copied().find(|&at| at != cause);
-    match (confirming, verification) {
-        (None, None) if is_verifiable(outcomes[cause].status) => Settlement::NeedsVerification { cause },
-        _ => Settlement::Failed { cause, confirmed_by_index: confirming },
+    let confirming_index = failing.iter().copied().find(|&at| at != cause_index);
+    match (confirming_index, verification) {
+        (None, None) if is_verifiable(outcomes[cause_index].status) => {
+            Settlement::NeedsVerification { cause: cause_index }
+        }
+        _ => Settlement::Failed { cause: cause_index, confirmed_by_index: confirming_index },
     }
 }
 
@@ -161,5 +169,5 @@ fn is_own_fault(status: Status) -> bool {
 }
 
 fn positions_where(outcomes: &[LocationOutcome], predicate: fn(&LocationOutcome) -> bool) -> Vec<usize> {
-    outcomes.iter().enumerate().filter(|(_, part)| predicate(part)).map(|(at, _)| at).collect()
+    outcomes.iter().enumerate().filter(|(_, outcome)| predicate(outcome)).map(|(index, _)| index).collect()
 }

@@ -93,19 +93,19 @@ impl Template {
     /// Parses `text` for the context `context`.
     #[must_use]
     pub fn new(text: &str, context: EscapeContext) -> Self {
-        let mut before = PrecedingText::default();
-        let part = |source_part: TemplatePart<'_>| match source_part {
+        let mut preceding = PrecedingText::default();
+        let compile_part = |source_part: TemplatePart<'_>| match source_part {
             TemplatePart::Text(text) => {
-                before.append(text);
+                preceding.append(text);
                 CompiledPart::Text(text.into())
             }
             TemplatePart::Placeholder(name) => {
-                let escape = before.escape_for(context);
-                before.has_text = true;
+                let escape = preceding.escape_for(context);
+                preceding.has_text = true;
                 CompiledPart::Placeholder(name.into(), escape)
             }
         };
-        Self { parts: parse_template(text).into_iter().map(part).collect(), context }
+        Self { parts: parse_template(text).into_iter().map(compile_part).collect(), context }
     }
 
     /// Whether there are placeholders.
@@ -175,8 +175,8 @@ impl PrecedingText {
     fn append(&mut self, text: &str) {
         let mut rest = text;
         let scheme = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']));
-        if let Some((_, behind)) = scheme {
-            rest = behind;
+        if let Some((_, after_scheme)) = scheme {
+            rest = after_scheme;
         }
         self.host_ended |= rest.contains(['/', '?', '#']);
         self.path_ended |= rest.contains(['?', '#']);
@@ -232,8 +232,8 @@ impl Variables {
     /// Creates the built-in variables of an attempt that starts at `now`; `random` is the source of random values.
     #[must_use]
     pub fn new(now: Timestamp, random: u128) -> Self {
-        let (set, protected) = (Vec::new(), Vec::new());
-        Self { values: set, secret_names: protected, now, random, built_in: OnceLock::new() }
+        let (values, secret_names) = (Vec::new(), Vec::new());
+        Self { values, secret_names, now, random, built_in: OnceLock::new() }
     }
 
     fn built_in(&self) -> &[(&'static str, String); 5] {
@@ -260,11 +260,11 @@ impl Variables {
     /// Returns the value of `name`; the name of a built-in variable includes the `$`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        let set = self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let step_value = self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
-        match set {
+        match step_value {
             None if name.starts_with('$') => built_in().map(|(_, value)| value.as_str()),
-            set => set,
+            step_value => step_value,
         }
     }
 
@@ -276,15 +276,15 @@ impl Variables {
     /// Returns the secret values, which are stored nowhere: those of protected variables, and of variables whose names
     /// suggest credentials, such as `token`.
     pub fn secret_values(&self) -> impl Iterator<Item = &str> {
-        let secret = |name: &String| is_sensitive_variable(name) || self.secret_names.contains(name);
-        self.values.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
+        let is_secret = |name: &String| is_sensitive_variable(name) || self.secret_names.contains(name);
+        self.values.iter().filter(move |(name, _)| is_secret(name)).map(|(_, value)| value.as_str())
     }
 }
 
 /// Formats a UUID of version 4 (RFC 9562 5.4).
 fn uuid(random: u128) -> String {
-    let marked = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let digits = format!("{marked:032x}");
+    let versioned = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{versioned:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 

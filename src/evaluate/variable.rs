@@ -63,8 +63,8 @@ impl VariableExtractor {
     /// [`AssertionError`] when the property does not suit the source.
     pub fn new(settings: &VariableSettings) -> Result<Self, AssertionError> {
         let VariableSettings { name, property, source } = settings;
-        let found = if source.is_empty() { None } else { Some(Extraction::new(source, property)?) };
-        let lookup = match found {
+        let extraction = if source.is_empty() { None } else { Some(Extraction::new(source, property)?) };
+        let lookup = match extraction {
             Some(Extraction::Lookup(lookup)) => Some(Box::new(lookup)),
             _ => None,
         };
@@ -110,24 +110,24 @@ impl VariableExtractor {
     /// the property requires.
     pub fn extract(&self, response: &ParsedResponse<'_>, content_type: &str) -> Result<String, Failure> {
         let source = self.source_for(content_type);
-        let first = |lookup: &Lookup| {
+        let first_node_text = |lookup: &Lookup| {
             lookup.select(response).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
         };
         let value = if let Some(lookup) = &self.lookup {
-            first(lookup)
+            first_node_text(lookup)
         } else {
-            let found = Extraction::new(source, &self.property);
-            match found.map_err(|error| self.missing_failure(source, &error.to_string()))? {
+            let extraction = Extraction::new(source, &self.property);
+            match extraction.map_err(|error| self.missing_failure(source, &error.to_string()))? {
                 Extraction::Regex(regex)
                     if !response.search_budget.has_time_to_search(&regex, response.body_text) =>
                 {
                     Err("there was no time to search for it".to_owned())
                 }
-                Extraction::Regex(regex) => Ok(regex.captures(response.body_text).and_then(|found| {
-                    let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
+                Extraction::Regex(regex) => Ok(regex.captures(response.body_text).and_then(|extraction| {
+                    let group = if extraction.len() > 1 { extraction.get(1) } else { extraction.get(0) };
                     group.map(|group| group.as_str().to_owned())
                 })),
-                Extraction::Lookup(lookup) => first(&lookup),
+                Extraction::Lookup(lookup) => first_node_text(&lookup),
             }
         };
         match value {

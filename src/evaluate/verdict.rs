@@ -14,12 +14,12 @@ pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {
         .enumerate()
         .filter_map(|(index, attempt)| attempt.failure.as_ref().map(|failure| (index, failure)))
         .collect();
-    if let Some(passed) = attempts.iter().rfind(|attempt| attempt.failure.is_none()) {
-        return passed_verdict(passed, &failures);
+    if let Some(passed_attempt) = attempts.iter().rfind(|attempt| attempt.failure.is_none()) {
+        return passed_verdict(passed_attempt, &failures);
     }
-    let cancelled = failures.iter().rposition(|(_, failure)| failure.kind == FailureKind::Cancelled);
-    let not_own_fault = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Vigie);
-    match (cancelled, not_own_fault) {
+    let cancelled_index = failures.iter().rposition(|(_, failure)| failure.kind == FailureKind::Cancelled);
+    let target_failure_index = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Vigie);
+    match (cancelled_index, target_failure_index) {
         (Some(index), _) => failed_verdict(Outcome::Unknown, index, &failures),
         (None, Some(index)) => failed_verdict(Outcome::Error, index, &failures),
         (None, None) if failures.is_empty() => no_attempt_verdict(),
@@ -27,25 +27,32 @@ pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {
     }
 }
 
-fn passed_verdict(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
-    let counting = || passed.warnings.iter().filter(|warning| warning.kind.affects_outcome());
-    let outcome =
-        if failures.is_empty() && counting().next().is_none() { Outcome::Ok } else { Outcome::Warning };
-    let status = counting().find_map(Warning::status).unwrap_or(Status::OK);
+fn passed_verdict(passed_attempt: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
+    let outcome_warnings = || passed_attempt.warnings.iter().filter(|warning| warning.kind.affects_outcome());
+    let outcome = if failures.is_empty() && outcome_warnings().next().is_none() {
+        Outcome::Ok
+    } else {
+        Outcome::Warning
+    };
+    let status = outcome_warnings().find_map(Warning::status).unwrap_or(Status::OK);
     let warning_status = failures.first().map(|(_, failure)| failure.status());
     let mut reasons = format_failures(failures, true);
-    reasons.extend(counting().map(|warning| warning.detail.clone()));
+    reasons.extend(outcome_warnings().map(|warning| warning.detail.clone()));
     reasons.extend(
-        passed.warnings.iter().filter(|w| !w.kind.affects_outcome()).map(|warning| warning.detail.clone()),
+        passed_attempt
+            .warnings
+            .iter()
+            .filter(|w| !w.kind.affects_outcome())
+            .map(|warning| warning.detail.clone()),
     );
     Verdict { outcome, status, warning_status, reasons }
 }
 
-fn failed_verdict(outcome: Outcome, deciding: usize, failures: &[(usize, &Failure)]) -> Verdict {
+fn failed_verdict(outcome: Outcome, deciding_index: usize, failures: &[(usize, &Failure)]) -> Verdict {
     let mut ordered = failures.to_vec();
-    let decided = ordered.remove(deciding);
-    let status = decided.1.status();
-    ordered.insert(0, decided);
+    let deciding_failure = ordered.remove(deciding_index);
+    let status = deciding_failure.1.status();
+    ordered.insert(0, deciding_failure);
     Verdict { outcome, status, warning_status: None, reasons: format_failures(&ordered, failures.len() > 1) }
 }
 
@@ -55,12 +62,12 @@ fn no_attempt_verdict() -> Verdict {
 }
 
 /// Formats the failures, numbered by attempt if there were several.
-fn format_failures(failures: &[(usize, &Failure)], numbered: bool) -> Vec<String> {
+fn format_failures(failures: &[(usize, &Failure)], is_numbered: bool) -> Vec<String> {
     failures
         .iter()
         .map(
             |(index, failure)| {
-                if numbered { format!("attempt {}: {failure}", index + 1) } else { failure.to_string() }
+                if is_numbered { format!("attempt {}: {failure}", index + 1) } else { failure.to_string() }
             },
         )
         .collect()

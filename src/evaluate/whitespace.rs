@@ -19,26 +19,26 @@ pub(super) enum TextToken<'a> {
 /// Folds every run of white space (including no-break spaces, as characters and as HTML entities) into one character: a
 /// line break when the run has one, else a space.
 pub(super) fn normalize(text: &str) -> Cow<'_, str> {
-    let mut folded = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    while let Some((start, end, has_break)) = next_whitespace_run(text, at) {
-        let replacement = if has_break { "\n" } else { " " };
+    let mut normalized = String::new();
+    let mut copied_until = 0;
+    let mut position = 0;
+    while let Some((start, end, has_line_break)) = next_whitespace_run(text, position) {
+        let replacement = if has_line_break { "\n" } else { " " };
         if &text[start..end] != replacement {
-            if folded.is_empty() {
-                folded.reserve(text.len());
+            if normalized.is_empty() {
+                normalized.reserve(text.len());
             }
-            folded.push_str(&text[copied..start]);
-            folded.push_str(replacement);
-            copied = end;
+            normalized.push_str(&text[copied_until..start]);
+            normalized.push_str(replacement);
+            copied_until = end;
         }
-        at = end;
+        position = end;
     }
-    if copied == 0 {
+    if copied_until == 0 {
         return Cow::Borrowed(text);
     }
-    folded.push_str(&text[copied..]);
-    Cow::Owned(folded)
+    normalized.push_str(&text[copied_until..]);
+    Cow::Owned(normalized)
 }
 
 /// Whether `text` has any white space.
@@ -49,16 +49,16 @@ pub(super) fn contains_whitespace(text: &str) -> bool {
 /// Splits `text` at its runs of white space.
 pub(super) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut tokens = Vec::new();
-    let mut at = 0;
-    while let Some((start, end, has_break)) = next_whitespace_run(text, at) {
-        if at < start {
-            tokens.push(TextToken::Text(&text[at..start]));
+    let mut position = 0;
+    while let Some((start, end, has_line_break)) = next_whitespace_run(text, position) {
+        if position < start {
+            tokens.push(TextToken::Text(&text[position..start]));
         }
-        tokens.push(if has_break { TextToken::LineBreak } else { TextToken::Space });
-        at = end;
+        tokens.push(if has_line_break { TextToken::LineBreak } else { TextToken::Space });
+        position = end;
     }
-    if at < text.len() {
-        tokens.push(TextToken::Text(&text[at..]));
+    if position < text.len() {
+        tokens.push(TextToken::Text(&text[position..]));
     }
     tokens
 }
@@ -71,14 +71,14 @@ fn next_whitespace_run(text: &str, from: usize) -> Option<(usize, usize, bool)> 
         // Letters, digits and most of ASCII cannot begin white space: skip them without decoding.
         start += bytes[start..].iter().position(|&byte| byte <= b' ' || byte == b'&' || byte >= 0xc2)?;
         match leading_whitespace(&text[start..]) {
-            Some((length, is_break)) => {
+            Some((length, is_line_break)) => {
                 let mut end = start + length;
-                let mut has_break = is_break;
-                while let Some((length, is_break)) = leading_whitespace(&text[end..]) {
+                let mut has_line_break = is_line_break;
+                while let Some((length, is_line_break)) = leading_whitespace(&text[end..]) {
                     end += length;
-                    has_break |= is_break;
+                    has_line_break |= is_line_break;
                 }
-                return Some((start, end, has_break));
+                return Some((start, end, has_line_break));
             }
             None => start += text[start..].chars().next().map_or(1, char::len_utf8),
         }
@@ -94,8 +94,8 @@ fn leading_whitespace(text: &str) -> Option<(usize, bool)> {
             .map(|entity| (entity.len(), false));
     }
     let first = text.chars().next()?;
-    let is_break = matches!(first, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    first.is_whitespace().then_some((first.len_utf8(), is_break))
+    let is_line_break = matches!(first, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    first.is_whitespace().then_some((first.len_utf8(), is_line_break))
 }
 
 #[cfg(test)]

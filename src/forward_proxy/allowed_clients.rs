@@ -21,27 +21,37 @@ impl AllowedClients {
         Self::LocalUser(nix::unistd::geteuid().as_raw())
     }
 
-    /// Whether the connection from `client` to `proxy` is served.
-    pub(super) async fn allows_connection(&self, client: SocketAddr, proxy: SocketAddr) -> bool {
+    /// Whether the connection from `client_address` to `proxy_address` is served.
+    pub(super) async fn allows_connection(
+        &self,
+        client_address: SocketAddr,
+        proxy_address: SocketAddr,
+    ) -> bool {
         match self {
             Self::Networks(allowed) => {
-                allowed.iter().any(|network| network.contains(client.ip().to_canonical()))
+                allowed.iter().any(|network| network.contains(client_address.ip().to_canonical()))
             }
             Self::LocalUser(uid) => {
-                let table = if client.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
-                let table = tokio::fs::read_to_string(table).await.unwrap_or_default();
-                socket_owner_uid(&table, client, proxy) == Some(*uid)
+                let socket_table =
+                    if client_address.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
+                let socket_table = tokio::fs::read_to_string(socket_table).await.unwrap_or_default();
+                socket_owner_uid(&socket_table, client_address, proxy_address) == Some(*uid)
             }
         }
     }
 }
 
-/// Returns the user of the socket that is bound to `local` and connected to `remote`.
-fn socket_owner_uid(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
-    let (local, remote) = (format_proc_net_address(local), format_proc_net_address(remote));
-    table.lines().find_map(|line| {
+/// Returns the user of the socket that is bound to `local_address` and connected to `remote_address`.
+fn socket_owner_uid(
+    socket_table: &str,
+    local_address: SocketAddr,
+    remote_address: SocketAddr,
+) -> Option<u32> {
+    let (local_address, remote_address) =
+        (format_proc_net_address(local_address), format_proc_net_address(remote_address));
+    socket_table.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
-        let matches = fields.next() == Some(&local) && fields.next() == Some(&remote);
+        let matches = fields.next() == Some(&local_address) && fields.next() == Some(&remote_address);
         // The fields before the user are the state, the queues, the timer and the retransmissions.
         if matches { fields.nth(4)?.parse().ok() } else { None }
     })

@@ -55,12 +55,12 @@ fn parse_host_pattern(text: &str) -> Result<String, HostPatternError> {
         return Err(HostPatternError(text.to_owned()));
     }
     // A browser requests names in their ASCII form (RFC 5890).
-    let ascii = match url::Host::parse(name) {
+    let ascii_host = match url::Host::parse(name) {
         Ok(host) => host.to_string(),
         Err(_) => return Err(HostPatternError(text.to_owned())),
     };
     let prefix = if text.starts_with("*.") { "*." } else { "" };
-    Ok(format!("{prefix}{}", normalize_host(&ascii)))
+    Ok(format!("{prefix}{}", normalize_host(&ascii_host)))
 }
 
 /// Returns `host` in lower case, without brackets and without the dot of the root.

@@ -40,31 +40,31 @@ pub(super) enum Tunnel {
 impl BrowserConnection<'_> {
     /// Connects to `host`, unless it is blocked or the egress policy denies it.
     pub(super) async fn connect_target(&self, host: &str, port: u16) -> Result<TcpStream, ProxyError> {
-        let rules = &self.proxy.config;
-        let reject = |status, failure: Failure| {
+        let config = &self.proxy.config;
+        let record_and_reject = |status, failure: Failure| {
             self.proxy.target_log.record_failure(host, port, &failure);
             ProxyError { status, reason: failure.to_string() }
         };
-        if let Some(rule) = rules.blocked_hosts.matching_pattern(host) {
-            let detail = format!("`{host}` is blocked by `{rule}`");
+        if let Some(pattern) = config.blocked_hosts.matching_pattern(host) {
+            let detail = format!("`{host}` is blocked by `{pattern}`");
             let failure = Failure::new(Phase::Prepare, FailureKind::NavigationFailed, detail);
-            return Err(reject(StatusCode::FORBIDDEN, failure));
+            return Err(record_and_reject(StatusCode::FORBIDDEN, failure));
         }
         let mut endpoint = Endpoint::new(host, port);
-        (endpoint.address_family, endpoint.proxy_id) = (rules.address_family, rules.upstream_proxy_id);
+        (endpoint.address_family, endpoint.proxy_id) = (config.address_family, config.upstream_proxy_id);
         let mut trace = ConnectionTrace::default();
-        let connected = self
+        let connect_result = self
             .location_net
             .connect(&endpoint, Deadline::within(HEAD_AND_CONNECT_TIMEOUT), &mut trace)
             .await;
-        let stream = connected.map_err(|failure| match failure.kind {
-            FailureKind::EgressDenied => reject(StatusCode::FORBIDDEN, failure),
-            _ => reject(StatusCode::BAD_GATEWAY, failure),
+        let stream = connect_result.map_err(|failure| match failure.kind {
+            FailureKind::EgressDenied => record_and_reject(StatusCode::FORBIDDEN, failure),
+            _ => record_and_reject(StatusCode::BAD_GATEWAY, failure),
         })?;
         if stream.peer_addr().is_ok_and(|peer| peer == self.proxy.listen_address) {
             let detail = "the target is the forward proxy of the browser itself";
             let failure = Failure::new(Phase::Connect, FailureKind::EgressDenied, detail);
-            return Err(reject(StatusCode::FORBIDDEN, failure));
+            return Err(record_and_reject(StatusCode::FORBIDDEN, failure));
         }
         self.proxy.target_log.record_connected(host, port, &trace);
         Ok(stream)
@@ -90,8 +90,8 @@ impl ProxyError {
     pub(super) fn to_response(&self) -> Response<ResponseBody> {
         let mut response = Response::new(text_body(&format!("{}\n", self.reason)));
         *response.status_mut() = self.status;
-        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-        response.headers_mut().insert(header::CONTENT_TYPE, plain);
+        let content_type = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, content_type);
         let reason = HeaderValue::from_str(&self.reason).unwrap_or(HeaderValue::from_static("refused"));
         response.headers_mut().insert(super::config::PROXY_ERROR_HEADER, reason);
         response

@@ -29,7 +29,7 @@ pub(super) async fn forward(
 ) -> Result<Response<ResponseBody>, ProxyError> {
     let (host, port) = parse_target(request.uri())?;
     let requested_protocols = requested_upgrade(request.headers());
-    let browser = requested_protocols.is_some().then(|| hyper::upgrade::on(&mut request));
+    let browser_upgrade = requested_protocols.is_some().then(|| hyper::upgrade::on(&mut request));
     rewrite_request(&mut request, requested_protocols.as_ref())?;
     if let Some(trace_context) = connection.proxy.trace_context_for(&host) {
         trace_context.inject(request.headers_mut());
@@ -53,20 +53,24 @@ pub(super) async fn forward(
         connection.proxy.target_log.record_failure(&host, port, &failure);
         ProxyError { status: StatusCode::BAD_GATEWAY, reason: failure.to_string() }
     })?;
-    let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
-    let accepted_protocols = requested_upgrade(response.headers()).filter(|_| switched);
+    let is_upgrade = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    let accepted_protocols = requested_upgrade(response.headers()).filter(|_| is_upgrade);
     strip_hop_by_hop(response.headers_mut());
     response.headers_mut().remove(super::config::PROXY_ERROR_HEADER);
-    if switched {
-        let Some((browser, accepted_protocols)) = browser.zip(accepted_protocols) else {
+    if is_upgrade {
+        let Some((browser_upgrade, accepted_protocols)) = browser_upgrade.zip(accepted_protocols) else {
             return Err(ProxyError {
                 status: StatusCode::BAD_GATEWAY,
                 reason: "the target switched protocols without a request".to_owned(),
             });
         };
-        let target = hyper::upgrade::on(&mut response);
+        let target_upgrade = hyper::upgrade::on(&mut response);
         set_upgrade_headers(response.headers_mut(), &accepted_protocols);
-        connection.set_pending_tunnel(Tunnel::Upgrade { browser, target, upstream });
+        connection.set_pending_tunnel(Tunnel::Upgrade {
+            browser: browser_upgrade,
+            target: target_upgrade,
+            upstream,
+        });
         return Ok(response.map(BodyExt::boxed_unsync));
     }
     *response.version_mut() = Version::HTTP_11;
@@ -79,11 +83,11 @@ async fn idle_or_new_upstream(
     host: &str,
     port: u16,
 ) -> Result<UpstreamConnection, ProxyError> {
-    let idle = connection.idle_upstream.lock().take();
-    if let Some(mut idle) = idle
-        && idle.can_serve(host, port).await
+    let idle_upstream = connection.idle_upstream.lock().take();
+    if let Some(mut idle_upstream) = idle_upstream
+        && idle_upstream.can_serve(host, port).await
     {
-        return Ok(idle);
+        return Ok(idle_upstream);
     }
     connect_upstream(connection, host, port).await
 }

@@ -14,8 +14,8 @@ pub(super) struct PrefixedStream<S> {
 }
 
 impl<S> PrefixedStream<S> {
-    pub(super) fn new(before: Bytes, inner: S) -> Self {
-        Self { prefix: before, inner }
+    pub(super) fn new(prefix: Bytes, inner: S) -> Self {
+        Self { prefix, inner }
     }
 }
 

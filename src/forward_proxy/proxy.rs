@@ -31,29 +31,30 @@ impl ForwardProxy {
     /// # Errors
     /// [`FailureKind::NoSocketLeft`] when no port is free, [`FailureKind::NotConfigured`] when the address does not belong
     /// to this host.
-    pub async fn bind(rules: ForwardProxyConfig) -> Result<Self, Failure> {
-        let failed = |kind, reason: &dyn std::fmt::Display| {
+    pub async fn bind(config: ForwardProxyConfig) -> Result<Self, Failure> {
+        let bind_failure = |kind, reason: &dyn std::fmt::Display| {
             let detail = format!(
                 "the forward proxy of the browser cannot listen on {}: {reason}",
-                rules.listen_address
+                config.listen_address
             );
             Failure::new(Phase::Prepare, kind, detail)
         };
         let listener =
-            TcpListener::bind((rules.listen_address, 0)).await.map_err(|error| match error.kind() {
-                std::io::ErrorKind::AddrNotAvailable => failed(FailureKind::NotConfigured, &error),
-                _ => failed(FailureKind::NoSocketLeft, &error),
+            TcpListener::bind((config.listen_address, 0)).await.map_err(|error| match error.kind() {
+                std::io::ErrorKind::AddrNotAvailable => bind_failure(FailureKind::NotConfigured, &error),
+                _ => bind_failure(FailureKind::NoSocketLeft, &error),
             })?;
-        let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocketLeft, &error))?;
-        let interceptor = rules.tls_interception.clone().map(TlsInterceptor::new).transpose()?;
-        let tracing = rules.trace_id.map(|id| Arc::new(TraceContext::new(id)));
+        let address =
+            listener.local_addr().map_err(|error| bind_failure(FailureKind::NoSocketLeft, &error))?;
+        let interceptor = config.tls_interception.clone().map(TlsInterceptor::new).transpose()?;
+        let trace_context = config.trace_id.map(|id| Arc::new(TraceContext::new(id)));
         Ok(Self {
             listener,
             listen_address: address,
-            config: rules,
+            config,
             target_log: TargetLog::default(),
             tls_interceptor: interceptor,
-            trace_context: tracing,
+            trace_context,
             _port_protection: protect_local_port(address.port()),
         })
     }
@@ -61,14 +62,14 @@ impl ForwardProxy {
     /// Sets the site whose requests carry the configured trace: a registrable domain, which includes all hosts below
     /// it, or a host. Only the first call has an effect.
     pub fn set_trace_site(&self, site: &str) {
-        if let Some(tracing) = &self.trace_context {
-            tracing.set_site(site);
+        if let Some(trace_context) = &self.trace_context {
+            trace_context.set_site(site);
         }
     }
 
     /// Returns the trace context, if requests to `host` carry it.
     pub(super) fn trace_context_for(&self, host: &str) -> Option<&Arc<TraceContext>> {
-        self.trace_context.as_ref().filter(|tracing| tracing.applies_to(host))
+        self.trace_context.as_ref().filter(|trace_context| trace_context.applies_to(host))
     }
 
     /// Returns the listening address.

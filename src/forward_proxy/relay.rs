@@ -42,14 +42,14 @@ pub(super) async fn relay_http1(
     target: impl RelayStream,
     trace_context: &Arc<TraceContext>,
 ) {
-    let connecting = target_side_builder().handshake(TokioIo::new(target));
-    let Ok((sender, connection)) = connecting.await else { return };
+    let handshake = target_side_builder().handshake(TokioIo::new(target));
+    let Ok((sender, target_connection)) = handshake.await else { return };
     // One request at a time, as the browser sends them.
     let sender = Arc::new(tokio::sync::Mutex::new(sender));
-    let (upgrade_requested, upgraded) =
+    let (upgrade_requested, upgrade_pair) =
         (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::<Option<UpgradedSides>>::default()));
     let service = service_fn(|mut request: Request<Incoming>| {
-        let (sender, upgraded) = (Arc::clone(&sender), Arc::clone(&upgraded));
+        let (sender, upgrade_pair) = (Arc::clone(&sender), Arc::clone(&upgrade_pair));
         trace_context.inject(request.headers_mut());
         let is_upgrade = request.headers().contains_key(header::UPGRADE);
         upgrade_requested.fetch_or(is_upgrade, Ordering::Relaxed);
@@ -62,35 +62,35 @@ pub(super) async fn relay_http1(
                 browser_upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS)
             {
                 let pair = (browser_upgrade, hyper::upgrade::on(&mut response));
-                *upgraded.lock() = Some(pair);
+                *upgrade_pair.lock() = Some(pair);
             }
             *response.version_mut() = Version::HTTP_11;
             Ok::<_, hyper::Error>(response)
         }
     });
-    let mut serving =
+    let mut browser_connection =
         pin!(browser_side_builder().serve_connection(TokioIo::new(browser), service).with_upgrades());
-    let mut connection = pin!(connection.with_upgrades());
-    let mut is_open = true;
+    let mut target_connection = pin!(target_connection.with_upgrades());
+    let mut is_target_open = true;
     loop {
         tokio::select! {
             // Both ends see how the connection ended, so its result is ignored.
-            _ = &mut serving => break,
-            _ = &mut connection, if is_open => {
-                is_open = false;
+            _ = &mut browser_connection => break,
+            _ = &mut target_connection, if is_target_open => {
+                is_target_open = false;
                 // The browser must not send another request when the connection to the target is closed.
                 if !upgrade_requested.load(Ordering::Relaxed) {
-                    serving.as_mut().graceful_shutdown();
+                    browser_connection.as_mut().graceful_shutdown();
                 }
             }
         }
     }
-    let pair = upgraded.lock().take();
+    let pair = upgrade_pair.lock().take();
     let Some((browser_upgrade, target_upgrade)) = pair else { return };
     let target_upgrade = async {
         tokio::select! {
             target_upgrade = target_upgrade => target_upgrade,
-            never = async { if is_open { let _ = connection.await; } std::future::pending().await } => never,
+            never = async { if is_target_open { let _ = target_connection.await; } std::future::pending().await } => never,
         }
     };
     let (Ok(browser_upgrade), Ok(target_upgrade)) = (browser_upgrade.await, target_upgrade.await) else {
@@ -105,34 +105,34 @@ pub(super) async fn relay_http2(
     target: impl RelayStream,
     trace_context: &Arc<TraceContext>,
 ) {
-    let (queue, mut queued) = mpsc::unbounded_channel();
-    let queue = TaskSender(queue);
-    let connecting = client::conn::http2::Builder::new(queue.clone())
+    let (task_sender, mut task_receiver) = mpsc::unbounded_channel();
+    let task_sender = TaskSender(task_sender);
+    let handshake = client::conn::http2::Builder::new(task_sender.clone())
         .max_header_list_size(MAX_HEADER_LIST_BYTES)
         .handshake(TokioIo::new(target));
-    let Ok((sender, connection)) = connecting.await else { return };
+    let Ok((sender, target_connection)) = handshake.await else { return };
     let service = service_fn(|mut request: Request<Incoming>| {
         let mut sender = sender.clone();
         trace_context.inject(request.headers_mut());
         async move { sender.send_request(request).await }
     });
-    let mut serving = pin!(
-        server::conn::http2::Builder::new(queue)
+    let mut browser_connection = pin!(
+        server::conn::http2::Builder::new(task_sender)
             .max_header_list_size(MAX_HEADER_LIST_BYTES)
             .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
             .auto_date_header(false)
             .serve_connection(TokioIo::new(browser), service)
     );
-    let mut connection = pin!(connection);
-    let (mut is_open, mut tasks) = (true, FuturesUnordered::new());
+    let mut target_connection = pin!(target_connection);
+    let (mut is_target_open, mut tasks) = (true, FuturesUnordered::new());
     loop {
         tokio::select! {
-            _ = &mut serving => break,
-            _ = &mut connection, if is_open => {
-                is_open = false;
-                serving.as_mut().graceful_shutdown();
+            _ = &mut browser_connection => break,
+            _ = &mut target_connection, if is_target_open => {
+                is_target_open = false;
+                browser_connection.as_mut().graceful_shutdown();
             }
-            Some(task) = queued.recv() => tasks.push(task),
+            Some(task) = task_receiver.recv() => tasks.push(task),
             Some(()) = tasks.next(), if !tasks.is_empty() => {}
         }
     }

@@ -42,9 +42,9 @@ impl ForwardProxy {
         }
     }
 
-    async fn serve_if_allowed(&self, net: &Net, stream: TcpStream, client: SocketAddr) {
+    async fn serve_if_allowed(&self, net: &Net, stream: TcpStream, client_address: SocketAddr) {
         // Connections of other clients are closed without a response.
-        if self.config.allowed_clients.allows_connection(client, self.listen_address).await {
+        if self.config.allowed_clients.allows_connection(client_address, self.listen_address).await {
             // If it fails, small writes are delayed a little.
             let _ = stream.set_nodelay(true);
             serve_connection(self, net, stream).await;
@@ -53,20 +53,20 @@ impl ForwardProxy {
 }
 
 /// Serves `stream` until one side closes it.
-async fn serve_connection(forward: &ForwardProxy, net: &Net, stream: TcpStream) {
-    let proxy_connection = BrowserConnection {
-        proxy: forward,
+async fn serve_connection(proxy: &ForwardProxy, net: &Net, stream: TcpStream) {
+    let browser_connection = BrowserConnection {
+        proxy,
         location_net: net,
         pending_tunnel: Mutex::default(),
         idle_upstream: Arc::default(),
     };
-    let service = service_fn(|request| proxy_connection.handle_request(request));
+    let service = service_fn(|request| browser_connection.handle_request(request));
     let connection = browser_side_builder().serve_connection(TokioIo::new(stream), service).with_upgrades();
     // An error concerns only the browser: it disconnected, or sent invalid HTTP and got an error response.
     if connection.await.is_ok() {
-        let tunnel = proxy_connection.pending_tunnel.lock().take();
+        let tunnel = browser_connection.pending_tunnel.lock().take();
         if let Some(tunnel) = tunnel {
-            proxy_connection.run_tunnel(tunnel).await;
+            browser_connection.run_tunnel(tunnel).await;
         }
     }
 }

@@ -34,8 +34,9 @@ impl TargetLog {
     pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectionTrace) {
         self.update_target(host, port, |target| {
             target.last_failure = None;
-            let way = || TargetConnection { phases: trace.phases, peer_address: trace.peer_address };
-            target.first_connection.get_or_insert_with(way);
+            let new_connection =
+                || TargetConnection { phases: trace.phases, peer_address: trace.peer_address };
+            target.first_connection.get_or_insert_with(new_connection);
         });
     }
 
@@ -53,11 +54,11 @@ impl TargetLog {
         targets.get(&(normalize_host(host), port))?.first_connection.clone()
     }
 
-    fn update_target(&self, host: &str, port: u16, change: impl FnOnce(&mut TargetEntry)) {
+    fn update_target(&self, host: &str, port: u16, update: impl FnOnce(&mut TargetEntry)) {
         let key = (normalize_host(host), port);
         let mut targets = self.0.lock();
         if targets.len() < MAX_TARGETS || targets.contains_key(&key) {
-            change(targets.entry(key).or_default());
+            update(targets.entry(key).or_default());
         }
     }
 }

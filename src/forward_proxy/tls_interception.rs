@@ -58,11 +58,11 @@ impl TlsInterceptor {
     where
         S: RelayStream,
     {
-        let mut first = [0; 1];
+        let mut first_byte = [0; 1];
         // The browser closed without a byte: nothing to relay.
-        let Ok(1) = browser.read(&mut first).await else { return Ok(()) };
-        let mut browser = PrefixedStream::new(Bytes::copy_from_slice(&first), browser);
-        if first[0] != TLS_HANDSHAKE_RECORD {
+        let Ok(1) = browser.read(&mut first_byte).await else { return Ok(()) };
+        let mut browser = PrefixedStream::new(Bytes::copy_from_slice(&first_byte), browser);
+        if first_byte[0] != TLS_HANDSHAKE_RECORD {
             match trace_context {
                 // Browsers use a tunnel for `ws` too.
                 Some(trace_context) => relay::relay_http1(browser, target, trace_context).await,
@@ -70,10 +70,11 @@ impl TlsInterceptor {
             }
             return Ok(());
         }
-        let Ok(hello) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), browser).await else {
+        let Ok(tls_start) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), browser).await
+        else {
             return Ok(());
         };
-        let client_hello = hello.client_hello();
+        let client_hello = tls_start.client_hello();
         let offers_http2 = client_hello.alpn().is_some_and(|mut names| names.any(|name| name == b"h2"));
         let alpn = if offers_http2 { ALPN_HTTP2_OR_HTTP1 } else { ALPN_HTTP1 };
         let options = TlsOptions { alpn_protocols: alpn, ..self.target_tls_options.clone() };
@@ -81,7 +82,7 @@ impl TlsInterceptor {
         let mut trace = ConnectionTrace::default();
         let mut target = net.tls_handshake(target, host, &options, deadline, &mut trace).await?;
         let config = self.browser_side_config(host, target.alpn_protocol())?;
-        let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };
+        let Ok(mut browser) = tls_start.into_stream(Arc::new(config)).await else { return Ok(()) };
         match trace_context {
             Some(trace_context) if target.alpn_protocol() == Some(b"h2") => {
                 relay::relay_http2(browser, target, trace_context).await;
@@ -93,7 +94,7 @@ impl TlsInterceptor {
     }
 
     /// Returns the configuration for the browser, with a self-signed certificate for `host`.
-    fn browser_side_config(&self, host: &str, alpn: Option<&[u8]>) -> Result<ServerConfig, Failure> {
+    fn browser_side_config(&self, host: &str, alpn_protocol: Option<&[u8]>) -> Result<ServerConfig, Failure> {
         let host = super::blocked_hosts::normalize_host(host);
         let mut parameters =
             rcgen::CertificateParams::new(vec![host]).map_err(|error| internal_failure(&error))?;
@@ -110,7 +111,7 @@ impl TlsInterceptor {
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
             .map_err(|error| internal_failure(&error))?;
-        config.alpn_protocols = alpn.into_iter().map(<[u8]>::to_vec).collect();
+        config.alpn_protocols = alpn_protocol.into_iter().map(<[u8]>::to_vec).collect();
         Ok(config)
     }
 }

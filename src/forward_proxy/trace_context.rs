@@ -61,15 +61,15 @@ impl TraceContext {
 
     /// Adds the trace to a request: a span of its own, sampled. Replaces values from a script of the page, since the
     /// request would not be found under the id of the check otherwise.
-    pub(super) fn inject(&self, fields: &mut HeaderMap) {
-        let mut span = [0; 8];
+    pub(super) fn inject(&self, headers: &mut HeaderMap) {
+        let mut span_id = [0; 8];
         // Without random bytes there is no span, and the request is sent without trace.
-        if rand::fill(&mut span).is_err() || span == [0; 8] {
+        if rand::fill(&mut span_id).is_err() || span_id == [0; 8] {
             return;
         }
-        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.trace_id, to_hex(&span))) {
-            fields.insert(TRACEPARENT, value);
-            fields.remove(TRACESTATE);
+        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.trace_id, to_hex(&span_id))) {
+            headers.insert(TRACEPARENT, value);
+            headers.remove(TRACESTATE);
         }
     }
 }

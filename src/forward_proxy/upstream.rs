@@ -40,12 +40,12 @@ impl UpstreamConnection {
         }
     }
 
-    /// Waits for `work` and drives the connection meanwhile.
-    pub(super) async fn drive_until<F: Future>(&mut self, work: F) -> F::Output {
-        let mut work = std::pin::pin!(work);
+    /// Waits for `future` and drives the connection meanwhile.
+    pub(super) async fn drive_until<F: Future>(&mut self, future: F) -> F::Output {
+        let mut future = std::pin::pin!(future);
         poll_fn(|cx| {
             self.poll(cx);
-            work.as_mut().poll(cx)
+            future.as_mut().poll(cx)
         })
         .await
     }
@@ -74,9 +74,9 @@ impl UpstreamBody {
     pub(super) fn new(
         body: Incoming,
         upstream: UpstreamConnection,
-        idle: &Arc<Mutex<Option<UpstreamConnection>>>,
+        idle_upstream: &Arc<Mutex<Option<UpstreamConnection>>>,
     ) -> Self {
-        let mut this = Self { body, upstream: Some(upstream), idle_upstream: Arc::clone(idle) };
+        let mut this = Self { body, upstream: Some(upstream), idle_upstream: Arc::clone(idle_upstream) };
         if this.body.is_end_stream() {
             this.return_to_idle();
         }
@@ -100,8 +100,8 @@ impl Body for UpstreamBody {
             upstream.poll(cx);
         }
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        let ended = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
-        if ended && self.upstream.is_some() {
+        let has_ended = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
+        if has_ended && self.upstream.is_some() {
             self.return_to_idle();
         }
         frame

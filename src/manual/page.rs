@@ -40,20 +40,20 @@ impl ManualPage {
     #[must_use]
     pub fn sections(&self) -> Vec<ManualSection<'static>> {
         let mut sections: Vec<(&str, usize, usize)> = Vec::new();
-        let (mut at, mut in_code) = (0, false);
+        let (mut line_start, mut in_code) = (0, false);
         for line in self.markdown.split_inclusive('\n') {
-            let end = at + line.len();
+            let line_end = line_start + line.len();
             in_code ^= line.trim_start().starts_with("```");
-            if let Some(last) = sections.last_mut() {
-                last.2 = end;
+            if let Some(last_section) = sections.last_mut() {
+                last_section.2 = line_end;
             }
             if let Some(title) = parse_heading(line).filter(|_| !in_code) {
-                if let Some(last) = sections.last_mut() {
-                    last.2 = at;
+                if let Some(last_section) = sections.last_mut() {
+                    last_section.2 = line_start;
                 }
-                sections.push((title, end, end));
+                sections.push((title, line_end, line_end));
             }
-            at = end;
+            line_start = line_end;
         }
         sections
             .into_iter()
@@ -80,10 +80,10 @@ fn parse_heading(line: &str) -> Option<&str> {
 /// Returns the id that links use for a heading of this `title`: lower case, hyphens for spaces, no punctuation.
 #[must_use]
 pub fn heading_anchor(title: &str) -> String {
-    let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let is_anchor_char = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     title
         .chars()
-        .filter(is_kept)
+        .filter(is_anchor_char)
         .map(|c| if c == ' ' { '-' } else { c })
         .flat_map(char::to_lowercase)
         .collect()

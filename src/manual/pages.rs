@@ -65,8 +65,8 @@ pub const PAGES: &[ManualPage] = pages![
 /// as `website`.
 #[must_use]
 pub fn find_page(name: &str) -> Option<ManualPage> {
-    let named = PAGES.iter().find(|page| page.path == name);
-    named.or_else(|| PAGES.iter().find(|page| page.subject() == name)).copied()
+    let page_by_path = PAGES.iter().find(|page| page.path == name);
+    page_by_path.or_else(|| PAGES.iter().find(|page| page.subject() == name)).copied()
 }
 
 #[cfg(test)]

@@ -21,26 +21,29 @@ const ALERT_DURATION: Duration = Duration::from_hours(24);
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
-    let kind = error_kind_cleared_by(content.kind);
+    let error_kind = error_kind_cleared_by(content.kind);
     let mut labels = Map::new();
-    let mut label = |name: &str, value: String| {
+    let mut add_label = |name: &str, value: String| {
         if !value.is_empty() {
             labels.insert(name.to_owned(), Value::String(value));
         }
     };
-    label("alertname", format!("Vigie{}", kind.title().replace(' ', "")));
-    label("severity", severity(content, kind).to_owned());
-    label("company", content.account_name.clone());
-    label("monitor", content.monitor_name.clone());
-    label("monitor_id", content.monitor_id.map(|id| id.to_string()).unwrap_or_default());
-    label("monitor_type", content.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
-    label("target", content.target.clone());
-    if let Some((alert, location)) = performance_alert_key(content) {
-        label("performance_alert", alert.to_string());
-        label("location_id", location.to_string());
+    add_label("alertname", format!("Vigie{}", error_kind.title().replace(' ', "")));
+    add_label("severity", severity(content, error_kind).to_owned());
+    add_label("company", content.account_name.clone());
+    add_label("monitor", content.monitor_name.clone());
+    add_label("monitor_id", content.monitor_id.map(|id| id.to_string()).unwrap_or_default());
+    add_label(
+        "monitor_type",
+        content.monitor_type.map(|error_kind| error_kind.name().to_owned()).unwrap_or_default(),
+    );
+    add_label("target", content.target.clone());
+    if let Some((alert_id, location_id)) = performance_alert_key(content) {
+        add_label("performance_alert", alert_id.to_string());
+        add_label("location_id", location_id.to_string());
     }
     if content.monitor_id.is_none() {
-        label("key", message.idempotency_key.clone());
+        add_label("key", message.idempotency_key.clone());
     }
     let ends_at =
         if content.kind.is_clear() { content.occurred_at } else { content.occurred_at + ALERT_DURATION };
@@ -58,9 +61,13 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "startsAt": content.outage_started_at.unwrap_or(content.occurred_at).to_string(),
         "endsAt": ends_at.to_string(),
     }]);
-    let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(with_credentials(call.with_default_path(DEFAULT_API_PATH), &message.recipient, &message.credential.0)
-        .with_idempotency_key(&message.idempotency_key))
+    let request = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
+    Ok(with_credentials(
+        request.with_default_path(DEFAULT_API_PATH),
+        &message.recipient,
+        &message.credential.0,
+    )
+    .with_idempotency_key(&message.idempotency_key))
 }
 
 /// Returns the kind that `kind` clears; `kind` itself when it is not a clear.

@@ -51,7 +51,7 @@ impl NotificationChannels {
     /// Creates the channels over `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
-        let ChannelSettings { attempt_timeout: try_time, mail, sms, trap_enterprise } = settings;
+        let ChannelSettings { attempt_timeout, mail, sms, trap_enterprise } = settings;
         let traps =
             TrapChannel { net: Arc::clone(&net), enterprise_oid: trap_enterprise, started_at: clock.now() };
         Self {
@@ -60,24 +60,32 @@ impl NotificationChannels {
             trap_channel: traps,
             sms_settings: sms,
             clock,
-            attempt_timeout: try_time,
+            attempt_timeout,
         }
     }
 
     async fn send_by_method(&self, message: &OutgoingMessage) -> Result<(), SendError> {
-        let unset = |what: &str| SendError::transient(format!("{what} is not set in the settings"));
-        let mut scope = message.egress_scope;
-        let call: WebhookRequest = match message.recipient.method {
+        let not_configured = |what: &str| SendError::transient(format!("{what} is not set in the settings"));
+        let mut egress_scope = message.egress_scope;
+        let request: WebhookRequest = match message.recipient.method {
             NotificationMethod::MailText | NotificationMethod::MailHtml => {
-                return self.mail_channel.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
+                return self
+                    .mail_channel
+                    .as_ref()
+                    .ok_or_else(|| not_configured("`mail.server`"))?
+                    .send(message)
+                    .await;
             }
             NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
                 return self.trap_channel.send(message, self.clock.now(), self.attempt_timeout).await;
             }
             NotificationMethod::Sms => {
                 // The settings name the gateway.
-                scope = EgressScope::Operator;
-                sms::to_request(self.sms_settings.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
+                egress_scope = EgressScope::Operator;
+                sms::to_request(
+                    self.sms_settings.as_ref().ok_or_else(|| not_configured("`sms.url`"))?,
+                    message,
+                )?
             }
             NotificationMethod::FormPost => form_post::to_request(message)?,
             NotificationMethod::PagerDuty => pager_duty::to_request(message)?,
@@ -87,23 +95,27 @@ impl NotificationChannels {
             NotificationMethod::Slack => slack::to_request(message)?,
             NotificationMethod::Alertmanager => alertmanager::to_request(message)?,
         };
-        self.webhook_client.send(call, scope, self.attempt_timeout).await.map(drop)
+        self.webhook_client.send(request, egress_scope, self.attempt_timeout).await.map(drop)
     }
 }
 
 impl MessageSender for NotificationChannels {
     fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         Box::pin(async move {
-            let mail = self.mail_channel.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
-            let max = match message.recipient.method {
-                NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
+            let mail_timeout =
+                self.mail_channel.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
+            let timeout = match message.recipient.method {
+                NotificationMethod::MailText | NotificationMethod::MailHtml => mail_timeout,
                 _ => self.attempt_timeout,
             };
             // Channels have their own timeouts; this one covers what they miss.
-            let ended =
-                tokio::time::timeout(max + Duration::from_secs(5), self.send_by_method(message)).await;
-            let late = |_| SendError::transient(format!("timed out after {} s", max.as_secs()));
-            ended.map_err(late).flatten().map_err(|error| error.redact_and_truncate(&message.credential.0))
+            let result =
+                tokio::time::timeout(timeout + Duration::from_secs(5), self.send_by_method(message)).await;
+            let timed_out = |_| SendError::transient(format!("timed out after {} s", timeout.as_secs()));
+            result
+                .map_err(timed_out)
+                .flatten()
+                .map_err(|error| error.redact_and_truncate(&message.credential.0))
         })
     }
 }

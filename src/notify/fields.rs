@@ -12,23 +12,23 @@ const SOURCE_VALUE: &str = "vigie";
 
 /// Returns the fields of `content`, as strings except for lists; empty where a value is absent.
 #[must_use]
-pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
-    let kind = content.monitor_type.map_or("", MonitorType::name);
-    let scripted = matches!(
+pub fn json_fields(content: &NotificationContent, idempotency_key: &str, text: &str) -> Map<String, Value> {
+    let monitor_type_name = content.monitor_type.map_or("", MonitorType::name);
+    let is_scripted = matches!(
         content.monitor_type,
         Some(MonitorType::BrowserScript | MonitorType::WebsiteApi | MonitorType::WebsiteSslApi)
     );
     let step = content.failing_step.as_ref();
-    let trace = content.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
-    let pairs: [(&str, String); 29] = [
+    let trace_id = content.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
+    let text_fields: [(&str, String); 29] = [
         ("source", SOURCE_VALUE.to_owned()),
         ("notify_type", content.kind.title().to_owned()),
         ("custid", content.customer.to_string()),
         ("company", content.account_name.clone()),
         ("device_id", display_or_empty(content.monitor_id)),
         ("device_name", content.monitor_name.clone()),
-        ("device_type", kind.to_owned()),
-        ("device_typecode", kind.to_owned()),
+        ("device_type", monitor_type_name.to_owned()),
+        ("device_typecode", monitor_type_name.to_owned()),
         ("status", content.status.to_string()),
         ("status_text", content.status_text.clone()),
         ("errcount", content.consecutive_failures.to_string()),
@@ -36,7 +36,7 @@ pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<
         ("location", content.location_name.clone()),
         ("location_num", display_or_empty(content.location_id)),
         ("timestamp", content.occurred_at.to_string()),
-        ("transaction", if scripted { "y" } else { "n" }.to_owned()),
+        ("transaction", if is_scripted { "y" } else { "n" }.to_owned()),
         ("url", content.target.clone()),
         ("step_num", step.map(|(number, _)| number.to_string()).unwrap_or_default()),
         ("step_name", step.map(|(_, name)| name.clone()).unwrap_or_default()),
@@ -54,17 +54,17 @@ pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<
                 .map(|verification| verification.status.to_string())
                 .unwrap_or_default(),
         ),
-        ("trace_id", trace.to_owned()),
-        ("key", key.to_owned()),
+        ("trace_id", trace_id.to_owned()),
+        ("key", idempotency_key.to_owned()),
         ("text", text.to_owned()),
     ];
     let mut fields: Map<String, Value> =
-        pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
+        text_fields.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
     fields
         .insert("rotated_locations".to_owned(), content.location_reports.iter().map(location_json).collect());
     fields.insert("reasons".to_owned(), json!(content.reasons));
-    let views = content.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
-    fields.insert("content_views".to_owned(), views);
+    let content_views = content.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
+    fields.insert("content_views".to_owned(), content_views);
     fields
 }
 

@@ -18,8 +18,8 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
             other => form.append_pair(&name, &other.to_string()),
         };
     }
-    let call =
+    let request =
         WebhookRequest::post(&message.recipient.address, "application/x-www-form-urlencoded", form.finish())?;
-    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+    Ok(with_credentials(request, &message.recipient, &message.credential.0)
         .with_idempotency_key(&message.idempotency_key))
 }

@@ -47,14 +47,14 @@ pub(super) struct WebhookRequest {
 impl WebhookRequest {
     /// Builds a POST of `body` to the address of a recipient. A login in the URL becomes a header.
     pub(super) fn post(
-        address: &str,
+        url: &str,
         content_type: &'static str,
         body: impl Into<Bytes>,
     ) -> Result<Self, SendError> {
-        let mut call = Self::new(Method::POST, address)?;
-        call.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        call.body = body.into();
-        Ok(call)
+        let mut request = Self::new(Method::POST, url)?;
+        request.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        request.body = body.into();
+        Ok(request)
     }
 
     fn new(method: Method, address: &str) -> Result<Self, SendError> {
@@ -70,8 +70,12 @@ impl WebhookRequest {
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
-        let call = Self { method, url, headers: HeaderMap::new(), body: Bytes::new() };
-        Ok(if user.is_empty() && password.is_empty() { call } else { call.with_basic_auth(&user, &password) })
+        let request = Self { method, url, headers: HeaderMap::new(), body: Bytes::new() };
+        Ok(if user.is_empty() && password.is_empty() {
+            request
+        } else {
+            request.with_basic_auth(&user, &password)
+        })
     }
 
     /// Adds a user name and password (RFC 7617).
@@ -108,8 +112,8 @@ impl WebhookRequest {
         let invalid_target = |_| SendError::permanent("the address is not a valid request target");
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
-        let target = &self.url[Position::BeforePath..Position::AfterQuery];
-        *request.uri_mut() = target.parse().map_err(invalid_target)?;
+        let request_target = &self.url[Position::BeforePath..Position::AfterQuery];
+        *request.uri_mut() = request_target.parse().map_err(invalid_target)?;
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let headers = request.headers_mut();
         *headers = self.headers.clone();
@@ -130,27 +134,31 @@ impl WebhookRequest {
         let status = head.status.as_u16();
         let location = head.headers.get(LOCATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let location = location.unwrap_or_default();
-        let to = self.url.join(&location).ok().filter(|to| matches!(to.scheme(), "http" | "https"));
-        let to =
-            to.ok_or_else(|| SendError::from_status(head.status, "its `Location` is not a valid URL"))?;
+        let redirect_url = self
+            .url
+            .join(&location)
+            .ok()
+            .filter(|redirect_url| matches!(redirect_url.scheme(), "http" | "https"));
+        let redirect_url = redirect_url
+            .ok_or_else(|| SendError::from_status(head.status, "its `Location` is not a valid URL"))?;
         if !matches!(status, 307 | 308) {
             // RFC 9110 15.4: these turn a POST into a GET and would lose the message.
             let text = format!(
                 "it redirects to `{}`, which would lose the message; use that URL as the address",
-                url_for_error(&to)
+                url_for_error(&redirect_url)
             );
             return Err(SendError::permanent(format!("the receiver answered `{status}`: {text}")));
         }
-        if self.url.scheme() == "https" && to.scheme() == "http" {
+        if self.url.scheme() == "https" && redirect_url.scheme() == "http" {
             return Err(SendError::permanent(format!(
                 "it redirects to `{}`, which is not encrypted",
-                url_for_error(&to)
+                url_for_error(&redirect_url)
             )));
         }
-        if to.origin() != self.url.origin() {
+        if redirect_url.origin() != self.url.origin() {
             self.headers.remove(AUTHORIZATION);
         }
-        self.url = to;
+        self.url = redirect_url;
         Ok(self)
     }
 }
@@ -166,23 +174,23 @@ impl WebhookClient {
     ///
     /// # Errors
     /// When the server cannot be reached or does not respond with a success status.
-    pub async fn send_heartbeat(&self, url: &str, within: Duration) -> Result<(), SendError> {
-        self.send(WebhookRequest::new(Method::GET, url)?, EgressScope::Operator, within).await.map(drop)
+    pub async fn send_heartbeat(&self, url: &str, timeout: Duration) -> Result<(), SendError> {
+        self.send(WebhookRequest::new(Method::GET, url)?, EgressScope::Operator, timeout).await.map(drop)
     }
 
-    /// Sends `call` on behalf of `scope`; returns the beginning of the body of a successful response.
+    /// Sends `request` on behalf of `egress_scope`; returns the beginning of the body of a successful response.
     pub(super) async fn send(
         &self,
-        mut call: WebhookRequest,
-        scope: EgressScope,
-        within: Duration,
+        mut request: WebhookRequest,
+        egress_scope: EgressScope,
+        timeout: Duration,
     ) -> Result<String, SendError> {
-        let net = self.net.with_egress_scope(scope);
-        let deadline = Deadline::within(within);
+        let net = self.net.with_egress_scope(egress_scope);
+        let deadline = Deadline::within(timeout);
         for _ in 0..=MAX_REDIRECTS {
-            let (head, body) = send_once(&net, &call, deadline).await?;
+            let (head, body) = send_once(&net, &request, deadline).await?;
             if matches!(head.status.as_u16(), 301..=303 | 307 | 308) {
-                call = call.follow_redirect(&head)?;
+                request = request.follow_redirect(&head)?;
                 continue;
             }
             // The body is only quoted to people: the status counts even when the body breaks off.
@@ -199,9 +207,9 @@ impl WebhookClient {
             if head.status.is_success() {
                 return Ok(text);
             }
-            let mut refused = SendError::from_status(head.status, &text);
-            refused.retry_after = self.retry_after(&head);
-            return Err(refused);
+            let mut error = SendError::from_status(head.status, &text);
+            error.retry_after = self.retry_after(&head);
+            return Err(error);
         }
         Err(SendError::permanent(format!("more than {MAX_REDIRECTS} redirects")))
     }
@@ -212,37 +220,37 @@ impl WebhookClient {
             return None;
         }
         let text = head.headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-        let pause = if let Ok(seconds) = text.parse::<u32>() {
+        let delay = if let Ok(seconds) = text.parse::<u32>() {
             Duration::from_secs(seconds.into())
         } else {
-            let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-            Timestamp::from_micros(at.as_microsecond()).since(self.clock.now())
+            let retry_at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+            Timestamp::from_micros(retry_at.as_microsecond()).since(self.clock.now())
         };
-        Some(pause.min(MAX_RETRY_AFTER))
+        Some(delay.min(MAX_RETRY_AFTER))
     }
 }
 
 async fn send_once(
     net: &Net,
-    call: &WebhookRequest,
+    webhook_request: &WebhookRequest,
     deadline: Deadline,
 ) -> Result<(ResponseHead, ResponseBody), SendError> {
-    let request = call.to_http_request()?;
+    let http_request = webhook_request.to_http_request()?;
     let mut trace = ConnectionTrace::default();
-    let host = match call.url.host() {
+    let host = match webhook_request.url.host() {
         Some(Host::Domain(name)) => name.to_owned(),
         Some(Host::Ipv4(address)) => address.to_string(),
         Some(Host::Ipv6(address)) => address.to_string(),
         None => String::new(),
     };
-    let to = Endpoint::new(&host, call.url.port_or_known_default().unwrap_or(80));
-    let tcp = net.connect(&to, deadline, &mut trace).await?;
-    let response = if call.url.scheme() == "https" {
+    let endpoint = Endpoint::new(&host, webhook_request.url.port_or_known_default().unwrap_or(80));
+    let tcp = net.connect(&endpoint, deadline, &mut trace).await?;
+    let response = if webhook_request.url.scheme() == "https" {
         let options = TlsOptions { alpn_protocols: &[b"http/1.1"], ..TlsOptions::default() };
         let stream = net.tls_handshake(tcp, &host, &options, deadline, &mut trace).await?;
-        send_request(stream, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
+        send_request(stream, HttpProtocol::Http1, http_request, deadline, &mut trace.phases).await
     } else {
-        send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
+        send_request(tcp, HttpProtocol::Http1, http_request, deadline, &mut trace.phases).await
     };
     Ok(response?)
 }

@@ -16,16 +16,20 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
             Value::Object(json_fields(&message.content, &message.idempotency_key, &message.text)).to_string()
         }
     };
-    let call = WebhookRequest::post(&message.recipient.address, "application/json", body)?;
-    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+    let request = WebhookRequest::post(&message.recipient.address, "application/json", body)?;
+    Ok(with_credentials(request, &message.recipient, &message.credential.0)
         .with_idempotency_key(&message.idempotency_key))
 }
 
 /// Adds the credentials of the recipient: user name and password, or a token alone (RFC 6750).
-pub(super) fn with_credentials(call: WebhookRequest, recipient: &Recipient, secret: &str) -> WebhookRequest {
-    match (recipient.username.as_str(), secret) {
-        ("", "") => call,
-        ("", token) => call.with_authorization(&format!("Bearer {token}")),
-        (user, password) => call.with_basic_auth(user, password),
+pub(super) fn with_credentials(
+    request: WebhookRequest,
+    recipient: &Recipient,
+    credential: &str,
+) -> WebhookRequest {
+    match (recipient.username.as_str(), credential) {
+        ("", "") => request,
+        ("", token) => request.with_authorization(&format!("Bearer {token}")),
+        (user, password) => request.with_basic_auth(user, password),
     }
 }

@@ -36,33 +36,33 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     if content.target.starts_with("https://") || content.target.starts_with("http://") {
         event["links"] = Value::Array(vec![json!({"href": content.target, "text": content.monitor_name})]);
     }
-    let call = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
-    Ok(call.with_default_path(DEFAULT_API_PATH).with_idempotency_key(&message.idempotency_key))
+    let request = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
+    Ok(request.with_default_path(DEFAULT_API_PATH).with_idempotency_key(&message.idempotency_key))
 }
 
 /// Returns the key that an error and its clear share: that of their performance alert, episode or monitor. Other
-/// messages get `key`. At most 255 characters.
-pub(super) fn dedup_key(content: &NotificationContent, key: &str) -> String {
-    let family = match content.kind {
+/// messages get `idempotency_key`. At most 255 characters.
+pub(super) fn dedup_key(content: &NotificationContent, idempotency_key: &str) -> String {
+    let alert_family = match content.kind {
         NotificationKind::PerformanceError | NotificationKind::PerformanceClear => "performance",
         NotificationKind::HostagentError | NotificationKind::HostagentClear => "hostagent",
         NotificationKind::SiteError | NotificationKind::SiteClear => "site",
-        _ => return key.chars().take(255).collect(),
+        _ => return idempotency_key.chars().take(255).collect(),
     };
     if let Some((alert, location)) = performance_alert_key(content) {
         return format!("vigie-performance-{alert}-{location}");
     }
     match (content.episode_id, content.monitor_id) {
-        (Some(episode), _) => format!("vigie-{family}-episode-{episode}"),
-        (None, Some(monitor)) => format!("vigie-{family}-monitor-{monitor}"),
-        (None, None) => key.chars().take(255).collect(),
+        (Some(episode), _) => format!("vigie-{alert_family}-episode-{episode}"),
+        (None, Some(monitor)) => format!("vigie-{alert_family}-monitor-{monitor}"),
+        (None, None) => idempotency_key.chars().take(255).collect(),
     }
 }
 
 /// Returns the performance alert and location of `content`: each alert is raised and cleared for each location.
 pub(super) fn performance_alert_key(content: &NotificationContent) -> Option<(i64, LocationId)> {
-    let alert = content.extra.get("alert_id").filter(|_| content.kind.is_performance())?.as_i64()?;
-    Some((alert, content.location_id?))
+    let alert_id = content.extra.get("alert_id").filter(|_| content.kind.is_performance())?.as_i64()?;
+    Some((alert_id, content.location_id?))
 }
 
 /// Returns the severity of `kind`; for performance alerts, by their level.

@@ -38,10 +38,11 @@ impl SendError {
     /// Creates the error of an HTTP response without success. A status that rejects this request as such is final; all
     /// others may pass (RFC 9110 15.5, 15.6).
     #[must_use]
-    pub fn from_status(status: StatusCode, text: &str) -> Self {
+    pub fn from_status(status: StatusCode, response_text: &str) -> Self {
         let is_final = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
-        let text = if text.is_empty() { String::new() } else { format!(": {text}") };
-        let detail = format!("the receiver responded with status `{}`{text}", status.as_u16());
+        let response_text =
+            if response_text.is_empty() { String::new() } else { format!(": {response_text}") };
+        let detail = format!("the receiver responded with status `{}`{response_text}", status.as_u16());
         Self { is_retryable: !is_final, retry_after: None, detail }
     }
 

@@ -18,9 +18,10 @@ const MAX_SHORT_DESCRIPTION_CHARS: usize = 160;
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let content = &message.content;
     let (urgency, severity) = urgency_and_severity(content.kind);
-    let incident = dedup_key(content, &message.idempotency_key);
+    let correlation_id = dedup_key(content, &message.idempotency_key);
     let seconds = content.occurred_at.as_micros() / 1_000_000;
-    let time = jiff::Timestamp::from_second(seconds).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    let event_time =
+        jiff::Timestamp::from_second(seconds).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
     let details = Value::Object(json_fields(content, &message.idempotency_key, ""));
     let body = json!({
         // incident
@@ -29,7 +30,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "urgency": urgency,
         "impact": urgency,
         "category": "Monitoring",
-        "correlation_id": incident,
+        "correlation_id": correlation_id,
         "correlation_display": content.subject_prefix,
         // em_event
         "source": "vigie",
@@ -38,14 +39,14 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "resource": content.target,
         "type": content.kind.title(),
         "metric_name": content.kind.name(),
-        "message_key": incident,
+        "message_key": correlation_id,
         "severity": severity,
         "resolution_state": if content.kind.is_clear() { "Closing" } else { "New" },
-        "time_of_event": time.unwrap_or_default(),
+        "time_of_event": event_time.unwrap_or_default(),
         "additional_info": details.to_string(),
     });
-    let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+    let request = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
+    Ok(with_credentials(request, &message.recipient, &message.credential.0)
         .with_idempotency_key(&message.idempotency_key))
 }
 

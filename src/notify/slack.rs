@@ -36,8 +36,8 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
             "ts": content.occurred_at.as_micros() / 1_000_000,
         }],
     });
-    let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(with_credentials(call, &message.recipient, &message.credential.0)
+    let request = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
+    Ok(with_credentials(request, &message.recipient, &message.credential.0)
         .with_idempotency_key(&message.idempotency_key))
 }
 

@@ -33,22 +33,26 @@ pub(super) fn to_request(
 ) -> Result<WebhookRequest, SendError> {
     let text: String = message.text.trim().chars().take(MAX_TEXT_CHARS).collect();
     // Keep only digits and `+`: the grouping of digits varies.
-    let number = message.recipient.address.trim();
-    let to: String = number.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
-    let values =
-        [("to", to.as_str()), ("text", &text), ("from", &settings.sender), ("key", &message.idempotency_key)];
-    let (format, media) = if settings.body_is_json {
+    let address = message.recipient.address.trim();
+    let phone_number: String = address.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
+    let template_values = [
+        ("to", phone_number.as_str()),
+        ("text", &text),
+        ("from", &settings.sender),
+        ("key", &message.idempotency_key),
+    ];
+    let (format, content_type) = if settings.body_is_json {
         (OutputFormat::Json, "application/json")
     } else {
         (OutputFormat::Form, "application/x-www-form-urlencoded")
     };
-    let body = render_settings_body(format, &settings.body_template, &values)
+    let body = render_settings_body(format, &settings.body_template, &template_values)
         .map_err(|reason| SendError::transient(format!("`sms.body`: {reason}")))?;
-    let call = WebhookRequest::post(&settings.gateway_url, media, body)?
+    let request = WebhookRequest::post(&settings.gateway_url, content_type, body)?
         .with_idempotency_key(&message.idempotency_key);
     Ok(match (settings.username.as_str(), settings.password.0.as_str()) {
-        ("", "") => call,
-        ("", token) => call.with_authorization(&format!("Bearer {token}")),
-        (user, password) => call.with_basic_auth(user, password),
+        ("", "") => request,
+        ("", token) => request.with_authorization(&format!("Bearer {token}")),
+        (user, password) => request.with_basic_auth(user, password),
     })
 }

@@ -23,9 +23,9 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "sourcetype": "vigie:alert",
         "event": json_fields(content, &message.idempotency_key, &message.text),
     });
-    let call = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
-    let call = call
+    let request = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
+    let request = request
         .with_default_path(DEFAULT_API_PATH)
         .with_authorization(&format!("Splunk {}", message.credential.0));
-    Ok(call.with_idempotency_key(&message.idempotency_key))
+    Ok(request.with_idempotency_key(&message.idempotency_key))
 }

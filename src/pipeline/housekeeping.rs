@@ -108,18 +108,18 @@ impl HousekeepingRunner {
 
     fn new_cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
         let runner = self.clone();
-        let busy = Arc::new(AtomicBool::new(false));
+        let is_running = Arc::new(AtomicBool::new(false));
         Job::new_async(cron, move |_, _| {
-            let (runner, busy) = (runner.clone(), Arc::clone(&busy));
+            let (runner, is_running) = (runner.clone(), Arc::clone(&is_running));
             Box::pin(async move {
-                if busy.swap(true, Ordering::AcqRel) {
+                if is_running.swap(true, Ordering::AcqRel) {
                     runner.metrics.record_housekeeping_run(job.label(), "skipped");
                     tracing::warn!(job = job.label(), "job skipped: its last run is still in progress");
                     return;
                 }
                 // The error is logged and counted inside.
                 let _ = runner.run_job(job).await;
-                busy.store(false, Ordering::Release);
+                is_running.store(false, Ordering::Release);
             })
         })
     }
@@ -127,11 +127,14 @@ impl HousekeepingRunner {
 
 impl HousekeepingScheduler {
     /// Starts the jobs: rollups five minutes after each hour, the removal of expired tokens half an hour later,
-    /// retention daily at `at`. The first rollup catches up on the time that the process was down.
+    /// retention daily at `retention_time`. The first rollup catches up on the time that the process was down.
     ///
     /// # Errors
-    /// Fails when `at` is not a valid time of day.
-    pub async fn start(runner: HousekeepingRunner, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
+    /// Fails when `retention_time` is not a valid time of day.
+    pub async fn start(
+        runner: HousekeepingRunner,
+        retention_time: TimeOfDay,
+    ) -> Result<Self, JobSchedulerError> {
         let scheduler = JobScheduler::new().await?;
         scheduler
             .add(runner.new_cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
@@ -144,8 +147,8 @@ impl HousekeepingScheduler {
                 )?)
                 .await?;
         }
-        let daily = format!("0 {} {} * * *", at.minute, at.hour);
-        scheduler.add(runner.new_cron_job(&daily, HousekeepingJob::ApplyRetention)?).await?;
+        let retention_cron = format!("0 {} {} * * *", retention_time.minute, retention_time.hour);
+        scheduler.add(runner.new_cron_job(&retention_cron, HousekeepingJob::ApplyRetention)?).await?;
         scheduler.start().await?;
         Ok(Self { scheduler })
     }

@@ -115,7 +115,7 @@ struct CommitFailure {
 }
 
 impl Ingestor {
-    /// Starts the ingest. `states` are the monitor states from the store.
+    /// Starts the ingest. `stored_states` are the monitor states from the store.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -123,16 +123,17 @@ impl Ingestor {
     pub fn start(
         store: Arc<dyn Ingest>,
         metrics: Arc<Metrics>,
-        states: Vec<MonitorState>,
+        stored_states: Vec<MonitorState>,
         settings: IngestSettings,
     ) -> Self {
-        let (sender, results) = mpsc::channel(settings.queue_capacity.max(1));
-        let states = states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
+        let (result_sender, result_receiver) = mpsc::channel(settings.queue_capacity.max(1));
+        let stored_states =
+            stored_states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
         let ingest_worker = Arc::new(IngestWorker {
             store,
             metrics,
             settings,
-            monitor_states: Mutex::new(states),
+            monitor_states: Mutex::new(stored_states),
             commit_failure: Mutex::new(None),
             pending_results: AtomicUsize::new(0),
             pending_capture_bytes: AtomicUsize::new(0),
@@ -140,9 +141,9 @@ impl Ingestor {
             is_shutting_down: AtomicBool::new(false),
         });
         let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
-        let task = tokio::spawn(Arc::clone(&ingest_worker).run(results, command_receiver));
+        let task = tokio::spawn(Arc::clone(&ingest_worker).run(result_receiver, command_receiver));
         Self {
-            result_sender: Mutex::new(Some(sender)),
+            result_sender: Mutex::new(Some(result_sender)),
             command_sender: Mutex::new(Some(command_sender)),
             monitor_health: HealthMap::default(),
             worker: ingest_worker,
@@ -173,16 +174,15 @@ impl Ingestor {
     }
 
     /// Stops the notifications of an episode that was acknowledged and stored as such.
-    pub async fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) {
-        self.send_command(IngestCommand::AcknowledgeEpisode { monitor_id: monitor, episode_id: episode })
-            .await;
+    pub async fn acknowledge_episode(&self, monitor_id: MonitorId, episode_id: EpisodeId) {
+        self.send_command(IngestCommand::AcknowledgeEpisode { monitor_id, episode_id }).await;
     }
 
-    /// Returns the health of `monitor`; unknown for one that is not planned.
+    /// Returns the health of `monitor_id`; unknown for one that is not planned.
     #[must_use]
-    pub fn monitor_health(&self, monitor: MonitorId) -> MonitorHealth {
+    pub fn monitor_health(&self, monitor_id: MonitorId) -> MonitorHealth {
         let healths = self.monitor_health.read();
-        healths.get(&monitor).copied().unwrap_or_default()
+        healths.get(&monitor_id).copied().unwrap_or_default()
     }
 
     /// Marks the process as shutting down: open runs are left to the next process.
@@ -190,10 +190,10 @@ impl Ingestor {
         self.worker.is_shutting_down.store(true, Ordering::Release);
     }
 
-    /// Whether the results of `monitor` can cause alerts: it is known and planned.
+    /// Whether the results of `monitor_id` can cause alerts: it is known and planned.
     #[must_use]
-    pub fn is_alerting_active(&self, monitor: MonitorId) -> bool {
-        self.monitor_health.read().contains_key(&monitor)
+    pub fn is_alerting_active(&self, monitor_id: MonitorId) -> bool {
+        self.monitor_health.read().contains_key(&monitor_id)
     }
 
     async fn send_command(&self, command: IngestCommand) {
@@ -210,14 +210,14 @@ impl Ingestor {
             tracing::error!(check_id = %result.check_id, "result lost: it arrived after shutdown");
             return;
         };
-        let held = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
-        let captured = self.worker.drop_excess_captures(&mut result);
-        let given_up = PendingSubmitGuard(&self.worker, captured);
-        self.worker.metrics.set_ingest_queue_depth(held);
+        let pending_results = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
+        let capture_bytes = self.worker.drop_excess_captures(&mut result);
+        let cancel_guard = PendingSubmitGuard(&self.worker, capture_bytes);
+        self.worker.metrics.set_ingest_queue_depth(pending_results);
         // Fails only when the task has ended, because the store was closed or did not accept everything in time:
         // `drain` then logs what is left as lost.
         let _ = queue.send(result).await;
-        std::mem::forget(given_up);
+        std::mem::forget(cancel_guard);
     }
 
     /// Removes the states of removed monitors, so that one that is added again starts without state.
@@ -229,10 +229,10 @@ impl Ingestor {
         self.worker.monitor_states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
-    /// Returns the state of `monitor` at `location`; `None` before its first run there.
+    /// Returns the state of `monitor_id` at `location_id`; `None` before its first run there.
     #[must_use]
-    pub fn monitor_state_at(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
-        self.worker.monitor_states.lock().get(&(monitor, location)).cloned()
+    pub fn monitor_state_at(&self, monitor_id: MonitorId, location_id: LocationId) -> Option<MonitorState> {
+        self.worker.monitor_states.lock().get(&(monitor_id, location_id)).cloned()
     }
 
     /// Returns whether results can be stored; for `/readyz`.
@@ -249,12 +249,12 @@ impl Ingestor {
     }
 
     /// Commits everything queued, including results waiting for space in the queue, and stops; returns how many
-    /// results could not be committed `within` that time. No result may be submitted after this call.
-    pub async fn drain(&self, within: Duration) -> usize {
+    /// results could not be committed `timeout` that time. No result may be submitted after this call.
+    pub async fn drain(&self, timeout: Duration) -> usize {
         drop(self.result_sender.lock().take());
         drop(self.command_sender.lock().take());
         let Some(mut task) = self.worker_task.lock().take() else { return 0 };
-        if tokio::time::timeout(within, &mut task).await.is_err() {
+        if tokio::time::timeout(timeout, &mut task).await.is_err() {
             task.abort();
         }
         let lost = self.worker.pending_results.load(Ordering::Acquire);
@@ -278,41 +278,41 @@ impl Drop for PendingSubmitGuard<'_> {
 impl IngestWorker {
     async fn run(
         self: Arc<Self>,
-        mut results: mpsc::Receiver<CheckResult>,
+        mut result_receiver: mpsc::Receiver<CheckResult>,
         mut command_receiver: mpsc::Receiver<IngestCommand>,
     ) {
         let max_batch = self.settings.max_batch_results.max(1);
         let mut received = Vec::with_capacity(max_batch);
         let mut alert_engine: Option<Box<AlertEngine>> = None;
         let mut in_flight: Option<InFlightCommit> = None;
-        let mut not_before = tokio::time::Instant::now();
+        let mut next_batch_at = tokio::time::Instant::now();
         loop {
-            if results.len() < max_batch && !self.is_shutting_down.load(Ordering::Acquire) {
-                tokio::time::sleep_until(not_before).await;
+            if result_receiver.len() < max_batch && !self.is_shutting_down.load(Ordering::Acquire) {
+                tokio::time::sleep_until(next_batch_at).await;
             }
             let mut commands = Vec::new();
             tokio::select! {
                 biased;
-                count = results.recv_many(&mut received, max_batch) => if count == 0 {
+                count = result_receiver.recv_many(&mut received, max_batch) => if count == 0 {
                     break;
                 },
                 Some(command) = command_receiver.recv() => commands.push(command),
                 () = wait_for_timer(alert_engine.as_deref()) => {}
             }
-            not_before = tokio::time::Instant::now() + self.settings.flush_interval;
+            next_batch_at = tokio::time::Instant::now() + self.settings.flush_interval;
             while commands.len() < COMMAND_QUEUE_CAPACITY
                 && let Ok(command) = command_receiver.try_recv()
             {
                 commands.push(command);
             }
-            let caught_up = results.is_empty() && !self.is_shutting_down.load(Ordering::Acquire);
+            let caught_up = result_receiver.is_empty() && !self.is_shutting_down.load(Ordering::Acquire);
             let batch = self
                 .process_batch(std::mem::take(&mut received), commands, &mut alert_engine, caught_up)
                 .await;
             if !self.finish_in_flight(in_flight.take(), alert_engine.as_deref()).await {
                 return;
             }
-            if results.len() < max_batch {
+            if result_receiver.len() < max_batch {
                 // Results that arrive during the commit make up the next batch.
                 let committed = self.commit(batch.commit).await;
                 if !committed {
@@ -333,25 +333,28 @@ impl IngestWorker {
         mut results: Vec<CheckResult>,
         commands: Vec<IngestCommand>,
         alert_engine: &mut Option<Box<AlertEngine>>,
-        caught_up: bool,
+        is_caught_up: bool,
     ) -> ProcessedBatch {
         let count = results.len();
         self.metrics.set_ingest_queue_depth(self.pending_results.load(Ordering::Relaxed));
-        let captured: usize = results.iter().map(capture_bytes).sum();
+        let capture_bytes_total: usize = results.iter().map(capture_bytes).sum();
         // It is set before the first command for it is sent.
         if let Some(engine) = self.next_alert_engine.lock().take() {
             *alert_engine = Some(engine);
         }
-        let BatchOutcome { alert_changes: changes, missed_results: missed, post_commit: after } =
-            match alert_engine {
-                Some(alert_engine) => alert_engine.process_batch(&mut results, commands, caught_up).await,
-                None => BatchOutcome::default(),
-            };
-        let commit = IngestBatch { alert_changes: changes, ..self.build_commit(results, missed) };
+        let BatchOutcome { alert_changes, missed_results, post_commit: alert_actions } = match alert_engine {
+            Some(alert_engine) => alert_engine.process_batch(&mut results, commands, is_caught_up).await,
+            None => BatchOutcome::default(),
+        };
+        let commit = IngestBatch { alert_changes, ..self.build_commit(results, missed_results) };
         self.downgrade_unconfirmed_states(&commit.alert_changes.verified_checks);
         ProcessedBatch {
             commit,
-            post_commit: PostCommit { alert_actions: after, result_count: count, capture_bytes: captured },
+            post_commit: PostCommit {
+                alert_actions,
+                result_count: count,
+                capture_bytes: capture_bytes_total,
+            },
         }
     }
 
@@ -368,14 +371,14 @@ impl IngestWorker {
     async fn finish_in_flight(
         &self,
         in_flight: Option<InFlightCommit>,
-        engine: Option<&AlertEngine>,
+        alert_engine: Option<&AlertEngine>,
     ) -> bool {
         let Some(InFlightCommit { commit_task: committed, post_commit: rest }) = in_flight else {
             return true;
         };
         let committed = committed.await.unwrap_or(false);
         if committed {
-            self.run_post_commit(rest, engine);
+            self.run_post_commit(rest, alert_engine);
         }
         committed
     }
@@ -386,27 +389,27 @@ impl IngestWorker {
     }
 
     /// Runs the post-commit actions and releases the space of the batch.
-    fn run_post_commit(&self, rest: PostCommit, engine: Option<&AlertEngine>) {
-        let PostCommit { alert_actions: after, result_count: count, capture_bytes: captured } = rest;
-        if let Some(engine) = engine {
-            engine.run_post_commit_actions(after);
+    fn run_post_commit(&self, post_commit: PostCommit, alert_engine: Option<&AlertEngine>) {
+        let PostCommit { alert_actions: after, result_count: count, capture_bytes: captured } = post_commit;
+        if let Some(alert_engine) = alert_engine {
+            alert_engine.run_post_commit_actions(after);
         }
         self.pending_capture_bytes.fetch_sub(captured, Ordering::AcqRel);
-        let left = self.pending_results.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
-        self.metrics.set_ingest_queue_depth(left);
+        let still_pending = self.pending_results.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
+        self.metrics.set_ingest_queue_depth(still_pending);
     }
 
     /// Downgrades the states of errors that verification did not confirm, as the store does.
-    fn downgrade_unconfirmed_states(&self, verified: &[VerifiedCheck]) {
+    fn downgrade_unconfirmed_states(&self, verified_checks: &[VerifiedCheck]) {
         let downgraded =
-            verified.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
+            verified_checks.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
         let mut states = self.monitor_states.lock();
         for VerifiedCheck { result_key: result, .. } in downgraded {
             let state = states.get_mut(&(result.monitor_id, result.location_id));
-            let same = |state: &&mut MonitorState| {
+            let is_unconfirmed_error = |state: &&mut MonitorState| {
                 state.check_id == result.check_id && state.outcome == Outcome::Error
             };
-            if let Some(state) = state.filter(same) {
+            if let Some(state) = state.filter(is_unconfirmed_error) {
                 (state.outcome, state.status) = (Outcome::Warning, Status::OK);
                 (state.streak_started_at, state.streak) = (result.planned_at, 1);
             }
@@ -430,8 +433,8 @@ impl IngestWorker {
     }
 
     /// Builds the commit of the results and missed runs, with the last state of each monitor at each location.
-    fn build_commit(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> IngestBatch {
-        results.extend(missed);
+    fn build_commit(&self, mut results: Vec<CheckResult>, missed_results: Vec<CheckResult>) -> IngestBatch {
+        results.extend(missed_results);
         let mut states = self.monitor_states.lock();
         let mut changed = HashMap::new();
         for result in &results {
@@ -446,7 +449,7 @@ impl IngestWorker {
 
     /// Commits until it succeeds; `false` when the store was closed.
     async fn commit_with_retry(&self, commit: IngestBatch) -> bool {
-        let mut pause = self.settings.initial_retry_delay;
+        let mut retry_delay = self.settings.initial_retry_delay;
         loop {
             let started = Instant::now();
             match self.store.commit(commit.clone()).await {
@@ -461,8 +464,8 @@ impl IngestWorker {
                 }
                 Err(error) => self.record_failure(error, commit.results.len()),
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(self.settings.max_retry_delay);
+            tokio::time::sleep(retry_delay).await;
+            retry_delay = (retry_delay * 2).min(self.settings.max_retry_delay);
         }
     }
 
@@ -470,11 +473,11 @@ impl IngestWorker {
     fn record_failure(&self, error: StoreError, results: usize) {
         self.metrics.record_commit_error(error.kind());
         let mut failure = self.commit_failure.lock();
-        if failure.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
+        if failure.as_ref().is_some_and(|previous| previous.error.kind() == error.kind()) {
             return;
         }
         tracing::error!(error_kind = error.kind(), results, "failed to store results, retrying: {error}");
-        let since = failure.take().map_or_else(Instant::now, |before| before.since);
+        let since = failure.take().map_or_else(Instant::now, |previous| previous.since);
         *failure = Some(CommitFailure { error, since });
     }
 

@@ -6,9 +6,9 @@ use crate::store::MonitorState;
 /// Returns the state after `result`, or `None` when the state stays. A late result leaves it (architecture.md 4: it
 /// corrects history and never alerts). A real result that replaces the missed run of the current state is not late.
 #[must_use]
-pub fn next_monitor_state(before: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {
+pub fn next_monitor_state(previous: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {
     let planned_at = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
-    let fresh = |since, streak| MonitorState {
+    let new_state = |since, streak| MonitorState {
         monitor_id: result.monitor_id,
         location_id: result.location_id,
         check_id: result.check_id,
@@ -20,23 +20,23 @@ pub fn next_monitor_state(before: Option<&MonitorState>, result: &CheckResult) -
         streak,
         last_full_page_at: match result.details.page_load {
             Some(_) => Some(result.started_at),
-            None => before.and_then(|before| before.last_full_page_at),
+            None => previous.and_then(|previous| previous.last_full_page_at),
         },
     };
-    let new_streak = fresh(result.planned_at, result.run_count());
-    match before {
-        None => Some(new_streak),
-        Some(before) if planned_at > before.planned_at && result.outcome == before.outcome => {
-            Some(fresh(before.streak_started_at, before.streak.saturating_add(result.run_count())))
+    let state_with_new_streak = new_state(result.planned_at, result.run_count());
+    match previous {
+        None => Some(state_with_new_streak),
+        Some(previous) if planned_at > previous.planned_at && result.outcome == previous.outcome => {
+            Some(new_state(previous.streak_started_at, previous.streak.saturating_add(result.run_count())))
         }
-        Some(before) if planned_at > before.planned_at => Some(new_streak),
-        Some(before)
-            if result.check_id == before.check_id
-                && planned_at == before.planned_at
-                && before.outcome == Outcome::Missed
+        Some(previous) if planned_at > previous.planned_at => Some(state_with_new_streak),
+        Some(previous)
+            if result.check_id == previous.check_id
+                && planned_at == previous.planned_at
+                && previous.outcome == Outcome::Missed
                 && result.outcome != Outcome::Missed =>
         {
-            Some(new_streak)
+            Some(state_with_new_streak)
         }
         Some(_) => None,
     }

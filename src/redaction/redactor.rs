@@ -67,10 +67,10 @@ impl Redactor {
             for escape in
                 [Escape::Raw, Escape::UrlComponent, Escape::FormValue, Escape::JsonString, Escape::Xml]
             {
-                if let Ok(form) = escape.apply(secret)
-                    && !encoded.iter().any(|known: &String| *known == form)
+                if let Ok(encoded_secret) = escape.apply(secret)
+                    && !encoded.iter().any(|known: &String| *known == encoded_secret)
                 {
-                    encoded.push(form.into_owned());
+                    encoded.push(encoded_secret.into_owned());
                 }
             }
         }
@@ -83,14 +83,14 @@ impl Redactor {
     /// or before an ellipsis.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let ends_cut = text.len() >= MIN_TRUNCATED_BYTES;
-        let may_be_cut = !self.0.is_empty() && (ends_cut || text.contains(ELLIPSIS));
+        let may_end_truncated = text.len() >= MIN_TRUNCATED_BYTES;
+        let may_be_truncated = !self.0.is_empty() && (may_end_truncated || text.contains(ELLIPSIS));
         let mut text = Cow::Borrowed(text);
         for secret in &self.0 {
             if text.contains(secret.as_str()) {
                 text = Cow::Owned(text.replace(secret.as_str(), MASK));
             }
-            if may_be_cut && let Some(redacted) = redact_truncated(&text, secret, ends_cut) {
+            if may_be_truncated && let Some(redacted) = redact_truncated(&text, secret, may_end_truncated) {
                 text = Cow::Owned(redacted);
             }
         }
@@ -98,24 +98,25 @@ impl Redactor {
     }
 }
 
-/// Masks beginnings of `secret` before each ellipsis in `text`, and with `ends_cut` at its end; `None` when there are
+/// Masks beginnings of `secret` before each ellipsis in `text`, and with `may_end_truncated` at its end; `None` when there are
 /// none.
-fn redact_truncated(text: &str, secret: &str, ends_cut: bool) -> Option<String> {
+fn redact_truncated(text: &str, secret: &str, may_end_truncated: bool) -> Option<String> {
     let mut redacted = String::new();
-    let (mut copied_to, mut from) = (0, 0);
-    let ends = text.match_indices(ELLIPSIS).map(|(at, _)| at).chain(ends_cut.then_some(text.len()));
-    for end in ends {
-        if let Some(start) = truncated_secret_at_end(&text[from..end], secret) {
-            redacted.push_str(&text[copied_to..from + start]);
+    let (mut copied_until, mut search_from) = (0, 0);
+    let truncation_points =
+        text.match_indices(ELLIPSIS).map(|(at, _)| at).chain(may_end_truncated.then_some(text.len()));
+    for end in truncation_points {
+        if let Some(start) = truncated_secret_at_end(&text[search_from..end], secret) {
+            redacted.push_str(&text[copied_until..search_from + start]);
             redacted.push_str(MASK);
-            copied_to = end;
+            copied_until = end;
         }
-        from = end;
+        search_from = end;
     }
-    if copied_to == 0 {
+    if copied_until == 0 {
         return None;
     }
-    redacted.push_str(&text[copied_to..]);
+    redacted.push_str(&text[copied_until..]);
     Some(redacted)
 }
 
@@ -162,11 +163,13 @@ impl NamedValueRedactor<'_> {
     fn redact_exhaustively(&mut self) {
         // A pair may start at the beginning of the text; everything else starts with one of three characters.
         let mut next = (!self.text.is_empty()).then_some(0);
-        while let Some(at) = next {
-            let mut end = at + 1;
-            if let Some(named) = parse_json_member(self.text, at).or_else(|| parse_form_pair(self.text, at)) {
-                end = named.end;
-                self.redact_value(&named);
+        while let Some(position) = next {
+            let mut end = position + 1;
+            if let Some(named_value) =
+                parse_json_member(self.text, position).or_else(|| parse_form_pair(self.text, position))
+            {
+                end = named_value.end;
+                self.redact_value(&named_value);
             }
             let rest = &self.text.as_bytes()[end..];
             next = rest.iter().position(|byte| matches!(byte, b'"' | b'&' | b'?')).map(|offset| end + offset);
@@ -178,28 +181,34 @@ impl NamedValueRedactor<'_> {
     /// most.
     fn redact_prefiltered(&mut self) {
         let bytes = self.text.as_bytes();
-        let (mut at, mut searched_to) = (0, 0);
+        let (mut next_search_at, mut searched_to) = (0, 0);
         let (mut member_at, mut pair_at) = (None, Some(0));
-        while let Some(bigram) = bytes[at..].windows(2).position(is_prefilter_bigram) {
-            let bigram = at + bigram;
-            let last = |is_begin: fn(&u8) -> bool| bytes[searched_to..bigram].iter().rposition(is_begin);
-            member_at =
-                last(|byte| matches!(byte, b'"' | b'\\')).map(|offset| searched_to + offset).or(member_at);
-            pair_at = last(|byte| matches!(byte, b'&' | b'?')).map(|offset| searched_to + offset).or(pair_at);
-            (at, searched_to) = (bigram + 1, bigram);
-            if let Some(named) = parse_first_named_value(self.text, member_at.take(), pair_at.take()) {
-                (at, searched_to) = (named.end, named.end);
-                self.redact_value(&named);
+        while let Some(bigram) = bytes[next_search_at..].windows(2).position(is_prefilter_bigram) {
+            let bigram = next_search_at + bigram;
+            let last_position_of =
+                |is_begin: fn(&u8) -> bool| bytes[searched_to..bigram].iter().rposition(is_begin);
+            member_at = last_position_of(|byte| matches!(byte, b'"' | b'\\'))
+                .map(|offset| searched_to + offset)
+                .or(member_at);
+            pair_at = last_position_of(|byte| matches!(byte, b'&' | b'?'))
+                .map(|offset| searched_to + offset)
+                .or(pair_at);
+            (next_search_at, searched_to) = (bigram + 1, bigram);
+            if let Some(named_value) = parse_first_named_value(self.text, member_at.take(), pair_at.take()) {
+                (next_search_at, searched_to) = (named_value.end, named_value.end);
+                self.redact_value(&named_value);
             }
         }
     }
 
-    fn redact_value(&mut self, named: &NamedValue) {
+    fn redact_value(&mut self, named_value: &NamedValue) {
         self.redacted.reserve(self.text.len());
-        for part in [&self.text[self.copied_until..named.start], named.quote, MASK, named.quote] {
+        for part in
+            [&self.text[self.copied_until..named_value.start], named_value.quote, MASK, named_value.quote]
+        {
             self.redacted.push_str(part);
         }
-        self.copied_until = named.end;
+        self.copied_until = named_value.end;
     }
 }
 
@@ -228,9 +237,12 @@ fn parse_first_named_value(
 fn parse_json_member(text: &str, at: usize) -> Option<NamedValue> {
     let bytes = text.as_bytes();
     let rest = bytes.get(at + 1..).filter(|_| bytes[at] == b'"')?;
-    let quote = at + 1 + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-    let colon = skip_whitespace(text, quote + 1);
-    if bytes[quote] != b'"' || bytes.get(colon) != Some(&b':') || !is_sensitive_name(&text[at + 1..quote]) {
+    let closing_quote = at + 1 + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    let colon = skip_whitespace(text, closing_quote + 1);
+    if bytes[closing_quote] != b'"'
+        || bytes.get(colon) != Some(&b':')
+        || !is_sensitive_name(&text[at + 1..closing_quote])
+    {
         return None;
     }
     parse_json_value(text, colon + 1)
@@ -239,11 +251,11 @@ fn parse_json_member(text: &str, at: usize) -> Option<NamedValue> {
 /// Parses the value of a member, after the colon: a string or a number.
 fn parse_json_value(text: &str, from: usize) -> Option<NamedValue> {
     let bytes = text.as_bytes();
-    let value = skip_whitespace(text, from);
-    let end = match bytes.get(value)? {
-        b'"' => json_string_end(text, value + 1),
+    let value_start = skip_whitespace(text, from);
+    let end = match bytes.get(value_start)? {
+        b'"' => json_string_end(text, value_start + 1),
         first => {
-            let digits = value + usize::from(*first == b'-');
+            let digits = value_start + usize::from(*first == b'-');
             bytes.get(digits).filter(|byte| byte.is_ascii_digit())?;
             let is_number = |byte: &u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
             bytes[digits..]
@@ -252,7 +264,7 @@ fn parse_json_value(text: &str, from: usize) -> Option<NamedValue> {
                 .map_or(bytes.len(), |length| digits + length)
         }
     };
-    Some(NamedValue { start: value, end, quote: "\"" })
+    Some(NamedValue { start: value_start, end, quote: "\"" })
 }
 
 /// Returns the end of the string that started before `at`, including its closing quote if it has one.
@@ -278,14 +290,14 @@ fn parse_form_pair(text: &str, at: usize) -> Option<NamedValue> {
         _ => return None,
     };
     let is_end = |c: char| matches!(c, '=' | '&' | '?' | '"') || c.is_whitespace();
-    let name = start + text[start..].find(is_end)?;
-    if text.as_bytes()[name] != b'=' || !is_sensitive_name(&text[start..name]) {
+    let name_end = start + text[start..].find(is_end)?;
+    if text.as_bytes()[name_end] != b'=' || !is_sensitive_name(&text[start..name_end]) {
         return None;
     }
-    let value = name + 1;
+    let value_start = name_end + 1;
     let is_end = |c: char| matches!(c, '&' | '"' | '#') || c.is_whitespace();
-    let end = text[value..].find(is_end).map_or(text.len(), |end| value + end);
-    Some(NamedValue { start: value, end, quote: "" })
+    let end = text[value_start..].find(is_end).map_or(text.len(), |end| value_start + end);
+    Some(NamedValue { start: value_start, end, quote: "" })
 }
 
 fn skip_whitespace(text: &str, from: usize) -> usize {

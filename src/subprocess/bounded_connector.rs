@@ -67,9 +67,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
+        let filled_before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        self.response_bytes += buffer.filled().len() - before;
+        self.response_bytes += buffer.filled().len() - filled_before;
         if self.response_bytes > self.max_response_bytes {
             let reason = format!("the driver's response has more than {} bytes", self.max_response_bytes);
             return Poll::Ready(Err(io::Error::other(reason)));

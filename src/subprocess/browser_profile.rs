@@ -29,39 +29,47 @@ pub(crate) struct BrowserProfile {
 }
 
 impl BrowserProfile {
-    /// Creates a profile in `root`, owned by `account`.
-    pub(crate) fn create(root: &Path, account: &OsUser) -> io::Result<Self> {
-        let token = format!("{PROFILE_NAME_PREFIX}{}", random_profile_suffix()?);
-        let _lock = lock_profiles_dir(root)?;
-        let lock = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock)?;
-        let profile = Self { dir: root.join(&token), name: token, held_lock: Some(lock) };
-        let set_owner = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
+    /// Creates a profile in `profiles_dir`, owned by `owner`.
+    pub(crate) fn create(profiles_dir: &Path, owner: &OsUser) -> io::Result<Self> {
+        let profile_name = format!("{PROFILE_NAME_PREFIX}{}", random_profile_suffix()?);
+        let _lock = lock_profiles_dir(profiles_dir)?;
+        let lock = lock_file(&lock_path(profiles_dir, &profile_name), FlockArg::LockExclusiveNonblock)?;
+        let profile =
+            Self { dir: profiles_dir.join(&profile_name), name: profile_name, held_lock: Some(lock) };
+        let set_owner = |path: &Path| chown(path, Some(owner.uid), Some(owner.gid));
         DirBuilder::new().mode(0o700).create(&profile.dir)?;
         set_owner(&profile.dir)?;
-        for part in PROFILE_SUBDIRECTORIES {
-            DirBuilder::new().mode(0o700).create(profile.dir.join(part))?;
-            set_owner(&profile.dir.join(part))?;
+        for subdirectory in PROFILE_SUBDIRECTORIES {
+            DirBuilder::new().mode(0o700).create(profile.dir.join(subdirectory))?;
+            set_owner(&profile.dir.join(subdirectory))?;
         }
         Ok(profile)
     }
 
-    /// Returns the profiles in `root` that no living process uses.
-    pub(crate) fn find_orphans(root: &Path) -> io::Result<Vec<Self>> {
-        let _lock = lock_profiles_dir(root)?;
-        let mut found = Vec::new();
-        for entry in fs::read_dir(root)?.flatten() {
+    /// Returns the profiles in `profiles_dir` that no living process uses.
+    pub(crate) fn find_orphans(profiles_dir: &Path) -> io::Result<Vec<Self>> {
+        let _lock = lock_profiles_dir(profiles_dir)?;
+        let mut orphans = Vec::new();
+        for entry in fs::read_dir(profiles_dir)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let token = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
-            if !token.starts_with(PROFILE_NAME_PREFIX) || found.iter().any(|found: &Self| found.name == token)
+            let profile_name = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
+            if !profile_name.starts_with(PROFILE_NAME_PREFIX)
+                || orphans.iter().any(|orphans: &Self| orphans.name == profile_name)
             {
                 continue;
             }
             // A lock that another process holds is the usual case, and not logged.
-            if let Ok(lock) = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock) {
-                found.push(Self { dir: root.join(&token), name: token, held_lock: Some(lock) });
+            if let Ok(lock) =
+                lock_file(&lock_path(profiles_dir, &profile_name), FlockArg::LockExclusiveNonblock)
+            {
+                orphans.push(Self {
+                    dir: profiles_dir.join(&profile_name),
+                    name: profile_name,
+                    held_lock: Some(lock),
+                });
             }
         }
-        Ok(found)
+        Ok(orphans)
     }
 
     /// Environment entry of its processes.
@@ -100,33 +108,34 @@ impl BrowserProfile {
 }
 
 /// Creates the folder of the profiles, if missing, so that no other user can write to it.
-pub(crate) fn create_profiles_dir(folder: &Path, account: &OsUser) -> io::Result<()> {
+pub(crate) fn create_profiles_dir(profiles_dir: &Path, browser_user: &OsUser) -> io::Result<()> {
     // Another user needs search permission to reach its own profile.
-    let mode = if account.is_current { 0o700 } else { 0o711 };
-    match DirBuilder::new().mode(mode).recursive(false).create(folder) {
+    let mode = if browser_user.is_current { 0o700 } else { 0o711 };
+    match DirBuilder::new().mode(mode).recursive(false).create(profiles_dir) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
-    let found = fs::symlink_metadata(folder)?;
-    if !found.is_dir() || found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+    let metadata = fs::symlink_metadata(profiles_dir)?;
+    if !metadata.is_dir() || metadata.uid() != nix::unistd::geteuid().as_raw() || metadata.mode() & 0o022 != 0
+    {
         return Err(io::Error::other("the folder is not owned by this user, or writable by others"));
     }
     Ok(())
 }
 
-fn lock_path(root: &Path, token: &str) -> PathBuf {
-    root.join(format!("{token}{LOCK_SUFFIX}"))
+fn lock_path(profiles_dir: &Path, profile_name: &str) -> PathBuf {
+    profiles_dir.join(format!("{profile_name}{LOCK_SUFFIX}"))
 }
 
 /// Locks the folder of the profiles while a profile is created or orphans are searched: creation is not atomic.
-fn lock_profiles_dir(root: &Path) -> io::Result<Flock<File>> {
-    lock_file(&root.join("turn"), FlockArg::LockExclusive)
+fn lock_profiles_dir(profiles_dir: &Path) -> io::Result<Flock<File>> {
+    lock_file(&profiles_dir.join("turn"), FlockArg::LockExclusive)
 }
 
-fn lock_file(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
+fn lock_file(path: &Path, mode: FlockArg) -> io::Result<Flock<File>> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    Flock::lock(file, how).map_err(|(_, errno): (File, Errno)| errno.into())
+    Flock::lock(file, mode).map_err(|(_, errno): (File, Errno)| errno.into())
 }
 
 fn random_profile_suffix() -> io::Result<String> {

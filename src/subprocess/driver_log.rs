@@ -34,18 +34,18 @@ impl DriverLog {
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         loop {
             let pipe = self.output.as_mut()?;
-            let read = pipe.fill_buf().await.unwrap_or_default();
-            if read.is_empty() {
+            let buffered = pipe.fill_buf().await.unwrap_or_default();
+            if buffered.is_empty() {
                 self.output = None;
                 return (!self.partial_line.is_empty()).then(|| self.finish_line());
             }
-            let end = read.iter().position(|byte| *byte == b'\n');
-            let part = &read[..end.unwrap_or(read.len())];
+            let newline_at = buffered.iter().position(|byte| *byte == b'\n');
+            let part = &buffered[..newline_at.unwrap_or(buffered.len())];
             let capacity = MAX_LINE_BYTES.saturating_sub(self.partial_line.len());
             self.partial_line.extend_from_slice(&part[..part.len().min(capacity)]);
-            let used = part.len() + usize::from(end.is_some());
-            pipe.consume(used);
-            if end.is_some() {
+            let consumed = part.len() + usize::from(newline_at.is_some());
+            pipe.consume(consumed);
+            if newline_at.is_some() {
                 return Some(self.finish_line());
             }
         }

@@ -7,25 +7,25 @@ use std::fs;
 const TCP_LISTEN_STATE: &str = "0A";
 
 /// Returns the TCP ports that these processes listen on. Processes of another user show their sockets to root only.
-pub(crate) fn listening_ports(processes: impl Iterator<Item = i32>) -> BTreeSet<u16> {
-    let inodes: BTreeSet<u64> = processes.flat_map(socket_inodes).collect();
-    let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
-    let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
-    let sockets = tables.iter().flat_map(|table| table.lines().filter_map(parse_listener));
-    sockets.filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port).collect()
+pub(crate) fn listening_ports(process_ids: impl Iterator<Item = i32>) -> BTreeSet<u16> {
+    let inodes: BTreeSet<u64> = process_ids.flat_map(socket_inodes).collect();
+    let socket_tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
+    let socket_tables = socket_tables.map(|path| fs::read_to_string(path).unwrap_or_default());
+    let listeners = socket_tables.iter().flat_map(|table| table.lines().filter_map(parse_listener));
+    listeners.filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port).collect()
 }
 
-fn socket_inodes(process: i32) -> Vec<u64> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{process}/fd")) else { return Vec::new() };
-    let targets = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
-    targets
+fn socket_inodes(process_id: i32) -> Vec<u64> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{process_id}/fd")) else { return Vec::new() };
+    let link_targets = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+    link_targets
         .filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
         .collect()
 }
 
 /// Parses the port and the inode of a listening socket.
-fn parse_listener(line: &str) -> Option<(u16, u64)> {
-    let mut fields = line.split_ascii_whitespace().skip(1);
+fn parse_listener(socket_table_line: &str) -> Option<(u16, u64)> {
+    let mut fields = socket_table_line.split_ascii_whitespace().skip(1);
     let (_, port) = fields.next()?.rsplit_once(':')?;
     if fields.nth(1)? != TCP_LISTEN_STATE {
         return None;

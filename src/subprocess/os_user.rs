@@ -25,17 +25,17 @@ impl OsUser {
     /// [`FailureKind::NotConfigured`] for an unknown name, and where this process may not become that user.
     pub(crate) fn lookup(name: Option<&str>) -> Result<Self, Failure> {
         let Some(name) = name else { return Ok(Self::current()) };
-        let failed = |reason: &str| {
+        let not_configured = |reason: &str| {
             let detail = format!("`browser.user`: {reason}");
             Failure::new(Phase::Launch, FailureKind::NotConfigured, detail)
         };
-        let found = User::from_name(name).map_err(|errno| failed(errno.desc()))?;
-        let found = found.ok_or_else(|| failed(&format!("user `{name}` does not exist")))?;
-        let is_current = found.uid == geteuid();
+        let user = User::from_name(name).map_err(|errno| not_configured(errno.desc()))?;
+        let user = user.ok_or_else(|| not_configured(&format!("user `{name}` does not exist")))?;
+        let is_current = user.uid == geteuid();
         if !is_current && !geteuid().is_root() {
-            return Err(failed(&format!("only root can start browsers as `{name}`")));
+            return Err(not_configured(&format!("only root can start browsers as `{name}`")));
         }
-        Ok(Self { uid: found.uid.as_raw(), gid: found.gid.as_raw(), is_current })
+        Ok(Self { uid: user.uid.as_raw(), gid: user.gid.as_raw(), is_current })
     }
 
     /// Whether this is root, for whom Chromium's sandbox does not work.

@@ -45,13 +45,13 @@ impl ProcessGroup {
     pub(crate) fn spawn(
         program: &DriverProgram<'_>,
         profile: &BrowserProfile,
-        account: &OsUser,
-        nice: u8,
+        run_as: &OsUser,
+        niceness: u8,
     ) -> io::Result<(Self, DriverLog)> {
         become_subreaper();
         let (reader, writer) = io::pipe()?;
         let log = DriverLog::new(reader)?;
-        let mut command = nice_command(program.path, nice);
+        let mut command = nice_command(program.path, niceness);
         command
             .args(&program.arguments)
             .env_clear()
@@ -62,9 +62,9 @@ impl ProcessGroup {
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
-        if !account.is_current {
+        if !run_as.is_current {
             // This drops the supplementary groups of root too.
-            command.uid(account.uid).gid(account.gid);
+            command.uid(run_as.uid).gid(run_as.gid);
         }
         // The child is reaped in [`Self::kill_and_wait`], when its descendants are gone.
         let child = command.spawn()?;
@@ -108,34 +108,35 @@ pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
     kill_members(None, &profile.env_marker())
 }
 
-fn kill_members(leader: Option<Pid>, marker: &str) -> bool {
+fn kill_members(leader: Option<Pid>, env_marker: &str) -> bool {
     let deadline = Instant::now() + KILL_TIMEOUT;
-    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    let own_id = i32::try_from(std::process::id()).unwrap_or_default();
     // Once found, a process stays a member, even when its parent exits.
-    let mut known = BTreeSet::new();
+    let mut member_ids = BTreeSet::new();
     loop {
-        let all = procfs::list_processes();
-        let found = procfs::browser_processes(&all, leader.map(Pid::as_raw), Some(marker.as_bytes()));
-        known.extend(found.iter().map(|process| process.id));
-        let mut left = 0;
-        for process in all.iter().filter(|process| known.contains(&process.id)) {
+        let processes = procfs::list_processes();
+        let members =
+            procfs::browser_processes(&processes, leader.map(Pid::as_raw), Some(env_marker.as_bytes()));
+        member_ids.extend(members.iter().map(|process| process.id));
+        let mut remaining = 0;
+        for process in processes.iter().filter(|process| member_ids.contains(&process.id)) {
             let id = Pid::from_raw(process.id);
             if Some(id) == leader && process.is_zombie {
                 continue;
             }
-            left += 1;
+            remaining += 1;
             if !process.is_zombie {
                 // It may have exited meanwhile.
                 let _ = kill(id, Signal::SIGKILL);
-            } else if process.is_child_of(own) {
+            } else if process.is_child_of(own_id) {
                 let _ = waitpid(id, Some(WaitPidFlag::WNOHANG));
             } else if leader.is_none() {
                 // Another process reaps it.
-                left -= 1;
+                remaining -= 1;
             }
         }
-        if left == 0 {
-            reap_inherited_zombies(&all);
+        if remaining == 0 {
+            reap_inherited_zombies(&processes);
             return true;
         }
         if Instant::now() >= deadline {
@@ -147,9 +148,9 @@ fn kill_members(leader: Option<Pid>, marker: &str) -> bool {
 
 /// Waits for a process that was killed; false on a timeout. It becomes a zombie as soon as its first thread ends, some
 /// time before it can be reaped.
-fn reap_with_timeout(id: Pid) -> bool {
+fn reap_with_timeout(process_id: Pid) -> bool {
     let deadline = Instant::now() + KILL_TIMEOUT;
-    while matches!(waitpid(id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
+    while matches!(waitpid(process_id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
         if Instant::now() >= deadline {
             return false;
         }
@@ -160,9 +161,9 @@ fn reap_with_timeout(id: Pid) -> bool {
 
 /// Reaps the zombies that this process inherited through [`become_subreaper`]. Processes that exit together with their
 /// browser, such as crash handlers, cannot be recognised otherwise: a zombie has no environment.
-fn reap_inherited_zombies(all: &[Process]) {
-    let own = i32::try_from(std::process::id()).unwrap_or_default();
-    for process in all.iter().filter(|process| process.is_zombie && process.is_child_of(own)) {
+fn reap_inherited_zombies(processes: &[Process]) {
+    let own_id = i32::try_from(std::process::id()).unwrap_or_default();
+    for process in processes.iter().filter(|process| process.is_zombie && process.is_child_of(own_id)) {
         // Processes that this process starts itself are in its own group, or lead one.
         if process.is_in_foreign_group() {
             let _ = waitpid(Pid::from_raw(process.id), Some(WaitPidFlag::WNOHANG));
@@ -180,13 +181,13 @@ fn become_subreaper() {
     });
 }
 
-fn nice_command(program: &Path, nice: u8) -> Command {
-    let helper = Path::new("/usr/bin/nice");
-    if nice == 0 || !helper.exists() {
+fn nice_command(program: &Path, niceness: u8) -> Command {
+    let nice_program = Path::new("/usr/bin/nice");
+    if niceness == 0 || !nice_program.exists() {
         return Command::new(program);
     }
-    let mut command = Command::new(helper);
-    command.arg("-n").arg(nice.to_string()).arg(program);
+    let mut command = Command::new(nice_program);
+    command.arg("-n").arg(niceness.to_string()).arg(program);
     command
 }
 
@@ -195,7 +196,7 @@ fn nice_command(program: &Path, nice: u8) -> Command {
 fn base_environment(profile: &BrowserProfile) -> Vec<(String, std::ffi::OsString)> {
     let home = profile.home_dir();
     let entry = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
-    let mut all = vec![
+    let mut variables = vec![
         entry(PROFILE_ENV_VARIABLE, OsStr::new(profile.name())),
         entry("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
         entry("LANG", OsStr::new("C.UTF-8")),
@@ -207,7 +208,7 @@ fn base_environment(profile: &BrowserProfile) -> Vec<(String, std::ffi::OsString
         entry("DBUS_SESSION_BUS_ADDRESS", OsStr::new("disabled:")),
     ];
     for name in ["TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"] {
-        all.extend(std::env::var_os(name).map(|value| (name.to_owned(), value)));
+        variables.extend(std::env::var_os(name).map(|value| (name.to_owned(), value)));
     }
-    all
+    variables
 }

@@ -36,35 +36,35 @@ struct ProcessScan {
 }
 
 impl ProcessTable {
-    /// Returns the state of the process group of the driver `leader`, from a scan that is at most [`MAX_SCAN_AGE`] old
+    /// Returns the state of the process group of the driver `driver_id`, from a scan that is at most [`MAX_SCAN_AGE`] old
     /// and did not start before `not_before`; `None` when the runtime shuts down.
     pub(crate) async fn browser_health(
         self: &Arc<Self>,
-        leader: i32,
+        driver_id: i32,
         not_before: Instant,
     ) -> Option<BrowserHealth> {
         let table = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            health_from_processes(&table.recent_processes(not_before), leader)
+            health_from_processes(&table.recent_processes(not_before), driver_id)
         })
         .await
         .ok()
     }
 
-    /// Returns the TCP ports that the processes of the driver `leader` listen on; none when the runtime shuts down.
-    pub(crate) async fn listening_ports(self: &Arc<Self>, leader: i32) -> BTreeSet<u16> {
+    /// Returns the TCP ports that the processes of the driver `driver_id` listen on; none when the runtime shuts down.
+    pub(crate) async fn listening_ports(self: &Arc<Self>, driver_id: i32) -> BTreeSet<u16> {
         let (table, now) = (Arc::clone(self), Instant::now());
-        let find = move || {
-            let members = procfs::browser_processes(&table.recent_processes(now), Some(leader), None);
+        let find_ports = move || {
+            let members = procfs::browser_processes(&table.recent_processes(now), Some(driver_id), None);
             listening_ports(members.iter().map(|process| process.id))
         };
-        tokio::task::spawn_blocking(find).await.unwrap_or_default()
+        tokio::task::spawn_blocking(find_ports).await.unwrap_or_default()
     }
 
     /// Blocks: concurrent callers wait for the scan in progress, and share it.
     fn recent_processes(&self, not_before: Instant) -> Arc<[Process]> {
-        let mut last = self.last_scan.lock();
-        if let Some(scan) = &*last
+        let mut last_scan = self.last_scan.lock();
+        if let Some(scan) = &*last_scan
             && scan.started_at >= not_before
             && scan.started_at.elapsed() < MAX_SCAN_AGE
         {
@@ -72,19 +72,19 @@ impl ProcessTable {
         }
         let started = Instant::now();
         let processes: Arc<[Process]> = procfs::list_processes().into();
-        *last = Some(ProcessScan { started_at: started, processes: Arc::clone(&processes) });
+        *last_scan = Some(ProcessScan { started_at: started, processes: Arc::clone(&processes) });
         processes
     }
 }
 
-fn health_from_processes(all: &[Process], leader: i32) -> BrowserHealth {
-    let members = procfs::browser_processes(all, Some(leader), None);
-    let others = || members.iter().filter(|process| process.id != leader && !process.is_zombie);
+fn health_from_processes(processes: &[Process], driver_id: i32) -> BrowserHealth {
+    let members = procfs::browser_processes(processes, Some(driver_id), None);
+    let browser_processes = || members.iter().filter(|process| process.id != driver_id && !process.is_zombie);
     BrowserHealth {
         memory_bytes: procfs::memory_bytes(&members),
-        browser_process_count: others().count(),
-        driver_is_stopped: members.iter().any(|process| process.id == leader && process.is_stopped),
-        browser_is_stopped: others().any(|process| process.is_stopped),
+        browser_process_count: browser_processes().count(),
+        driver_is_stopped: members.iter().any(|process| process.id == driver_id && process.is_stopped),
+        browser_is_stopped: browser_processes().any(|process| process.is_stopped),
     }
 }
 

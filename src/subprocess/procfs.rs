@@ -16,9 +16,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Whether its parent is `parent`, which reaps it.
-    pub(crate) const fn is_child_of(&self, parent: i32) -> bool {
-        self.parent_id == parent
+    /// Whether its parent is `parent_id`, which reaps it.
+    pub(crate) const fn is_child_of(&self, parent_id: i32) -> bool {
+        self.parent_id == parent_id
     }
 
     /// Whether its process group is neither the one of this process nor its own.
@@ -48,57 +48,62 @@ fn parse_stat(id: i32, stat: &str) -> Option<Process> {
     Some(Process { id, parent_id: parent, group_id: group, is_zombie, is_stopped })
 }
 
-/// Returns those of `all` that belong to one browser: processes with `marker` in their environment or in the process
-/// group `group`, processes that share a group with one of them, and all their descendants.
-pub(crate) fn browser_processes(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> Vec<Process> {
-    let own = i32::try_from(std::process::id()).unwrap_or_default();
+/// Returns those of `processes` that belong to one browser: processes with `env_marker` in their environment or in the process
+/// group `group_id`, processes that share a group with one of them, and all their descendants.
+pub(crate) fn browser_processes(
+    processes: &[Process],
+    group_id: Option<i32>,
+    env_marker: Option<&[u8]>,
+) -> Vec<Process> {
+    let own_id = i32::try_from(std::process::id()).unwrap_or_default();
     let own_group = nix::unistd::getpgrp().as_raw();
-    let is_foreign = |process: &&Process| process.id != own && process.id > 1;
-    let is_marked =
-        |process: &Process| marker.is_some_and(|marker| has_environment_variable(process.id, marker));
-    let mut groups: BTreeSet<i32> = group.into_iter().collect();
-    let mut members: BTreeSet<i32> =
-        all.iter().filter(is_foreign).filter(|p| is_marked(p)).map(|p| p.id).collect();
+    let is_foreign = |process: &&Process| process.id != own_id && process.id > 1;
+    let is_marked = |process: &Process| {
+        env_marker.is_some_and(|env_marker| has_environment_variable(process.id, env_marker))
+    };
+    let mut group_ids: BTreeSet<i32> = group_id.into_iter().collect();
+    let mut member_ids: BTreeSet<i32> =
+        processes.iter().filter(is_foreign).filter(|p| is_marked(p)).map(|p| p.id).collect();
     loop {
-        let before = (members.len(), groups.len());
-        for process in all.iter().filter(is_foreign) {
-            if members.contains(&process.id)
-                || members.contains(&process.parent_id)
-                || groups.contains(&process.group_id)
+        let counts_before = (member_ids.len(), group_ids.len());
+        for process in processes.iter().filter(is_foreign) {
+            if member_ids.contains(&process.id)
+                || member_ids.contains(&process.parent_id)
+                || group_ids.contains(&process.group_id)
             {
-                members.insert(process.id);
+                member_ids.insert(process.id);
                 if process.group_id > 1 && process.group_id != own_group {
-                    groups.insert(process.group_id);
+                    group_ids.insert(process.group_id);
                 }
             }
         }
-        if before == (members.len(), groups.len()) {
+        if counts_before == (member_ids.len(), group_ids.len()) {
             break;
         }
     }
-    all.iter().filter(|process| members.contains(&process.id)).copied().collect()
+    processes.iter().filter(|process| member_ids.contains(&process.id)).copied().collect()
 }
 
 /// Whether the initial environment of the process contains the variable `marker`; false for processes of another user,
 /// whose environment is not readable.
-fn has_environment_variable(id: i32, marker: &[u8]) -> bool {
-    let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+fn has_environment_variable(process_id: i32, marker: &[u8]) -> bool {
+    let environment = fs::read(format!("/proc/{process_id}/environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable == marker)
 }
 
 /// Memory of `processes`, in bytes: their private pages, and the largest shared part of any of them, since the shared
 /// pages (the program and its libraries) are mostly the same.
 pub(crate) fn memory_bytes(processes: &[Process]) -> u64 {
-    let (mut private, mut shared) = (0, 0);
+    let (mut private_pages, mut shared_pages) = (0, 0);
     for process in processes.iter().filter(|process| !process.is_zombie) {
         let text = fs::read_to_string(format!("/proc/{}/statm", process.id)).unwrap_or_default();
         let mut pages = text.split_ascii_whitespace().skip(1).map(|field| field.parse().unwrap_or(0_u64));
-        let (resident, file) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-        private += resident.saturating_sub(file);
-        shared = shared.max(file);
+        let (resident, shared_field) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+        private_pages += resident.saturating_sub(shared_field);
+        shared_pages = shared_pages.max(shared_field);
     }
-    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    (private + shared) * page.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
+    let page_size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    (private_pages + shared_pages) * page_size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
 /// Memory of this host, in bytes.

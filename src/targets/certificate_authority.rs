@@ -24,12 +24,13 @@ pub(super) struct CertificateAuthority {
 }
 
 impl CertificateAuthority {
-    /// Creates a CA, and a server certificate for `localhost` and `ips`.
-    pub(super) fn new(ips: &[IpAddr]) -> io::Result<Self> {
+    /// Creates a CA, and a server certificate for `localhost` and `server_addresses`.
+    pub(super) fn new(server_addresses: &[IpAddr]) -> io::Result<Self> {
         let ca = CertifiedIssuer::self_signed(ca_params(), new_key()?).map_err(io::Error::other)?;
         let key = new_key()?;
-        let certificate =
-            server_params(ips).and_then(|params| params.signed_by(&key, &ca)).map_err(io::Error::other)?;
+        let certificate = server_params(server_addresses)
+            .and_then(|params| params.signed_by(&key, &ca))
+            .map_err(io::Error::other)?;
         let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(io::Error::other)?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -76,7 +77,7 @@ fn server_params(ips: &[IpAddr]) -> Result<CertificateParams, rcgen::Error> {
 
 fn set_validity(params: &mut CertificateParams) {
     let now = Duration::from_micros(u64::try_from(SystemClock.now().as_micros()).unwrap_or_default());
-    let from = UNIX_EPOCH + now.saturating_sub(BACKDATE);
-    params.not_before = from.into();
-    params.not_after = (from + CERTIFICATE_LIFETIME).into();
+    let not_before = UNIX_EPOCH + now.saturating_sub(BACKDATE);
+    params.not_before = not_before.into();
+    params.not_after = (not_before + CERTIFICATE_LIFETIME).into();
 }

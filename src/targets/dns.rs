@@ -18,15 +18,16 @@ const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 const MAX_QUERY_BYTES: usize = 1024;
 const TTL_SECONDS: u32 = 60;
 
-/// Serves on `sockets` until `stop` and returns the first address.
-pub(super) fn serve(sockets: Vec<(TcpListener, UdpSocket)>, stop: &CancellationToken) -> SocketAddr {
-    let first = sockets.first().map(|(listener, _)| sockets::first_address(std::slice::from_ref(listener)));
+/// Serves on `sockets` until `shutdown` and returns the first address.
+pub(super) fn serve(sockets: Vec<(TcpListener, UdpSocket)>, shutdown: &CancellationToken) -> SocketAddr {
+    let first_address =
+        sockets.first().map(|(listener, _)| sockets::first_address(std::slice::from_ref(listener)));
     for (listener, socket) in sockets {
-        sockets::spawn_accept_loop(listener, stop, serve_tcp);
-        let stop = stop.clone();
-        tokio::spawn(async move { stop.run_until_cancelled(serve_udp(socket)).await });
+        sockets::spawn_accept_loop(listener, shutdown, serve_tcp);
+        let shutdown = shutdown.clone();
+        tokio::spawn(async move { shutdown.run_until_cancelled(serve_udp(socket)).await });
     }
-    first.unwrap_or_else(sockets::unbound_address)
+    first_address.unwrap_or_else(sockets::unbound_address)
 }
 
 async fn serve_udp(socket: UdpSocket) {

@@ -12,13 +12,13 @@ use super::sockets;
 /// Idle clients are disconnected after this time.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Serves on `listeners` until `stop` and returns the first address.
-pub(super) fn serve(listeners: Vec<TcpListener>, stop: &CancellationToken) -> SocketAddr {
-    let first = sockets::first_address(&listeners);
+/// Serves on `listeners` until `shutdown` and returns the first address.
+pub(super) fn serve(listeners: Vec<TcpListener>, shutdown: &CancellationToken) -> SocketAddr {
+    let first_address = sockets::first_address(&listeners);
     for listener in listeners {
-        sockets::spawn_accept_loop(listener, stop, echo);
+        sockets::spawn_accept_loop(listener, shutdown, echo);
     }
-    first
+    first_address
 }
 
 async fn echo(mut stream: TcpStream) {

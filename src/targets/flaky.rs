@@ -26,11 +26,11 @@ impl Default for FlakySchedule {
 }
 
 impl FlakySchedule {
-    /// Whether the target fails when `elapsed` has passed since the start.
+    /// Whether the target fails when `since_start` has passed since the start.
     #[must_use]
-    pub fn is_down(&self, elapsed: Duration) -> bool {
+    pub fn is_down(&self, since_start: Duration) -> bool {
         let period = self.period.as_micros().max(1);
-        let position = elapsed.as_micros() % period;
+        let position = since_start.as_micros() % period;
         (self.down_after.as_micros()..self.down_after.as_micros() + self.down_for.as_micros())
             .contains(&position)
     }

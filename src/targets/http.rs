@@ -70,39 +70,39 @@ fn redirect_response() -> Response<Full<Bytes>> {
     response
 }
 
-/// Serves `page` on `listeners` until `stop`, over TLS with `tls`. Returns the first address.
+/// Serves `pages` on `listeners` until `shutdown`, over TLS with `tls_acceptor`. Returns the first address.
 pub(super) fn serve(
     listeners: Vec<TcpListener>,
-    tls: Option<TlsAcceptor>,
-    page: TargetPages,
-    stop: &CancellationToken,
+    tls_acceptor: Option<TlsAcceptor>,
+    pages: TargetPages,
+    shutdown: &CancellationToken,
 ) -> SocketAddr {
-    let first = sockets::first_address(&listeners);
+    let first_address = sockets::first_address(&listeners);
     for listener in listeners {
-        let tls = tls.clone();
-        sockets::spawn_accept_loop(listener, stop, move |stream| {
-            let tls = tls.clone();
+        let tls_acceptor = tls_acceptor.clone();
+        sockets::spawn_accept_loop(listener, shutdown, move |stream| {
+            let tls_acceptor = tls_acceptor.clone();
             async move {
-                match tls {
-                    None => serve_connection(stream, page).await,
+                match tls_acceptor {
+                    None => serve_connection(stream, pages).await,
                     Some(acceptor) => {
                         if let Ok(Ok(stream)) =
                             tokio::time::timeout(IDLE_TIMEOUT, acceptor.accept(stream)).await
                         {
-                            serve_connection(stream, page).await;
+                            serve_connection(stream, pages).await;
                         }
                     }
                 }
             }
         });
     }
-    first
+    first_address
 }
 
 /// Serves one connection; errors concern only the client.
-async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, page: TargetPages) {
+async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, pages: TargetPages) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let response = page.respond(request.uri().path());
+        let response = pages.respond(request.uri().path());
         std::future::ready(Ok::<_, Infallible>(response))
     });
     let mut builder = Builder::new(TokioExecutor::new());

@@ -54,17 +54,22 @@ impl BuiltInTargets {
     /// # Errors
     /// When a socket cannot be bound or the certificates cannot be created.
     pub async fn start(config: BuiltInTargetConfig) -> io::Result<Self> {
-        let ips = sockets::loopback_addresses(config.address_count);
-        let authority = CertificateAuthority::new(&ips)?;
-        let stop = CancellationToken::new();
-        let page = TargetPages::new(config.flaky_schedule);
+        let listen_addresses = sockets::loopback_addresses(config.address_count);
+        let authority = CertificateAuthority::new(&listen_addresses)?;
+        let shutdown = CancellationToken::new();
+        let pages = TargetPages::new(config.flaky_schedule);
         let addresses = BuiltInTargetAddresses {
-            http: http::serve(sockets::bind_tcp(&ips).await?, None, page, &stop),
-            https: http::serve(sockets::bind_tcp(&ips).await?, Some(authority.tls_acceptor()), page, &stop),
-            tcp: echo::serve(sockets::bind_tcp(&ips).await?, &stop),
-            dns: dns::serve(sockets::bind_tcp_and_udp(&ips).await?, &stop),
+            http: http::serve(sockets::bind_tcp(&listen_addresses).await?, None, pages, &shutdown),
+            https: http::serve(
+                sockets::bind_tcp(&listen_addresses).await?,
+                Some(authority.tls_acceptor()),
+                pages,
+                &shutdown,
+            ),
+            tcp: echo::serve(sockets::bind_tcp(&listen_addresses).await?, &shutdown),
+            dns: dns::serve(sockets::bind_tcp_and_udp(&listen_addresses).await?, &shutdown),
         };
-        Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop_on_drop: stop.drop_guard() })
+        Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop_on_drop: shutdown.drop_guard() })
     }
 
     /// Listening addresses of the servers.
@@ -82,10 +87,10 @@ impl BuiltInTargets {
 
 /// Returns address `index` of a server that listens on `address_count` addresses; the index wraps around.
 #[must_use]
-pub fn nth_target_address(first: SocketAddr, index: usize, spread: u8) -> SocketAddr {
-    let last = 1 + index % usize::from(spread.max(1));
-    let octet = u8::try_from(last).unwrap_or(u8::MAX);
-    SocketAddr::new(Ipv4Addr::new(127, 0, 0, octet).into(), first.port())
+pub fn nth_target_address(first_address: SocketAddr, index: usize, address_count: u8) -> SocketAddr {
+    let last_octet = 1 + index % usize::from(address_count.max(1));
+    let octet = u8::try_from(last_octet).unwrap_or(u8::MAX);
+    SocketAddr::new(Ipv4Addr::new(127, 0, 0, octet).into(), first_address.port())
 }
 
 #[cfg(test)]

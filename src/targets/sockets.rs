@@ -15,7 +15,7 @@ const MAX_BIND_ATTEMPTS: usize = 16;
 
 /// Returns the first `count` loopback addresses.
 pub(super) fn loopback_addresses(count: u8) -> Vec<IpAddr> {
-    (1..=count.clamp(1, 254)).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect()
+    (1..=count.clamp(1, 254)).map(|last_octet| Ipv4Addr::new(127, 0, 0, last_octet).into()).collect()
 }
 
 /// Binds stream listeners to one free port on all `ips`.
@@ -60,14 +60,14 @@ fn bind_same_port<S: BoundSocket>(
     ips: &[IpAddr],
     bind: impl Fn(SocketAddr) -> io::Result<S>,
 ) -> io::Result<Vec<S>> {
-    let mut last = io::Error::from(io::ErrorKind::InvalidInput);
+    let mut last_error = io::Error::from(io::ErrorKind::InvalidInput);
     for _ in 0..MAX_BIND_ATTEMPTS {
         match bind_each_address(ips, &bind) {
             Ok(bound) => return Ok(bound),
-            Err(error) => last = error,
+            Err(error) => last_error = error,
         }
     }
-    Err(last)
+    Err(last_error)
 }
 
 fn bind_each_address<S: BoundSocket>(
@@ -84,20 +84,23 @@ fn bind_each_address<S: BoundSocket>(
     Ok(bound)
 }
 
-/// Accepts from `listener` until `stop`. Each connection runs in a task of its own, which ends with `stop` too.
-pub(super) fn spawn_accept_loop<F, R>(listener: TcpListener, stop: &CancellationToken, handle: F)
-where
+/// Accepts from `listener` until `shutdown`. Each connection runs in a task of its own, which ends with `shutdown` too.
+pub(super) fn spawn_accept_loop<F, R>(
+    listener: TcpListener,
+    shutdown: &CancellationToken,
+    handle_connection: F,
+) where
     F: Fn(TcpStream) -> R + Send + 'static,
     R: Future<Output = ()> + Send + 'static,
 {
-    let stop = stop.clone();
+    let shutdown = shutdown.clone();
     tokio::spawn(async move {
-        while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+        while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
             match accepted {
                 Ok((stream, _)) => {
                     // Responses are small and must not wait for an acknowledgement.
                     let _ = stream.set_nodelay(true);
-                    tokio::spawn(stop.clone().run_until_cancelled_owned(handle(stream)));
+                    tokio::spawn(shutdown.clone().run_until_cancelled_owned(handle_connection(stream)));
                 }
                 // Out of descriptors: other connections have to close first.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,

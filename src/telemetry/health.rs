@@ -17,8 +17,8 @@ impl HealthCondition {
     }
 
     /// Creates a condition that does not hold.
-    pub fn unmet(name: &'static str, fault: impl Into<String>) -> Self {
-        Self { name, unmet_reason: Some(fault.into()) }
+    pub fn unmet(name: &'static str, reason: impl Into<String>) -> Self {
+        Self { name, unmet_reason: Some(reason.into()) }
     }
 }
 

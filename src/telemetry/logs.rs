@@ -128,21 +128,21 @@ const SECRET_LOGGING_CRATES: [&str; 2] = ["async_imap", "suppaftp"];
 
 /// Parses a level, or levels by module.
 pub fn parse_log_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
-    let known = ["off", "error", "warn", "info", "debug", "trace"];
-    let to_error =
+    let level_names = ["off", "error", "warn", "info", "debug", "trace"];
+    let filter_error =
         |reason: &str| LogSetupError::InvalidFilter { filter: filter.to_owned(), reason: reason.to_owned() };
-    for part in filter.split(',').map(str::trim) {
-        if SECRET_LOGGING_CRATES.iter().any(|name| part.starts_with(name)) {
-            return Err(to_error(&format!("`{part}` would write passwords into the log")));
+    for directive in filter.split(',').map(str::trim) {
+        if SECRET_LOGGING_CRATES.iter().any(|name| directive.starts_with(name)) {
+            return Err(filter_error(&format!("`{directive}` would write passwords into the log")));
         }
         // The library takes a misspelt level for the name of a module, and then logs nothing.
-        if !part.contains('=') && !known.contains(&part.to_ascii_lowercase().as_str()) {
-            return Err(to_error(&format!("`{part}` is not a level")));
+        if !directive.contains('=') && !level_names.contains(&directive.to_ascii_lowercase().as_str()) {
+            return Err(filter_error(&format!("`{directive}` is not a level")));
         }
     }
-    let safe = SECRET_LOGGING_CRATES.map(|name| format!("{name}=info")).join(",");
-    EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{filter},{safe}"))
-        .map_err(|error| to_error(&error.to_string()))
+    let secret_directives = SECRET_LOGGING_CRATES.map(|name| format!("{name}=info")).join(",");
+    EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{filter},{secret_directives}"))
+        .map_err(|error| filter_error(&error.to_string()))
 }
 
 /// Sends the logs of the whole process to standard error.
@@ -150,13 +150,14 @@ pub fn init_logging(options: &LogOptions) -> Result<(), LogSetupError> {
     let registry = tracing_subscriber::registry().with(parse_log_filter(&options.filter)?);
     match options.format {
         LogFormat::Text => {
-            let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
-            registry.with(lines.with_target(false)).try_init()?;
+            let log_layer =
+                fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+            registry.with(log_layer.with_target(false)).try_init()?;
         }
         LogFormat::Json => {
             // `span` contains the id of the request that a line belongs to.
-            let lines = fmt::layer().json().flatten_event(true).with_span_list(false);
-            registry.with(lines.with_writer(std::io::stderr)).try_init()?;
+            let log_layer = fmt::layer().json().flatten_event(true).with_span_list(false);
+            registry.with(log_layer.with_writer(std::io::stderr)).try_init()?;
         }
     }
     Ok(())

@@ -107,63 +107,71 @@ impl Metrics {
 
     /// Registers all metrics. Names, help texts and units are defined only here.
     fn register_all(mut self) -> Self {
-        let r = &mut self.registry;
+        let registry = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION");
-        r.register("vigie_build", "The running build", Info::new(BuildInfoLabels { version }));
-        r.register(
+        registry.register("vigie_build", "The running build", Info::new(BuildInfoLabels { version }));
+        registry.register(
             "vigie_check_results",
             "Checks recorded, each missed run included",
             self.check_results.clone(),
         );
-        r.register(
+        registry.register(
             "vigie_check_retries",
             "Second attempts after a failed first one",
             self.check_retries.clone(),
         );
-        r.register(
+        registry.register(
             "vigie_attempt_failures",
             "Attempts that failed, by failure kind",
             self.attempt_failures.clone(),
         );
-        r.register(
+        registry.register(
             "vigie_attempt_phase_seconds",
             "Time spent in each phase reached",
             self.phase_seconds.clone(),
         );
-        r.register(
+        registry.register(
             "vigie_check_duration_seconds",
             "Time of a check, retry included",
             self.check_seconds.clone(),
         );
         let help = "Start lateness of checks";
-        r.register("vigie_check_lateness_seconds", help, self.lateness_seconds.clone());
-        r.register("vigie_missed_runs", "Missed runs", self.missed_runs.clone());
-        r.register("vigie_runs_queued", "Due runs that wait for admission", self.runs_queued.clone());
-        r.register("vigie_checks_in_flight", "Checks in progress", self.checks_in_flight.clone());
-        r.register("vigie_monitors_planned", "Monitors on the schedule", self.monitors_planned.clone());
-        r.register(
+        registry.register("vigie_check_lateness_seconds", help, self.lateness_seconds.clone());
+        registry.register("vigie_missed_runs", "Missed runs", self.missed_runs.clone());
+        registry.register("vigie_runs_queued", "Due runs that wait for admission", self.runs_queued.clone());
+        registry.register("vigie_checks_in_flight", "Checks in progress", self.checks_in_flight.clone());
+        registry.register(
+            "vigie_monitors_planned",
+            "Monitors on the schedule",
+            self.monitors_planned.clone(),
+        );
+        registry.register(
             "vigie_ingest_queued_results",
             "Results that wait for the store",
             self.ingest_queued_results.clone(),
         );
-        r.register("vigie_store_commit_results", "Results in one commit", self.commit_results.clone());
-        r.register("vigie_store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
-        r.register("vigie_store_commit_errors", "Commits that failed", self.commit_errors.clone());
-        r.register("vigie_housekeeping_runs", "Runs of the calendar jobs", self.housekeeping_runs.clone());
-        r.register(
+        registry.register("vigie_store_commit_results", "Results in one commit", self.commit_results.clone());
+        registry.register("vigie_store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
+        registry.register("vigie_store_commit_errors", "Commits that failed", self.commit_errors.clone());
+        registry.register(
+            "vigie_housekeeping_runs",
+            "Runs of the calendar jobs",
+            self.housekeeping_runs.clone(),
+        );
+        registry.register(
             "vigie_config_reloads",
             "Reloads of settings or monitor files",
             self.config_reloads.clone(),
         );
         let help = "1 when the last reload was accepted, 0 when it was rejected";
-        r.register("vigie_config_last_reload_taken", help, self.last_reload_succeeded.clone());
+        registry.register("vigie_config_last_reload_taken", help, self.last_reload_succeeded.clone());
         let help = "When the running configuration was loaded, Unix time";
-        r.register("vigie_config_taken_timestamp_seconds", help, self.config_loaded_at.clone());
+        registry.register("vigie_config_taken_timestamp_seconds", help, self.config_loaded_at.clone());
         let help = "Notifications that were accepted, held back for a digest, or given up";
-        r.register("vigie_notifications", help, self.notifications.clone());
+        registry.register("vigie_notifications", help, self.notifications.clone());
         let help = "Duration of one delivery";
-        r.register("vigie_notification_try_seconds", help, self.delivery_seconds.clone());
-        r.register_collector(Box::new(ProcessCollector::new()));
+        registry.register("vigie_notification_try_seconds", help, self.delivery_seconds.clone());
+        registry.register_collector(Box::new(ProcessCollector::new()));
         self
     }
 
@@ -218,29 +226,29 @@ impl Metrics {
     }
 
     /// Records that the load of a runner changed from `previous` to `current`. Several runners add up.
-    pub fn record_load_change(&self, before: SchedulerLoad, now: SchedulerLoad) {
-        add_difference(&self.monitors_planned, before.planned_monitors, now.planned_monitors);
-        add_difference(&self.runs_queued, before.queued_runs, now.queued_runs);
-        for (weight, before, now) in [
-            ("light", before.light_checks, now.light_checks),
-            ("heavy", before.heavy_checks, now.heavy_checks),
+    pub fn record_load_change(&self, previous: SchedulerLoad, current: SchedulerLoad) {
+        add_difference(&self.monitors_planned, previous.planned_monitors, current.planned_monitors);
+        add_difference(&self.runs_queued, previous.queued_runs, current.queued_runs);
+        for (weight, previous, current) in [
+            ("light", previous.light_checks, current.light_checks),
+            ("heavy", previous.heavy_checks, current.heavy_checks),
         ] {
             add_difference(
                 &self.checks_in_flight.get_or_create(&ConcurrencyClassLabels { weight }),
-                before,
-                now,
+                previous,
+                current,
             );
         }
     }
 
     /// Sets the number of results that wait for the store.
-    pub fn set_ingest_queue_depth(&self, results: usize) {
-        self.ingest_queued_results.set(gauge_value(results));
+    pub fn set_ingest_queue_depth(&self, queued_results: usize) {
+        self.ingest_queued_results.set(gauge_value(queued_results));
     }
 
     /// Records a commit of the store, with its number of results and its duration.
-    pub fn record_commit(&self, results: usize, duration: Duration) {
-        self.commit_results.observe(results as f64);
+    pub fn record_commit(&self, result_count: usize, duration: Duration) {
+        self.commit_results.observe(result_count as f64);
         self.commit_seconds.observe(duration.as_secs_f64());
     }
 
@@ -273,8 +281,8 @@ impl Metrics {
         self.config_reloads.get_or_create(&ReloadLabels { outcome }).inc();
         self.last_reload_succeeded.set(i64::from(is_accepted));
         if is_accepted {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            self.config_loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+            let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            self.config_loaded_at.set(i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX));
         }
     }
 }
@@ -292,8 +300,8 @@ pub struct SchedulerLoad {
     pub heavy_checks: usize,
 }
 
-fn add_difference(gauge: &Gauge, before: usize, now: usize) {
-    let _ = gauge.inc_by(gauge_value(now).saturating_sub(gauge_value(before)));
+fn add_difference(gauge: &Gauge, previous: usize, current: usize) {
+    let _ = gauge.inc_by(gauge_value(current).saturating_sub(gauge_value(previous)));
 }
 
 fn gauge_value(count: usize) -> i64 {

@@ -34,17 +34,27 @@ impl Collector for ProcessCollector {
         if let Some(bytes) = resident_bytes() {
             encode_gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;
         }
-        if let Ok(open) = fs::read_dir("/proc/self/fd") {
-            encode_gauge(&mut encoder, "process_open_fds", "Open file descriptors", open.count() as f64)?;
+        if let Ok(fd_entries) = fs::read_dir("/proc/self/fd") {
+            encode_gauge(
+                &mut encoder,
+                "process_open_fds",
+                "Open file descriptors",
+                fd_entries.count() as f64,
+            )?;
         }
-        if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
-            encode_gauge(&mut encoder, "process_max_fds", "File descriptors that may be open", soft as f64)?;
+        if let Ok((soft_limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
+            encode_gauge(
+                &mut encoder,
+                "process_max_fds",
+                "File descriptors that may be open",
+                soft_limit as f64,
+            )?;
         }
         if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
-            let time = usage.user_time().tv_sec() as f64
+            let cpu_seconds = usage.user_time().tv_sec() as f64
                 + usage.system_time().tv_sec() as f64
                 + (usage.user_time().tv_usec() + usage.system_time().tv_usec()) as f64 / 1e6;
-            let counter = ConstCounter::new(time);
+            let counter = ConstCounter::new(cpu_seconds);
             let kind = counter.metric_type();
             let help = "Processor time used, user and system";
             counter.encode(encoder.encode_descriptor("process_cpu_seconds", help, None, kind)?)?;
@@ -61,6 +71,6 @@ fn encode_gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, val
 fn resident_bytes() -> Option<f64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
-    Some(pages as f64 * page as f64)
+    let page_size = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+    Some(pages as f64 * page_size as f64)
 }

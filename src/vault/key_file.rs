@@ -42,17 +42,17 @@ impl KeyFile {
         Self { path: path.into(), is_credential: false }
     }
 
-    /// Finds the key file: the setting `store.key_file`, otherwise a systemd credential in the folder `credentials`,
+    /// Finds the key file: the setting `store.key_file`, otherwise a systemd credential in the folder `credentials_dir`,
     /// otherwise the data folder.
     #[must_use]
-    pub fn locate(setting: Option<&Path>, credentials: Option<&Path>, data: &Path) -> Self {
+    pub fn locate(configured_path: Option<&Path>, credentials_dir: Option<&Path>, data_dir: &Path) -> Self {
         const KEY_FILE_NAME: &str = "vigie.key";
-        if let Some(path) = setting {
+        if let Some(path) = configured_path {
             return Self::new(path);
         }
-        match credentials.map(|folder| folder.join(KEY_FILE_NAME)).filter(|path| path.exists()) {
+        match credentials_dir.map(|folder| folder.join(KEY_FILE_NAME)).filter(|path| path.exists()) {
             Some(path) => Self { path, is_credential: true },
-            None => Self::new(data.join(KEY_FILE_NAME)),
+            None => Self::new(data_dir.join(KEY_FILE_NAME)),
         }
     }
 
@@ -62,9 +62,9 @@ impl KeyFile {
     }
 
     pub(super) fn read(&self) -> Result<KeySet, VaultError> {
-        let unreadable = |error: std::io::Error| self.error(format!("cannot be read: {error}"));
-        let file = File::open(&self.path).map_err(unreadable)?;
-        let mode = file.metadata().map_err(unreadable)?.mode() & 0o7777;
+        let read_error = |error: std::io::Error| self.error(format!("cannot be read: {error}"));
+        let file = File::open(&self.path).map_err(read_error)?;
+        let mode = file.metadata().map_err(read_error)?.mode() & 0o7777;
         // systemd grants the service read access by an access list, which appears as permissions of the group.
         let forbidden_bits = if self.is_credential { 0o007 } else { 0o077 };
         if mode & forbidden_bits != 0 {
@@ -73,15 +73,15 @@ impl KeyFile {
             return Err(self.error(text));
         }
         let mut text = Zeroizing::new(String::new());
-        file.take(MAX_KEY_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+        file.take(MAX_KEY_FILE_BYTES + 1).read_to_string(&mut text).map_err(read_error)?;
         if text.len() as u64 > MAX_KEY_FILE_BYTES {
             return Err(self.error("is too large"));
         }
         parse_key_file(&text).map_err(|error| self.error(error))
     }
 
-    /// Like [`KeyFile::read`]; if the file does not exist, creates it with the keys that `first` returns.
-    pub(super) fn read_or_create(&self, first: impl FnOnce() -> KeySet) -> Result<KeySet, VaultError> {
+    /// Like [`KeyFile::read`]; if the file does not exist, creates it with the keys that `new_keys` returns.
+    pub(super) fn read_or_create(&self, new_keys: impl FnOnce() -> KeySet) -> Result<KeySet, VaultError> {
         if self.exists()? || self.is_credential {
             return self.read();
         }
@@ -90,7 +90,7 @@ impl KeyFile {
         if self.exists()? {
             return self.read();
         }
-        let keys = first();
+        let keys = new_keys();
         self.write_atomically(&keys)?;
         Ok(keys)
     }
@@ -130,21 +130,21 @@ impl KeyFile {
     fn write_atomically(&self, keys: &KeySet) -> Result<(), VaultError> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".new");
-        let next = self.parent_dir().join(name);
-        self.write(&next, keys).map_err(|error| self.error(format!("cannot be written: {error}")))
+        let temporary_path = self.parent_dir().join(name);
+        self.write(&temporary_path, keys).map_err(|error| self.error(format!("cannot be written: {error}")))
     }
 
-    fn write(&self, next: &Path, keys: &KeySet) -> std::io::Result<()> {
+    fn write(&self, temporary_path: &Path, keys: &KeySet) -> std::io::Result<()> {
         // Left over from a crash; it may contain a key that nothing is sealed with.
-        match std::fs::remove_file(next) {
+        match std::fs::remove_file(temporary_path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(next)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary_path)?;
         self.copy_owner(&file)?;
         file.write_all(render_key_file(keys).as_bytes())?;
         file.sync_all()?;
-        std::fs::rename(next, &self.path)?;
+        std::fs::rename(temporary_path, &self.path)?;
         File::open(self.parent_dir())?.sync_all()
     }
 
@@ -180,14 +180,14 @@ fn render_key_file(keys: &KeySet) -> Zeroizing<String> {
 /// Parses the keys of a file. Errors never repeat the content of a line.
 fn parse_key_file(text: &str) -> Result<KeySet, String> {
     let mut keys = KeySet::new();
-    for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
+    for (line_number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let (id, key) =
-            parse_key_line(line).ok_or_else(|| format!("has no `id base64` of 32 bytes in line {number}"))?;
+        let (id, key) = parse_key_line(line)
+            .ok_or_else(|| format!("has no `id base64` of 32 bytes in line {line_number}"))?;
         if keys.insert(id, key).is_some() {
-            return Err(format!("has key {id} twice, again in line {number}"));
+            return Err(format!("has key {id} twice, again in line {line_number}"));
         }
     }
     if keys.is_empty() { Err("holds no key".to_owned()) } else { Ok(keys) }

@@ -58,30 +58,30 @@ impl Keyring {
     /// when the file cannot be used.
     pub fn reload(&self) -> Result<bool, VaultError> {
         let Some(key_file) = &self.key_file else { return Ok(false) };
-        let current = key_file.read()?;
-        let has_changed = self.with_keys(|keys| *keys != current);
+        let new_keys = key_file.read()?;
+        let has_changed = self.with_keys(|keys| *keys != new_keys);
         if has_changed {
-            *self.keys.write() = current;
+            *self.keys.write() = new_keys;
         }
         Ok(has_changed)
     }
 
     /// Adds a key to the file, which seals from now on, and returns its id.
     pub fn add_key(&self) -> Result<KeyId, VaultError> {
-        let add = |keys: &mut KeySet| {
+        let add_key = |keys: &mut KeySet| {
             let id = keys.last_key_value().map_or(1, |(id, _)| id.saturating_add(1));
             // When the ids are used up, an insert would overwrite the key that seals everything.
             keys.entry(id).or_insert_with(new_key);
         };
-        self.update(add)?;
+        self.update(add_key)?;
         Ok(self.newest_key_id())
     }
 
     /// Removes keys from the file, but never the newest. The caller ensures that they seal nothing any more.
-    pub fn remove(&self, ids: &[KeyId]) -> Result<(), VaultError> {
+    pub fn remove(&self, key_ids: &[KeyId]) -> Result<(), VaultError> {
         self.update(|keys| {
             let newest = keys.last_key_value().map(|(id, _)| *id);
-            keys.retain(|id, _| Some(*id) == newest || !ids.contains(id));
+            keys.retain(|id, _| Some(*id) == newest || !key_ids.contains(id));
         })
     }
 
@@ -100,25 +100,28 @@ impl Keyring {
     /// Returns the id of the key that sealed `sealed`; `None` when the bytes are not a sealed secret.
     #[must_use]
     pub fn sealing_key_id(sealed: &[u8]) -> Option<KeyId> {
-        let (version, rest) = sealed.split_first()?;
-        let id = rest.first_chunk::<4>()?;
+        let (version, after_version) = sealed.split_first()?;
+        let id = after_version.first_chunk::<4>()?;
         (*version == FORMAT_VERSION && sealed.len() >= HEADER_BYTES + NONCE_BYTES + TAG_BYTES)
             .then(|| KeyId::from_be_bytes(*id))
     }
 
-    /// Seals `plain` with the newest key, bound to `context`. Returns version, key id, nonce, ciphertext, tag.
+    /// Seals `plaintext` with the newest key, bound to `context`. Returns version, key id, nonce, ciphertext, tag.
     #[must_use]
-    pub fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
-        self.with_keys(|keys| keys.last_key_value().map(|(id, key)| seal_with_key(*id, key, context, plain)))
-            .unwrap_or_default()
+    pub fn seal(&self, context: &str, plaintext: &[u8]) -> Vec<u8> {
+        self.with_keys(|keys| {
+            keys.last_key_value().map(|(key_id, key)| seal_with_key(*key_id, key, context, plaintext))
+        })
+        .unwrap_or_default()
     }
 
     /// Opens a secret that [`Keyring::seal_with_key`] sealed for the same `context`.
     pub fn open(&self, context: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
-        let id = Self::sealing_key_id(sealed).ok_or(VaultError::AuthenticationFailed)?;
+        let key_id = Self::sealing_key_id(sealed).ok_or(VaultError::AuthenticationFailed)?;
         self.with_keys(|keys| {
-            let key = keys.get(&id).ok_or(VaultError::UnknownKey(id))?;
-            open_with_key(id, key, context, &sealed[HEADER_BYTES..]).ok_or(VaultError::AuthenticationFailed)
+            let key = keys.get(&key_id).ok_or(VaultError::UnknownKey(key_id))?;
+            open_with_key(key_id, key, context, &sealed[HEADER_BYTES..])
+                .ok_or(VaultError::AuthenticationFailed)
         })
     }
 
@@ -131,24 +134,24 @@ impl Keyring {
         self.open(context, sealed).ok().map(|plain| self.seal(context, &plain))
     }
 
-    /// Signs `text` for `purpose` with the newest key. Without the key, a signature looks random.
+    /// Signs `message` for `purpose` with the newest key. Without the key, a signature looks random.
     #[must_use]
-    pub fn sign(&self, purpose: &str, text: &[u8]) -> Signature {
-        let newest =
-            |keys: &KeySet| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text));
+    pub fn sign(&self, purpose: &str, message: &[u8]) -> Signature {
+        let sign_with_newest =
+            |keys: &KeySet| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, message));
         // Random bytes never verify, so a failure to sign gives a signature that nothing accepts.
-        self.with_keys(newest).unwrap_or_else(|| {
+        self.with_keys(sign_with_newest).unwrap_or_else(|| {
             let mut bytes = [0; SIGNATURE_BYTES];
             fill_random(&mut bytes);
             bytes
         })
     }
 
-    /// Whether `signature` is a signature of `text` for `purpose` by any of the keys. Signatures made before a rotation
+    /// Whether `signature` is a signature of `message` for `purpose` by any of the keys. Signatures made before a rotation
     /// stay valid until `vigie key prune` removes the key.
     #[must_use]
-    pub fn verify(&self, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
-        self.with_keys(|keys| keys.values().any(|key| signature::verify(key, purpose, text, signature)))
+    pub fn verify(&self, purpose: &str, message: &[u8], signature: &[u8]) -> bool {
+        self.with_keys(|keys| keys.values().any(|key| signature::verify(key, purpose, message, signature)))
     }
 
     fn update(&self, change: impl FnOnce(&mut KeySet)) -> Result<(), VaultError> {
@@ -183,33 +186,38 @@ fn fill_random(bytes: &mut [u8]) {
     while rand::fill(bytes).is_err() {}
 }
 
-fn seal_with_key(id: KeyId, key: &SealingKey, context: &str, plain: &[u8]) -> Vec<u8> {
+fn seal_with_key(key_id: KeyId, key: &SealingKey, context: &str, plaintext: &[u8]) -> Vec<u8> {
     // With capacity for the tag, so that reallocation does not leave plaintext behind.
-    let mut body = Vec::with_capacity(plain.len() + TAG_BYTES);
-    body.extend_from_slice(plain);
+    let mut ciphertext = Vec::with_capacity(plaintext.len() + TAG_BYTES);
+    ciphertext.extend_from_slice(plaintext);
     let mut nonce = [0; NONCE_BYTES];
     fill_random(&mut nonce);
     let cipher = XChaCha20Poly1305::new((&**key).into());
-    if cipher.encrypt_in_place((&nonce).into(), &associated_data(id, context), &mut body).is_err() {
+    if cipher.encrypt_in_place((&nonce).into(), &associated_data(key_id, context), &mut ciphertext).is_err() {
         // Fails only above 256 GiB. Partly encrypted bytes must not be returned; an empty result never opens.
-        body.zeroize();
-        return body;
+        ciphertext.zeroize();
+        return ciphertext;
     }
-    [&[FORMAT_VERSION], id.to_be_bytes().as_slice(), &nonce, &body].concat()
+    [&[FORMAT_VERSION], key_id.to_be_bytes().as_slice(), &nonce, &ciphertext].concat()
 }
 
 /// Opens the bytes after the header of a sealed secret.
-fn open_with_key(id: KeyId, key: &SealingKey, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let (nonce, body) = rest.split_first_chunk::<NONCE_BYTES>()?;
+fn open_with_key(
+    key_id: KeyId,
+    key: &SealingKey,
+    context: &str,
+    nonce_and_ciphertext: &[u8],
+) -> Option<Zeroizing<Vec<u8>>> {
+    let (nonce, body) = nonce_and_ciphertext.split_first_chunk::<NONCE_BYTES>()?;
     let mut body = Zeroizing::new(body.to_vec());
     let cipher = XChaCha20Poly1305::new((&**key).into());
-    cipher.decrypt_in_place(nonce.into(), &associated_data(id, context), &mut *body).ok()?;
+    cipher.decrypt_in_place(nonce.into(), &associated_data(key_id, context), &mut *body).ok()?;
     Some(body)
 }
 
 /// Returns the associated data of sealed bytes: their header, and their context.
-fn associated_data(id: KeyId, context: &str) -> Vec<u8> {
-    [&[FORMAT_VERSION], id.to_be_bytes().as_slice(), context.as_bytes()].concat()
+fn associated_data(key_id: KeyId, context: &str) -> Vec<u8> {
+    [&[FORMAT_VERSION], key_id.to_be_bytes().as_slice(), context.as_bytes()].concat()
 }
 
 #[cfg(test)]

@@ -11,18 +11,18 @@ pub const SIGNATURE_BYTES: usize = 32;
 /// A signature.
 pub type Signature = [u8; SIGNATURE_BYTES];
 
-/// Signs `text` for `purpose` with `key`; `None` only if the library cannot derive a key.
-pub(super) fn sign(key: &SealingKey, purpose: &str, text: &[u8]) -> Option<Signature> {
-    hmac::sign(&derive_key(key, purpose)?, text).as_ref().try_into().ok()
+/// Signs `message` for `purpose` with `key`; `None` only if the library cannot derive a key.
+pub(super) fn sign(key: &SealingKey, purpose: &str, message: &[u8]) -> Option<Signature> {
+    hmac::sign(&derive_key(key, purpose)?, message).as_ref().try_into().ok()
 }
 
-/// Whether `signature` is that of `text` for `purpose` with `key`, checked in constant time.
-pub(super) fn verify(key: &SealingKey, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
-    derive_key(key, purpose).is_some_and(|key| hmac::verify(&key, text, signature).is_ok())
+/// Whether `signature` is that of `message` for `purpose` with `key`, checked in constant time.
+pub(super) fn verify(key: &SealingKey, purpose: &str, message: &[u8], signature: &[u8]) -> bool {
+    derive_key(key, purpose).is_some_and(|key| hmac::verify(&key, message, signature).is_ok())
 }
 
 fn derive_key(key: &SealingKey, purpose: &str) -> Option<hmac::Key> {
-    let root = Salt::new(HKDF_SHA256, b"vigie/signature/1").extract(key.as_slice());
+    let pseudorandom_key = Salt::new(HKDF_SHA256, b"vigie/signature/1").extract(key.as_slice());
     let info = [purpose.as_bytes()];
-    root.expand(&info, hmac::HMAC_SHA256).ok().map(hmac::Key::from)
+    pseudorandom_key.expand(&info, hmac::HMAC_SHA256).ok().map(hmac::Key::from)
 }

@@ -19,15 +19,20 @@ pub(super) fn render_browser_step(out: &mut String, step: &StepView<'_>) {
         let _ = write!(out, " — {}", escape(browser.title));
     }
     out.push_str("</small></h2>");
-    if let Some(measures) = &browser.metrics {
-        let texts: Vec<_> = measures.iter().map(capitalized_metric).collect();
-        let _ = write!(out, "<p>{}</p>", texts.join(" · "));
+    if let Some(metrics) = &browser.metrics {
+        let metric_texts: Vec<_> = metrics.iter().map(capitalized_metric).collect();
+        let _ = write!(out, "<p>{}</p>", metric_texts.join(" · "));
     }
     out.push_str("<p>");
     for action in &browser.actions {
-        let class = if action.passed { "ok" } else { "error" };
-        let after = if action.was_skipped { "skipped".to_owned() } else { format_micros(action.total_us) };
-        let _ = write!(out, r#"<span class="pill s-{class}">{} {after}</span> "#, escape(action.name));
+        let css_class = if action.passed { "ok" } else { "error" };
+        let duration_text =
+            if action.was_skipped { "skipped".to_owned() } else { format_micros(action.total_us) };
+        let _ = write!(
+            out,
+            r#"<span class="pill s-{css_class}">{} {duration_text}</span> "#,
+            escape(action.name)
+        );
     }
     out.push_str("</p>");
     render_requests(out, browser);
@@ -35,10 +40,10 @@ pub(super) fn render_browser_step(out: &mut String, step: &StepView<'_>) {
 }
 
 /// Formats a measure with a capital first letter.
-fn capitalized_metric(measure: &PageMetric) -> String {
-    let text = measure.format_with(format_micros);
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+fn capitalized_metric(metric: &PageMetric) -> String {
+    let text = metric.format_with(format_micros);
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), chars.as_str()))
 }
 
 fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
@@ -46,9 +51,10 @@ fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
         return;
     }
     render_waterfall(out, step.objects.get(..MAX_SHOWN_OBJECTS).unwrap_or(&step.objects));
-    let more = step.hidden_object_count(MAX_SHOWN_OBJECTS);
-    if more > 0 {
-        let _ = write!(out, "<p>{more} more requests are in the record below or were only counted.</p>");
+    let hidden_count = step.hidden_object_count(MAX_SHOWN_OBJECTS);
+    if hidden_count > 0 {
+        let _ =
+            write!(out, "<p>{hidden_count} more requests are in the record below or were only counted.</p>");
     }
 }
 
@@ -58,10 +64,10 @@ fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
     }
     out.push_str(r#"<div class="scroll"><table class="rows"><thead><tr><th>Console</th><th>From</th><th>Text</th></tr></thead><tbody>"#);
     for line in step.console.iter().take(MAX_CONSOLE_LINES) {
-        let class = if line.is_error { "error" } else { "warning" };
+        let css_class = if line.is_error { "error" } else { "warning" };
         let _ = write!(
             out,
-            r#"<tr><td><span class="pill s-{class}">{}</span></td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td><span class="pill s-{css_class}">{}</span></td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             escape(line.level),
             escape(&line.source_location),
             escape(line.text)

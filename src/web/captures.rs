@@ -21,11 +21,11 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
         return;
     }
     out.push_str("<h2>Captures</h2>");
-    let (pictures, others): (Vec<_>, Vec<_>) = result.captures.iter().partition(|file| file.is_image());
-    if !pictures.is_empty() {
+    let (images, other_files): (Vec<_>, Vec<_>) = result.captures.iter().partition(|file| file.is_image());
+    if !images.is_empty() {
         out.push_str(r#"<div class="shots">"#);
-        for picture in pictures {
-            let (url, name) = (capture_url(result, picture), escape(&picture.name));
+        for image in images {
+            let (url, name) = (capture_url(result, image), escape(&image.name));
             let _ = write!(
                 out,
                 r#"<figure><a href="{url}"><img src="{url}" alt="{name}" loading="lazy"></a><figcaption>{name}</figcaption></figure>"#
@@ -33,9 +33,9 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
         }
         out.push_str("</div>");
     }
-    if !others.is_empty() {
+    if !other_files.is_empty() {
         out.push_str(r#"<ul class="files">"#);
-        for file in others {
+        for file in other_files {
             let (url, name, bytes) = (capture_url(result, file), escape(&file.name), file.content_bytes);
             let _ = write!(out, r#"<li><a href="{url}">{name}</a> {bytes} bytes</li>"#);
         }
@@ -43,45 +43,45 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
     }
 }
 
-fn capture_url(result: &CheckResult, file: &Capture) -> String {
-    format!("/results/{}/captures/{}", result.check_id, utf8_percent_encode(&file.name, NON_ALPHANUMERIC))
+fn capture_url(result: &CheckResult, capture: &Capture) -> String {
+    format!("/results/{}/captures/{}", result.check_id, utf8_percent_encode(&capture.name, NON_ALPHANUMERIC))
 }
 
 /// `GET /results/{id}/captures/{name}`: serves images as they are and all else as plain text. The content comes from
 /// a target, which may be hostile: browsers must neither run it nor guess another type.
 pub(super) async fn get_capture(
-    State(site): State<PageState>,
+    State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
     Path((id, name)): Path<(String, String)>,
 ) -> Response {
-    let missing = || not_found("The file does not exist");
+    let capture_not_found = || not_found("The file does not exist");
     if !viewer.can_see_captures {
-        return missing();
+        return capture_not_found();
     }
-    let found = match find_result(&site, viewer, &id).await {
-        Ok(Some(result)) => site.status_queries.capture(result.check_id, name).await,
-        Ok(None) => return missing(),
+    let capture_result = match find_result(&state, viewer, &id).await {
+        Ok(Some(result)) => state.status_queries.capture(result.check_id, name).await,
+        Ok(None) => return capture_not_found(),
         Err(error) => Err(error),
     };
-    let file = match found {
+    let file = match capture_result {
         Ok(Some(file)) => file,
-        Ok(None) => return missing(),
+        Ok(None) => return capture_not_found(),
         Err(error) => return store_unavailable(&error),
     };
-    let kind = match file.media_type.as_str() {
+    let content_type = match file.media_type.as_str() {
         "image/png" => "image/png",
         "image/jpeg" => "image/jpeg",
         _ => "text/plain; charset=utf-8",
     };
-    let fields: [(HeaderName, HeaderValue); 4] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+    let headers: [(HeaderName, HeaderValue); 4] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
         // A result does not change, but its page reloads regularly.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=3600, immutable")),
     ];
     match file.content {
-        Some(content) => (fields, content.to_vec()).into_response(),
-        None => missing(),
+        Some(content) => (headers, content.to_vec()).into_response(),
+        None => capture_not_found(),
     }
 }

@@ -12,10 +12,10 @@ pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_
     }
     out.push_str(r#"<h2>Content views</h2><div class="scroll"><table class="rows"><thead><tr><th>View</th><th>Status</th><th class="n">Took</th><th class="n">Objects</th><th class="n">Bytes</th><th>Why</th></tr></thead><tbody>"#);
     for view in views {
-        let class = if view.passed { "ok" } else { "error" };
+        let css_class = if view.passed { "ok" } else { "error" };
         let _ = write!(
             out,
-            r#"<tr><td>{}</td><td><span class="pill s-{class}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td>{}</td><td><span class="pill s-{css_class}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
             escape(view.name),
             view.status.text(),
             format_micros(view.total_us),

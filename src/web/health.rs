@@ -10,25 +10,25 @@ use super::page_state::PageState;
 use crate::telemetry::HealthCondition;
 
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
-pub(super) async fn get_metrics(State(site): State<PageState>) -> Response {
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], site.metrics.encode()).into_response()
+pub(super) async fn get_metrics(State(state): State<PageState>) -> Response {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], state.metrics.encode()).into_response()
 }
 
 /// `GET /healthz`: 200 while the process makes progress, else 503, on which it should be restarted.
-pub(super) async fn get_liveness(State(site): State<PageState>) -> Response {
-    health_response(&site.health.liveness())
+pub(super) async fn get_liveness(State(state): State<PageState>) -> Response {
+    health_response(&state.health.liveness())
 }
 
 /// `GET /readyz`: 200 when the process can do its work, else 503 with the reasons.
-pub(super) async fn get_readiness(State(site): State<PageState>) -> Response {
-    health_response(&[site.health.liveness(), site.health.readiness()].concat())
+pub(super) async fn get_readiness(State(state): State<PageState>) -> Response {
+    health_response(&[state.health.liveness(), state.health.readiness()].concat())
 }
 
 /// Builds the body `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`.
 fn health_response(conditions: &[HealthCondition]) -> Response {
     let is_healthy = conditions.iter().all(|condition| condition.unmet_reason.is_none());
-    let (code, status) =
+    let (http_status, status) =
         if is_healthy { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };
     let checks: Map<String, Value> = conditions
         .iter()
@@ -36,5 +36,5 @@ fn health_response(conditions: &[HealthCondition]) -> Response {
             (condition.name.to_owned(), json!(condition.unmet_reason.as_deref().unwrap_or("ok")))
         })
         .collect();
-    (code, Json(json!({"status": status, "checks": checks}))).into_response()
+    (http_status, Json(json!({"status": status, "checks": checks}))).into_response()
 }

@@ -22,8 +22,8 @@ pub(super) fn render_document_without_reload(title: &str, body: &str) -> Html<St
     render_html(title, body, "", "")
 }
 
-/// Renders a whole HTML document, with the tag `refresh` in the head and the text `about` in the footer.
-fn render_html(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
+/// Renders a whole HTML document, with the tag `refresh_tag` in the head and the text `footer_note` in the footer.
+fn render_html(title: &str, body: &str, refresh_tag: &str, footer_note: &str) -> Html<String> {
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");
     Html(format!(
@@ -31,7 +31,7 @@ fn render_html(title: &str, body: &str, refresh: &str, about: &str) -> Html<Stri
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">{refresh}
+<meta name="viewport" content="width=device-width, initial-scale=1">{refresh_tag}
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
@@ -42,7 +42,7 @@ fn render_html(title: &str, body: &str, refresh: &str, about: &str) -> Html<Stri
 <main>
 {body}
 </main>
-<footer>Vigie {version} · {about}<a href="/manual/">manual</a> · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/docs">API</a></footer>
+<footer>Vigie {version} · {footer_note}<a href="/manual/">manual</a> · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/docs">API</a></footer>
 </body>
 </html>
 "#
@@ -58,16 +58,16 @@ pub(super) fn render_notice_page(title: &str, text: &str) -> Html<String> {
 }
 
 /// Formats a time such as `2026-11-20 12:00:00`, in UTC.
-pub(super) fn format_time(at: Timestamp) -> String {
-    let whole = Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string();
-    whole.replace('T', " ").trim_end_matches('Z').to_owned()
+pub(super) fn format_time(time: Timestamp) -> String {
+    let whole_seconds = Timestamp::from_seconds(time.as_micros().div_euclid(1_000_000)).to_string();
+    whole_seconds.replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
 /// Renders how long ago a time was, with the exact time as a tooltip.
-pub(super) fn render_age(at: Timestamp, now: Timestamp) -> String {
-    let exact = at.to_string();
-    let (exact, text) = (escape(&exact), format_coarse_duration(now.since(at)));
-    format!(r#"<time datetime="{exact}" title="{exact}">{text} ago</time>"#)
+pub(super) fn render_age(time: Timestamp, now: Timestamp) -> String {
+    let exact_time = time.to_string();
+    let (exact_time, text) = (escape(&exact_time), format_coarse_duration(now.since(time)));
+    format!(r#"<time datetime="{exact_time}" title="{exact_time}">{text} ago</time>"#)
 }
 
 /// Formats the largest units of a duration, at most two: `3 d 4 h`, `12 min`, `7 s`.

@@ -57,25 +57,25 @@ fn render_page(page: ManualPage) -> Html<String> {
     render_document_without_reload(&format!("{} · Vigie manual", page.first_heading()), &body)
 }
 
-fn render_search_form(query: &str) -> String {
+fn render_search_form(search_text: &str) -> String {
     format!(
         "<form class=\"filter\" action=\"/manual/\"><a href=\"/manual/\">All pages</a> \
          <input type=\"search\" name=\"q\" value=\"{}\" aria-label=\"Search the manual\"> \
          <button>Search</button></form>",
-        escape(query)
+        escape(search_text)
     )
 }
 
-fn render_hits(query: &str) -> String {
-    let hits = manual::search_manual(query);
+fn render_hits(search_text: &str) -> String {
+    let hits = manual::search_manual(search_text);
     if hits.is_empty() {
-        return format!("<p class=\"notice\">No section contains all of “{}”.</p>", escape(query));
+        return format!("<p class=\"notice\">No section contains all of “{}”.</p>", escape(search_text));
     }
-    let mut list = String::from("<ul>");
+    let mut list_html = String::from("<ul>");
     for hit in hits {
         let line: String = hit.first_matching_line.chars().take(MAX_HIT_LINE_CHARS).collect();
         let _ = write!(
-            list,
+            list_html,
             "<li><a href=\"/manual/{}#{}\">{}: {}</a><br>{}</li>",
             hit.page.path,
             escape(&manual::heading_anchor(hit.section_heading)),
@@ -84,19 +84,19 @@ fn render_hits(query: &str) -> String {
             escape(&line)
         );
     }
-    list + "</ul>"
+    list_html + "</ul>"
 }
 
 /// Renders Markdown as HTML. Headings get ids; links to files of pages become links to the pages, without `.md`.
 fn render_markdown(text: &str) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
-    for at in 0..events.len() {
-        if let Event::Start(Tag::Heading { .. }) = &events[at] {
-            let title = heading_text(&events[at + 1..]);
-            if let Event::Start(Tag::Heading { id, .. }) = &mut events[at] {
+    for index in 0..events.len() {
+        if let Event::Start(Tag::Heading { .. }) = &events[index] {
+            let title = heading_text(&events[index + 1..]);
+            if let Event::Start(Tag::Heading { id, .. }) = &mut events[index] {
                 *id = Some(CowStr::from(manual::heading_anchor(&title)));
             }
-        } else if let Event::Start(Tag::Link { dest_url, .. }) = &mut events[at]
+        } else if let Event::Start(Tag::Link { dest_url, .. }) = &mut events[index]
             && let Some(url) = page_url_from_link(dest_url)
         {
             *dest_url = CowStr::from(url);
@@ -109,8 +109,8 @@ fn render_markdown(text: &str) -> String {
 
 /// Returns the text of the heading that `events` start with.
 fn heading_text(events: &[Event<'_>]) -> String {
-    let inside = events.iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
-    inside
+    let heading_events = events.iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+    heading_events
         .filter_map(
             |event| if let Event::Text(text) | Event::Code(text) = event { Some(&**text) } else { None },
         )

@@ -23,55 +23,56 @@ const MAX_RESULTS: u32 = 50;
 
 /// `GET /monitors/{id}`
 pub(super) async fn get_page(
-    State(site): State<PageState>,
+    State(state): State<PageState>,
     Extension(Viewer { visible_account: account, .. }): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    let monitor = id.parse().ok().and_then(|id| site.status_queries.monitor(MonitorId(id)));
+    let monitor = id.parse().ok().and_then(|id| state.status_queries.monitor(MonitorId(id)));
     let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("The monitor does not exist") };
-    match render_monitor_page(&site, &monitor).await {
+    match render_monitor_page(&state, &monitor).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-async fn render_monitor_page(site: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
+async fn render_monitor_page(state: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
-    let page = site.status_queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
+    let results = state.status_queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let name = escape(monitor.name());
-    let mut body = format!("<h1>{name}</h1>{}", render_settings(monitor, site));
-    body.push_str(&render_outcome_strip(&page));
+    let mut body = format!("<h1>{name}</h1>{}", render_settings(monitor, state));
+    body.push_str(&render_outcome_strip(&results));
     body.push_str(&render_results(
-        &page,
-        &ResultColumns::for_results(&page, monitor, site.status_queries.locations()),
-        site.clock.now(),
+        &results,
+        &ResultColumns::for_results(&results, monitor, state.status_queries.locations()),
+        state.clock.now(),
     ));
     Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body))
 }
 
-fn render_settings(monitor: &Monitor, site: &PageState) -> String {
-    let now = site.clock.now();
-    let key = match &monitor.origin {
-        Origin::File { key } | Origin::Applied { key } => key.to_string(),
+fn render_settings(monitor: &Monitor, state: &PageState) -> String {
+    let now = state.clock.now();
+    let key_text = match &monitor.origin {
+        Origin::File { key: key_text } | Origin::Applied { key: key_text } => key_text.to_string(),
         Origin::Api => "–".to_owned(),
     };
-    let retry = if monitor.document.settings().schedule.retry_on_failure { "with retry" } else { "no retry" };
-    let pairs = [
+    let retry_text =
+        if monitor.document.settings().schedule.retry_on_failure { "with retry" } else { "no retry" };
+    let labelled_values = [
         ("Id", monitor.id.to_string()),
-        ("Key", key),
+        ("Key", key_text),
         ("Type", monitor.monitor_type().to_string()),
         ("Target", display_target(monitor)),
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
-        ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
-        ("State", site.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
+        ("Timeout", format!("{} s, {retry_text}", monitor.timeout().as_secs())),
+        ("State", state.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, format_time(monitor.modified_at))),
         ("Note", monitor.document.note().to_owned()),
     ];
     let mut out = String::from(r#"<dl class="facts">"#);
-    for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
+    for (name, value) in labelled_values.iter().filter(|(_, value)| !value.is_empty()) {
         let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
     }
     out.push_str("</dl>");
@@ -99,11 +100,11 @@ fn display_target(monitor: &Monitor) -> String {
 }
 
 /// Renders one small box per result, oldest first.
-fn render_outcome_strip(page: &PaginatedResults) -> String {
+fn render_outcome_strip(results: &PaginatedResults) -> String {
     let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
-    for result in page.results.iter().rev() {
-        let (outcome, at) = (result.outcome, format_time(result.planned_at));
-        let _ = write!(out, r#"<i class="s-{outcome}" title="{at} {outcome}"></i>"#);
+    for result in results.results.iter().rev() {
+        let (outcome, planned_time) = (result.outcome, format_time(result.planned_at));
+        let _ = write!(out, r#"<i class="s-{outcome}" title="{planned_time} {outcome}"></i>"#);
     }
     out.push_str("</div>");
     out
@@ -118,58 +119,61 @@ struct ResultColumns<'a> {
 }
 
 impl<'a> ResultColumns<'a> {
-    fn for_results(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
-        let first = page.results.first().map(|result| result.location_id);
-        let several = page.results.iter().any(|result| Some(result.location_id) != first);
+    fn for_results(results: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
+        let first_location_id = results.results.first().map(|result| result.location_id);
+        let has_several_locations =
+            results.results.iter().any(|result| Some(result.location_id) != first_location_id);
         let is_round_robin = monitor.document.settings().location_mode == LocationMode::RoundRobin;
-        Self { locations: several.then_some(locations), shows_lateness: !is_round_robin }
+        Self { locations: has_several_locations.then_some(locations), shows_lateness: !is_round_robin }
     }
 
     /// Renders the cell that names the location.
     fn location_cell(&self, id: LocationId) -> String {
         let Some(locations) = self.locations else { return String::new() };
-        let found = locations.iter().find(|location| location.id == id);
-        let name = found.map_or_else(|| id.to_string(), |location| location.name.clone());
+        let known_location = locations.iter().find(|location| location.id == id);
+        let name = known_location.map_or_else(|| id.to_string(), |location| location.name.clone());
         format!("<td>{}</td>", escape(&name))
     }
 }
 
-fn render_results(page: &PaginatedResults, columns: &ResultColumns<'_>, now: Timestamp) -> String {
-    if page.results.is_empty() {
+fn render_results(results: &PaginatedResults, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+    if results.results.is_empty() {
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
     let mut out = format!(
         r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
-        page.results.len(),
-        page.total,
+        results.results.len(),
+        results.total,
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }
     );
-    for result in &page.results {
+    for result in &results.results {
         out.push_str(&render_result_row(result, columns, now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&render_phase_legend(page.results.iter().map(CheckResult::phases)));
+    out.push_str(&render_phase_legend(results.results.iter().map(CheckResult::phases)));
     out
 }
 
 fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {
     let (outcome, id) = (result.outcome, result.check_id);
-    let late = result
+    let lateness_text = result
         .lateness()
         .filter(|_| columns.shows_lateness)
-        .map(|late| format_micros(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
-    let total = if result.duration_us > 0 { format_micros(result.duration_us) } else { String::new() };
-    let reasons =
+        .map(|lateness_text| format_micros(u64::try_from(lateness_text.as_micros()).unwrap_or(u64::MAX)));
+    let duration_text =
+        if result.duration_us > 0 { format_micros(result.duration_us) } else { String::new() };
+    let reason_text =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
-    let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
+    let attempt_count_text =
+        if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
-        r#"<tr><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        r#"<tr><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{duration_text}</td><td>{}</td><td class="n" data-h="attempts">{attempt_count_text}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         format_time(result.planned_at),
         render_age(result.planned_at, now),
         columns.location_cell(result.location_id),
-        late.unwrap_or_default(),
+        lateness_text.unwrap_or_default(),
         render_phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),
-        escape(&reasons)
+        escape(&reason_text)
     )
 }

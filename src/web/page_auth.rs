@@ -42,20 +42,26 @@ pub(super) async fn require_page_access(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
+    let peer_address =
+        request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     let host = request.uri().host().map(str::to_owned).or_else(|| host_header(request.headers()));
-    let is_local = peer.is_some_and(|peer| peer.is_loopback())
+    let is_local = peer_address.is_some_and(|peer_address| peer_address.is_loopback())
         && !is_proxied(request.headers())
         // Proxies without forwarding headers use HTTP/1.0 upstream unless configured otherwise, as nginx does.
         && request.version() != Version::HTTP_10
         && host.is_some_and(|host| is_local_host_name(&host));
-    let authenticated =
-        if is_local { Some(Viewer::LOCAL_HOST) } else { auth.authenticate(request.headers(), peer).await };
-    let viewer = match authenticated {
+    let authenticated_viewer = if is_local {
+        Some(Viewer::LOCAL_HOST)
+    } else {
+        auth.authenticate(request.headers(), peer_address).await
+    };
+    let viewer = match authenticated_viewer {
         // On public pages, a token must not reduce what the caller sees.
-        Some(authenticated) if auth.is_public => Some(Viewer { visible_account: None, ..authenticated }),
+        Some(authenticated_viewer) if auth.is_public => {
+            Some(Viewer { visible_account: None, ..authenticated_viewer })
+        }
         None if auth.is_public => Some(Viewer::PUBLIC),
-        authenticated => authenticated,
+        authenticated_viewer => authenticated_viewer,
     };
     if let Some(viewer) = viewer {
         request.extensions_mut().insert(viewer);
@@ -67,29 +73,30 @@ pub(super) async fn require_page_access(
     } else {
         ""
     };
-    let what = "This page is open to callers on the server's host and to callers with an access token \
+    let message = "This page is open to callers on the server's host and to callers with an access token \
                 (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
-    let what = format!("{what}{hint}");
+    let message = format!("{message}{hint}");
     let mut response =
-        (StatusCode::UNAUTHORIZED, html::render_notice_page("A login is needed", &what)).into_response();
+        (StatusCode::UNAUTHORIZED, html::render_notice_page("A login is needed", &message)).into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
 impl PageAuth {
-    async fn authenticate(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Viewer> {
-        let accounts = self.account_service.as_ref()?;
-        let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let (scheme, token) = value.and_then(|value| value.split_once(' '))?;
+    async fn authenticate(&self, headers: &HeaderMap, peer_address: Option<IpAddr>) -> Option<Viewer> {
+        let account_service = self.account_service.as_ref()?;
+        let authorization =
+            headers.get(header::AUTHORIZATION).and_then(|authorization| authorization.to_str().ok());
+        let (scheme, token) = authorization.and_then(|authorization| authorization.split_once(' '))?;
         if !scheme.eq_ignore_ascii_case("bearer") {
             return None;
         }
-        let address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let caller = accounts.authenticate_bearer(token.trim(), address).await.ok()?;
-        let is_host = caller.user_id == UserId(0);
-        let is_allowed = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
-        is_allowed.then_some(Viewer {
-            visible_account: (!is_host).then_some(caller.customer),
+        let address = peer_address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let caller = account_service.authenticate_bearer(token.trim(), address).await.ok()?;
+        let is_host_token = caller.user_id == UserId(0);
+        let may_view_account_1 = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
+        may_view_account_1.then_some(Viewer {
+            visible_account: (!is_host_token).then_some(caller.customer),
             can_see_captures: true,
         })
     }

@@ -14,8 +14,8 @@ const MIN_PHASE_WIDTH: f64 = 1.5;
 
 /// Renders an SVG of `phases`, each with its name and duration in the tooltip; empty without any.
 pub(super) fn render_phase_bar(phases: &Phases) -> String {
-    let total = sum_us(phases);
-    if total == 0 {
+    let total_us = sum_us(phases);
+    if total_us == 0 {
         return String::new();
     }
     let mut out =
@@ -25,17 +25,19 @@ pub(super) fn render_phase_bar(phases: &Phases) -> String {
     let title = title.collect::<Vec<_>>().join(", ");
     // Writing into a string cannot fail.
     let _ = write!(out, "<title>{title}</title>");
-    let reached = phases.iter().filter(|&(_, micros)| micros > 0);
-    let widths: Vec<_> = reached
-        .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * BAR_WIDTH).max(MIN_PHASE_WIDTH)))
+    let timed_phases = phases.iter().filter(|&(_, micros)| micros > 0);
+    let widths: Vec<_> = timed_phases
+        .map(|(phase, micros)| {
+            (phase, (f64::from(micros) / total_us as f64 * BAR_WIDTH).max(MIN_PHASE_WIDTH))
+        })
         .collect();
     let scale = BAR_WIDTH / widths.iter().map(|(_, width)| width).sum::<f64>();
-    let mut x = 0.0;
+    let mut phase_x = 0.0;
     for (phase, width) in widths {
         let width = width * scale;
         let name = phase.name();
-        let _ = write!(out, r#"<rect class="p-{name}" x="{x:.1}" width="{width:.1}" height="12"/>"#);
-        x += width;
+        let _ = write!(out, r#"<rect class="p-{name}" x="{phase_x:.1}" width="{width:.1}" height="12"/>"#);
+        phase_x += width;
     }
     out.push_str("</svg>");
     out
@@ -43,13 +45,13 @@ pub(super) fn render_phase_bar(phases: &Phases) -> String {
 
 /// Renders the legend of the bars of `all_phases`; empty without any.
 pub(super) fn render_phase_legend(all_phases: impl Iterator<Item = Phases>) -> String {
-    let reached: BTreeSet<Phase> =
+    let shown_phases: BTreeSet<Phase> =
         all_phases.flat_map(|phases| phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>()).collect();
-    if reached.is_empty() {
+    if shown_phases.is_empty() {
         return String::new();
     }
     let mut out = String::from(r#"<ul class="legend" aria-hidden="true">"#);
-    for phase in reached {
+    for phase in shown_phases {
         let name = phase.name();
         // Writing into a string cannot fail.
         let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, phase_label(phase));

@@ -24,7 +24,7 @@ pub(super) async fn trace_request(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let span = tracing::info_span!("request", request_id = %id);
     let mut response = next.run(request).instrument(span.clone()).await;
-    if API_PATH_PREFIXES.iter().any(|base| path.starts_with(base)) {
+    if API_PATH_PREFIXES.iter().any(|prefix| path.starts_with(prefix)) {
         let login = response.extensions().get::<Caller>().map(|caller| &*caller.login).unwrap_or_default();
         let total_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
@@ -39,8 +39,9 @@ pub(super) async fn trace_request(request: Request, next: Next) -> Response {
 /// Returns the id that the client sent, if it is short and safe to log; other ids could forge log lines.
 fn request_id_of_client(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(REQUEST_ID_HEADER)?.to_str().ok()?;
-    let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
-    ((1..=MAX_REQUEST_ID_CHARS).contains(&text.len()) && text.bytes().all(sane)).then(|| text.to_owned())
+    let is_safe_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
+    ((1..=MAX_REQUEST_ID_CHARS).contains(&text.len()) && text.bytes().all(is_safe_byte))
+        .then(|| text.to_owned())
 }
 
 /// Returns 16 random hexadecimal digits.

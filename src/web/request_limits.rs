@@ -63,50 +63,50 @@ impl Default for RequestLimits {
 }
 
 /// Adds request ids, security headers, compression, a request timeout and body limits to `router`.
-pub fn with_request_limits(router: Router, bounds: RequestLimits) -> Router {
-    let bodies = BodyLimits {
-        max_body_bytes: bounds.max_body_bytes,
+pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
+    let body_limits = BodyLimits {
+        max_body_bytes: limits.max_body_bytes,
         large_body_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_LARGE_BODIES)),
     };
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
-    let limited = router
+    let limited_router = router
         .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(bodies, limit_body))
-        .layer(middleware::from_fn_with_state(bounds.response_start_timeout, enforce_timeout))
+        .layer(middleware::from_fn_with_state(body_limits, limit_body))
+        .layer(middleware::from_fn_with_state(limits.response_start_timeout, enforce_timeout))
         .layer(CompressionLayer::new().compress_when(compressible))
         .layer(middleware::from_fn(request_id::trace_request));
-    let mut with_headers = limited.layer(default_header_layer("cache-control", "no-store"));
-    with_headers =
-        with_headers.layer(default_header_layer("content-security-policy", CONTENT_SECURITY_POLICY));
+    let mut router_with_headers = limited_router.layer(default_header_layer("cache-control", "no-store"));
+    router_with_headers =
+        router_with_headers.layer(default_header_layer("content-security-policy", CONTENT_SECURITY_POLICY));
     for (name, value) in SECURITY_HEADERS
         .into_iter()
-        .chain(bounds.is_tls_only.then_some(("strict-transport-security", HSTS_VALUE)))
+        .chain(limits.is_tls_only.then_some(("strict-transport-security", HSTS_VALUE)))
     {
         let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
-        with_headers = with_headers.layer(SetResponseHeaderLayer::overriding(name, value));
+        router_with_headers = router_with_headers.layer(SetResponseHeaderLayer::overriding(name, value));
     }
-    with_headers
+    router_with_headers
 }
 
 fn default_header_layer(name: &'static str, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
     SetResponseHeaderLayer::if_not_present(HeaderName::from_static(name), HeaderValue::from_static(value))
 }
 
-/// Aborts a handler after `max` and responds with 504: as JSON for the API, otherwise as text.
-async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Next) -> Response {
+/// Aborts a handler after `timeout` and responds with 504: as JSON for the API, otherwise as text.
+async fn enforce_timeout(State(timeout): State<Duration>, request: Request, next: Next) -> Response {
     let is_api = request.uri().path().starts_with("/api/");
-    if let Ok(response) = tokio::time::timeout(max, next.run(request)).await {
+    if let Ok(response) = tokio::time::timeout(timeout, next.run(request)).await {
         return response;
     }
     let status = StatusCode::GATEWAY_TIMEOUT;
     let message =
-        format!("The server did not finish within {} s; it may still be working on it", max.as_secs());
+        format!("The server did not finish within {} s; it may still be working on it", timeout.as_secs());
     if !is_api {
         return (status, message).into_response();
     }
     let error = serde_json::json!({"errors": [{"code": status.as_u16(), "message": message}]});
-    let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    (status, [json], error.to_string()).into_response()
+    let content_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    (status, [content_type], error.to_string()).into_response()
 }
 
 /// Limits of request bodies.
@@ -118,30 +118,32 @@ struct BodyLimits {
 
 /// Limits the body. Reading a body whose declared length is too large fails at once, so that the handler that
 /// reads it can respond in its own form.
-async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Next) -> Response {
+async fn limit_body(State(limits): State<BodyLimits>, request: Request, next: Next) -> Response {
     let is_login = LOGIN_PATHS.contains(&request.uri().path());
-    let max = if is_login { bodies.max_body_bytes.min(MAX_LOGIN_BODY_BYTES) } else { bodies.max_body_bytes };
-    let declared = request
+    let max_bytes =
+        if is_login { limits.max_body_bytes.min(MAX_LOGIN_BODY_BYTES) } else { limits.max_body_bytes };
+    let declared_bytes = request
         .headers()
         .get(header::CONTENT_LENGTH)
-        .and_then(|declared| declared.to_str().ok()?.parse::<u64>().ok());
+        .and_then(|declared_bytes| declared_bytes.to_str().ok()?.parse::<u64>().ok());
     // A chunked body, or one over HTTP/2 without a length, may be of any size.
-    let is_unbounded = declared.is_none() && !request.body().is_end_stream();
-    let is_too_large = declared.is_some_and(|declared| declared > max as u64);
+    let has_unknown_length = declared_bytes.is_none() && !request.body().is_end_stream();
+    let is_too_large = declared_bytes.is_some_and(|declared_bytes| declared_bytes > max_bytes as u64);
     let is_large = !is_login
         && !is_too_large
-        && (is_unbounded || declared.is_some_and(|declared| declared > LARGE_BODY_THRESHOLD_BYTES));
+        && (has_unknown_length
+            || declared_bytes.is_some_and(|declared_bytes| declared_bytes > LARGE_BODY_THRESHOLD_BYTES));
     // The semaphore is never closed: acquiring cannot fail.
-    let _permit = if is_large { bodies.large_body_permits.acquire().await.ok() } else { None };
-    let bounded = |body| {
+    let _permit = if is_large { limits.large_body_permits.acquire().await.ok() } else { None };
+    let limit = |body| {
         if is_too_large {
             // Replace the body by one byte with a limit of zero: reading it fails, and the real body is never read.
             Body::new(Limited::new(Full::from("x"), 0))
         } else {
-            Body::new(Limited::new(body, max))
+            Body::new(Limited::new(body, max_bytes))
         }
     };
-    next.run(request.map(bounded)).await
+    next.run(request.map(limit)).await
 }
 
 #[cfg(test)]
@@ -154,14 +156,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_timeout_is_reported_in_the_form_of_the_path() {
-        let stuck = axum::routing::get(async || std::future::pending::<()>().await);
-        let router = Router::new().route("/api/v3/x", stuck.clone()).route("/x", stuck);
+        let hanging_handler = axum::routing::get(async || std::future::pending::<()>().await);
+        let router = Router::new().route("/api/v3/x", hanging_handler.clone()).route("/x", hanging_handler);
         let router = with_request_limits(router, RequestLimits::default());
-        for (path, kind) in [("/api/v3/x", "application/json"), ("/x", "text/plain; charset=utf-8")] {
+        for (path, content_type) in [("/api/v3/x", "application/json"), ("/x", "text/plain; charset=utf-8")] {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();
             assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
-            assert_eq!(response.headers()["content-type"], kind);
+            assert_eq!(response.headers()["content-type"], content_type);
             let body = axum::body::to_bytes(response.into_body(), 999).await.unwrap();
             assert!(String::from_utf8_lossy(&body).contains("within 120 s"), "{body:?}");
         }
@@ -174,20 +176,20 @@ mod tests {
             max_body_bytes: 1000,
             large_body_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_LARGE_BODIES)),
         };
-        let free = Arc::clone(&bodies.large_body_permits);
-        let handler = axum::routing::post(async move || free.available_permits().to_string());
+        let free_permits = Arc::clone(&bodies.large_body_permits);
+        let handler = axum::routing::post(async move || free_permits.available_permits().to_string());
         let router =
             Router::new().route("/", handler).layer(middleware::from_fn_with_state(bodies, limit_body));
         let unbounded = || Body::from_stream(stream::iter([Ok::<_, std::io::Error>("x")]));
-        for (version, body, free) in [
+        for (version, body, free_permits) in [
             (Version::HTTP_2, unbounded(), MAX_CONCURRENT_LARGE_BODIES - 1),
             (Version::HTTP_11, unbounded(), MAX_CONCURRENT_LARGE_BODIES - 1),
             (Version::HTTP_2, Body::empty(), MAX_CONCURRENT_LARGE_BODIES),
         ] {
             let request = Request::post("/").version(version).body(body).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();
-            let reported = axum::body::to_bytes(response.into_body(), 9).await.unwrap();
-            assert_eq!(reported, free.to_string(), "{version:?}");
+            let reported_permits = axum::body::to_bytes(response.into_body(), 9).await.unwrap();
+            assert_eq!(reported_permits, free_permits.to_string(), "{version:?}");
         }
     }
 }

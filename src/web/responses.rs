@@ -7,17 +7,17 @@ use crate::domain::StoreError;
 
 type StaticAsset = ([(HeaderName, &'static str); 2], &'static str);
 
-pub(super) fn static_asset(kind: &'static str, content: &'static str) -> StaticAsset {
-    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "max-age=300")], content)
+pub(super) fn static_asset(content_type: &'static str, content: &'static str) -> StaticAsset {
+    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, "max-age=300")], content)
 }
 
-pub(super) fn not_found(what: &str) -> Response {
-    (StatusCode::NOT_FOUND, super::html::render_notice_page("Not found", what)).into_response()
+pub(super) fn not_found(message: &str) -> Response {
+    (StatusCode::NOT_FOUND, super::html::render_notice_page("Not found", message)).into_response()
 }
 
 pub(super) fn store_unavailable(error: &StoreError) -> Response {
     tracing::warn!(error_kind = error.kind(), error = %error, "failed to render a page");
-    let what = "The store cannot be read; see the server log. This page reloads automatically.";
-    (StatusCode::SERVICE_UNAVAILABLE, super::html::render_notice_page("Results are not available", what))
+    let message = "The store cannot be read; see the server log. This page reloads automatically.";
+    (StatusCode::SERVICE_UNAVAILABLE, super::html::render_notice_page("Results are not available", message))
         .into_response()
 }

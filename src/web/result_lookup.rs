@@ -6,13 +6,13 @@ use crate::domain::{CheckResult, StoreError};
 
 /// Returns the result if it exists and `viewer` may see it.
 pub(super) async fn find_result(
-    site: &PageState,
+    state: &PageState,
     viewer: Viewer,
     id: &str,
 ) -> Result<Option<CheckResult>, StoreError> {
     let Ok(id) = id.parse() else { return Ok(None) };
     match viewer.visible_account {
-        Some(account) => site.status_queries.result_for_customer(account, id).await,
-        None => site.status_queries.result(id).await,
+        Some(account) => state.status_queries.result_for_customer(account, id).await,
+        None => state.status_queries.result(id).await,
     }
 }

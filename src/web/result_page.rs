@@ -18,11 +18,11 @@ use crate::service::details::deciding_reason;
 
 /// `GET /results/{id}`
 pub(super) async fn get_page(
-    State(site): State<PageState>,
+    State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    match find_result(&site, viewer, &id).await {
+    match find_result(&state, viewer, &id).await {
         Ok(Some(result)) => render_result_page(&result, viewer).into_response(),
         Ok(None) => not_found("The result does not exist"),
         Err(error) => store_unavailable(&error),
@@ -30,10 +30,10 @@ pub(super) async fn get_page(
 }
 
 fn render_result_page(result: &CheckResult, viewer: Viewer) -> Html<String> {
-    let (name, outcome, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
-    let (planned, reason) = (format_time(result.planned_at), deciding_reason(result));
+    let (name, outcome, monitor_id) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
+    let (planned_time, reason) = (format_time(result.planned_at), deciding_reason(result));
     let mut body = format!(
-        r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{outcome}">{outcome}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
+        r#"<h1>{name} <small>{planned_time} UTC</small></h1><p><span class="pill s-{outcome}">{outcome}</span> {} <a href="/monitors/{monitor_id}">All results</a></p>"#,
         escape(&reason)
     );
     body.push_str(&render_details(&result.details));
@@ -41,8 +41,8 @@ fn render_result_page(result: &CheckResult, viewer: Viewer) -> Html<String> {
         render_captures(&mut body, result);
     }
     // A result has only values that JSON can represent.
-    let text = serde_json::to_string_pretty(result).unwrap_or_default();
-    let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
+    let result_json = serde_json::to_string_pretty(result).unwrap_or_default();
+    let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&result_json));
     render_reloading_document(&format!("{} · Vigie", result.monitor_name), &body)
 }
 

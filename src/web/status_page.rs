@@ -36,23 +36,23 @@ struct StatusPageQuery {
 
 /// `GET /?standing=&type=&q=&page=`
 pub(super) async fn get_page(
-    State(site): State<PageState>,
+    State(state): State<PageState>,
     Extension(Viewer { visible_account: account, .. }): Extension<Viewer>,
     uri: Uri,
 ) -> Response {
-    match render_status_page(&site, account, StatusPageQuery::from_uri(&uri)).await {
+    match render_status_page(&state, account, StatusPageQuery::from_uri(&uri)).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
 async fn render_status_page(
-    site: &PageState,
+    state: &PageState,
     account: Option<CustomerId>,
     page_query: StatusPageQuery,
 ) -> Result<Html<String>, StoreError> {
-    let now = site.clock.now();
-    let mut board = site.status_queries.status_board(now).await?;
+    let now = state.clock.now();
+    let mut board = state.status_queries.status_board(now).await?;
     if let Some(customer) = account {
         board = Arc::new(board.for_customer(customer));
     }
@@ -63,19 +63,23 @@ async fn render_status_page(
         limit: ROWS_PER_PAGE,
         offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
     };
-    let rows = site.status_queries.status_rows(&board, &query).await?;
-    let failing = board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
-    let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
-    let names: Vec<_> =
-        site.status_queries.locations().iter().map(|location| location.name.as_str()).collect();
-    let names = names.join(", ");
-    let from = escape(&names);
-    let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", format_time(now));
+    let page = state.status_queries.status_rows(&board, &query).await?;
+    let failing_count =
+        board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
+    let title = if failing_count > 0 { format!("({failing_count}) Vigie") } else { "Vigie".to_owned() };
+    let location_names: Vec<_> =
+        state.status_queries.locations().iter().map(|location| location.name.as_str()).collect();
+    let location_names = location_names.join(", ");
+    let escaped_locations = escape(&location_names);
+    let mut body = format!(
+        "<h1>Monitors <small>checked from {escaped_locations}, {} UTC</small></h1>",
+        format_time(now)
+    );
     body.push_str(&render_status_tiles(&board, &page_query));
     body.push_str(&render_filter_form(&page_query));
-    let overall = |monitor: &Monitor| site.status_queries.overall_health(monitor, now);
-    body.push_str(&render_rows(&board, &rows, &overall, now));
-    body.push_str(&render_pager(&page_query, rows.total));
+    let overall_health = |monitor: &Monitor| state.status_queries.overall_health(monitor, now);
+    body.push_str(&render_rows(&board, &page, &overall_health, now));
+    body.push_str(&render_pager(&page_query, page.total));
     Ok(render_reloading_document(&title, &body))
 }
 
@@ -97,13 +101,13 @@ impl StatusPageQuery {
     /// Returns the address of this query, escaped for an attribute.
     fn to_href(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        let parts = [
+        let parameters = [
             ("standing", self.status.map(|status| status.as_str().to_owned())),
-            ("type", self.monitor_type.map(|kind| kind.name().to_owned())),
+            ("type", self.monitor_type.map(|monitor_type| monitor_type.name().to_owned())),
             ("q", Some(self.name_contains.clone()).filter(|text| !text.is_empty())),
             ("page", Some(self.page_number.to_string()).filter(|_| self.page_number > 1)),
         ];
-        for (name, value) in parts {
+        for (name, value) in parameters {
             if let Some(value) = value {
                 query.append_pair(name, &value);
             }
@@ -117,16 +121,19 @@ impl StatusPageQuery {
 
 fn render_status_tiles(board: &StatusBoard, query: &StatusPageQuery) -> String {
     let mut out = String::from(r#"<nav class="tiles">"#);
-    let mut tile = |status: Option<MonitorStatus>, count: usize| {
+    let mut push_tile = |status: Option<MonitorStatus>, count: usize| {
         let name = status.map_or("all", MonitorStatus::as_str);
-        let current = if query.status == status { r#" aria-current="page""# } else { "" };
+        let current_attribute = if query.status == status { r#" aria-current="page""# } else { "" };
         let href = StatusPageQuery { status, page_number: 1, ..query.clone() }.to_href();
-        let _ = write!(out, r#"<a class="tile s-{name}" href="{href}"{current}><b>{count}</b>{name}</a>"#);
+        let _ = write!(
+            out,
+            r#"<a class="tile s-{name}" href="{href}"{current_attribute}><b>{count}</b>{name}</a>"#
+        );
     };
-    tile(None, board.len());
+    push_tile(None, board.len());
     for (status, count) in board.counts() {
         if count > 0 || query.status == Some(status) {
-            tile(Some(status), count);
+            push_tile(Some(status), count);
         }
     }
     out.push_str("</nav>");
@@ -143,9 +150,9 @@ fn render_filter_form(query: &StatusPageQuery) -> String {
         out,
         r#"<label>Name <input type="search" name="q" value="{text}" maxlength="255"></label> <label>Type <select name="type"><option value="">all</option>"#
     );
-    for kind in MonitorType::ALL {
-        let selected = if query.monitor_type == Some(*kind) { " selected" } else { "" };
-        let _ = write!(out, "<option{selected}>{kind}</option>");
+    for monitor_type in MonitorType::ALL {
+        let selected = if query.monitor_type == Some(*monitor_type) { " selected" } else { "" };
+        let _ = write!(out, "<option{selected}>{monitor_type}</option>");
     }
     out.push_str("</select></label> <button>Show</button></form>");
     out
@@ -154,7 +161,7 @@ fn render_filter_form(query: &StatusPageQuery) -> String {
 fn render_rows(
     board: &StatusBoard,
     page: &PaginatedStatusRows,
-    overall: &dyn Fn(&Monitor) -> OverallHealth,
+    overall_health: &dyn Fn(&Monitor) -> OverallHealth,
     now: Timestamp,
 ) -> String {
     if board.is_empty() {
@@ -167,7 +174,7 @@ fn render_rows(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
     );
     for row in &page.rows {
-        out.push_str(&render_row(row, overall(&row.monitor), now));
+        out.push_str(&render_row(row, overall_health(&row.monitor), now));
     }
     out.push_str("</tbody></table></div>");
     out.push_str(&render_phase_legend(
@@ -176,53 +183,62 @@ fn render_rows(
     out
 }
 
-fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String {
-    let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
+fn render_row(row: &StatusRow, overall_health: OverallHealth, now: Timestamp) -> String {
+    let (id, name, monitor_type) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
     let status = row.status.as_str();
-    let health =
-        if overall.is_failing() { format!(" <small>{}</small>", overall.as_str()) } else { String::new() };
+    let health_note = if overall_health.is_failing() {
+        format!(" <small>{}</small>", overall_health.as_str())
+    } else {
+        String::new()
+    };
     let mut out = format!(
-        r#"<tr><td><span class="pill s-{status}">{status}</span>{health}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
+        r#"<tr><td><span class="pill s-{status}">{status}</span>{health_note}</td><td><a href="/monitors/{id}">{name}</a></td><td>{monitor_type}</td>"#
     );
-    let pause = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
-    let pause = pause.map(|until| {
+    let pause_text = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
+    let pause_text = pause_text.map(|until| {
         format!("until {} UTC, {} from now", format_time(until), format_coarse_duration(until.since(now)))
     });
     if let Some(state) = &row.state {
-        let total = if state.duration_us > 0 { format_micros(state.duration_us) } else { String::new() };
-        let bar = row.last_result.as_ref().map(|last| render_phase_bar(&last.phases())).unwrap_or_default();
+        let duration_text =
+            if state.duration_us > 0 { format_micros(state.duration_us) } else { String::new() };
+        let bar = row
+            .last_result
+            .as_ref()
+            .map(|last_run_age| render_phase_bar(&last_run_age.phases()))
+            .unwrap_or_default();
         let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
-        let reason = pause.unwrap_or(reason);
-        let (last, since) =
+        let reason = pause_text.unwrap_or(reason);
+        let (last_run_age, state_age) =
             (render_age(state.planned_at, now), format_coarse_duration(now.since(state.streak_started_at)));
         let _ = write!(
             out,
-            r#"<td>{last}</td><td class="n" data-h="took">{total}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{since}</td></tr>"#,
+            r#"<td>{last_run_age}</td><td class="n" data-h="took">{duration_text}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{state_age}</td></tr>"#,
             escape(&reason)
         );
     } else {
-        let pause = pause.unwrap_or_default();
-        let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{pause}</td><td></td></tr>"#);
+        let pause_text = pause_text.unwrap_or_default();
+        let _ =
+            write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{pause_text}</td><td></td></tr>"#);
     }
     out
 }
 
-fn render_pager(query: &StatusPageQuery, count: usize) -> String {
-    let pages = count.div_ceil(ROWS_PER_PAGE).max(1);
-    if pages == 1 && query.page_number == 1 {
+fn render_pager(query: &StatusPageQuery, monitor_count: usize) -> String {
+    let page_count = monitor_count.div_ceil(ROWS_PER_PAGE).max(1);
+    if page_count == 1 && query.page_number == 1 {
         return String::new();
     }
-    let link = |page: usize, text: &str| {
+    let page_link = |page: usize, text: &str| {
         let href = StatusPageQuery { page_number: page, ..query.clone() }.to_href();
         format!(r#"<a href="{href}">{text}</a>"#)
     };
     let mut out = String::from(r#"<nav class="pager">"#);
     if query.page_number > 1 {
-        out.push_str(&link((query.page_number - 1).min(pages), "← previous"));
+        out.push_str(&page_link((query.page_number - 1).min(page_count), "← previous"));
     }
-    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", query.page_number);
-    if query.page_number < pages {
-        out.push_str(&link(query.page_number + 1, "next →"));
+    let _ = write!(out, "<span>page {} of {page_count}, {monitor_count} monitors</span>", query.page_number);
+    if query.page_number < page_count {
+        out.push_str(&page_link(query.page_number + 1, "next →"));
     }
     out.push_str("</nav>");
     out

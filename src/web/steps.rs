@@ -15,17 +15,17 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>]) {
         r#"<h2>Steps</h2><div class="scroll"><table class="rows"><thead><tr><th class="n">#</th><th>Step</th><th>Status</th><th class="n">Took</th><th>Phases</th><th>Request</th><th>Why</th></tr></thead><tbody>"#,
     );
     for step in steps {
-        let (class, text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };
-        let why: Vec<_> = step.reasons.iter().map(|reason| escape(reason)).collect();
+        let (css_class, status_text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };
+        let reasons: Vec<_> = step.reasons.iter().map(|reason| escape(reason)).collect();
         let _ = write!(
             out,
-            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{class}">{text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             step.number,
             escape(step.name),
             format_micros(step.total_us),
             render_phase_bar(&step.phases),
             escape(&last_request_text(step)),
-            why.join("<br>")
+            reasons.join("<br>")
         );
     }
     out.push_str("</tbody></table></div>");

@@ -46,9 +46,9 @@ pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>]) {
     out.push_str(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
     );
-    let span = waterfall_span_us(objects);
+    let span_us = waterfall_span_us(objects);
     for object in objects {
-        render_object(out, object, span);
+        render_object(out, object, span_us);
     }
     out.push_str("</tbody></table></div>");
 }
@@ -64,40 +64,43 @@ fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
     out.push_str("</ul>");
 }
 
-fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
-    let (class, text) = match (&object.failure_reason, object.http_status) {
+fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: u64) {
+    let (css_class, status_text) = match (&object.failure_reason, object.http_status) {
         (Some(_), None) => ("error", "no response".to_owned()),
         (Some(_), Some(status)) => ("error", status.to_string()),
         (None, _) if object.was_blocked => ("unknown", "blocked".to_owned()),
         (None, status) => ("ok", status.unwrap_or_default().to_string()),
     };
-    let site = if object.is_third_party { " <small>other site</small>" } else { "" };
-    let why = object.failure_reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
+    let third_party_note = if object.is_third_party { " <small>other site</small>" } else { "" };
+    let reason_html = object.failure_reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
     let _ = write!(
         out,
-        r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{class}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
-        render_object_bar(object, span),
+        r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="reason">{}{third_party_note}{}</td></tr>"#,
+        render_object_bar(object, span_us),
         format_micros(object.total_us),
         object.decoded_bytes,
         escape(object.url),
-        why.unwrap_or_default()
+        reason_html.unwrap_or_default()
     );
 }
 
 /// Renders the phases of an object as a bar that starts where the object started within the page load.
-fn render_object_bar(object: &ObjectView<'_>, span: u64) -> String {
-    let scale = VIEW_BOX_WIDTH / span as f64;
+fn render_object_bar(object: &ObjectView<'_>, span_us: u64) -> String {
+    let scale = VIEW_BOX_WIDTH / span_us as f64;
     let mut out = format!(
         r#"<svg class="fall" viewBox="0 0 {VIEW_BOX_WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
         format_micros(object.started_us),
         format_micros(object.started_us + object.total_us)
     );
-    let mut x = object.started_us as f64 * scale;
+    let mut bar_x = object.started_us as f64 * scale;
     for (phase, micros) in object.phases.iter().filter(|&(_, micros)| micros > 0) {
         let width = (f64::from(micros) * scale).max(MIN_BAR_WIDTH);
-        let _ =
-            write!(out, r#"<rect class="p-{}" x="{x:.1}" width="{width:.1}" height="12"/>"#, phase.name());
-        x += width;
+        let _ = write!(
+            out,
+            r#"<rect class="p-{}" x="{bar_x:.1}" width="{width:.1}" height="12"/>"#,
+            phase.name()
+        );
+        bar_x += width;
     }
     out.push_str("</svg>");
     out

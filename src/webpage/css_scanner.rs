@@ -19,19 +19,16 @@ type NestedResult = Result<(), ParseError<()>>;
 /// Adds the objects of the style sheet `found`, with the text `css` and the final `url`.
 pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjectQueue) {
     if found.applies_to_screen {
-        let by = Arc::new(url.clone());
-        let within = ScanContext {
-            referrer: by,
-            frame_depth: found.frame_depth,
-            import_depth: found.import_depth + 1,
-        };
-        scan_inline_css(css, url, &within, queue);
+        let referrer = Arc::new(url.clone());
+        let context =
+            ScanContext { referrer, frame_depth: found.frame_depth, import_depth: found.import_depth + 1 };
+        scan_inline_css(css, url, &context, queue);
     }
 }
 
 /// Adds the objects of the CSS in a `style` element or attribute.
-pub(super) fn scan_inline_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
-    let mut scanner = CssScanner { base_url: base, context: within, queue, rules_started: false };
+pub(super) fn scan_inline_css(css: &str, base_url: &Url, context: &ScanContext, queue: &mut PageObjectQueue) {
+    let mut scanner = CssScanner { base_url, context, queue, rules_started: false };
     scanner.scan_block(&mut Parser::new(css), 0, true);
 }
 
@@ -49,11 +46,11 @@ impl CssScanner<'_> {
     }
 
     /// Scans the rest of a block.
-    fn scan_block(&mut self, parser: &mut Parser<'_>, depth: u8, top: bool) {
+    fn scan_block(&mut self, parser: &mut Parser<'_>, depth: u8, is_top_level: bool) {
         while let Ok(token) = parser.next().cloned() {
             match token {
                 Token::AtKeyword(name) => {
-                    self.scan_at_rule(&name, parser, depth, top);
+                    self.scan_at_rule(&name, parser, depth, is_top_level);
                     self.rules_started |=
                         !matches!(&*name.to_ascii_lowercase(), "import" | "charset" | "layer");
                     continue;
@@ -65,12 +62,12 @@ impl CssScanner<'_> {
                     }
                 }
                 Token::Function(name) if is_image_set(&name) => {
-                    let mut first = None;
+                    let mut first_image_url = None;
                     let _ = parser.parse_nested_block(|inner| -> NestedResult {
-                        first = parse_first_url(inner);
+                        first_image_url = parse_first_url(inner);
                         Ok(())
                     });
-                    if let Some(url) = first {
+                    if let Some(url) = first_image_url {
                         self.add_image(&url);
                     }
                 }
@@ -80,7 +77,7 @@ impl CssScanner<'_> {
                 | Token::SquareBracketBlock => self.scan_nested_block(parser, depth),
                 _ => {}
             }
-            self.rules_started |= top;
+            self.rules_started |= is_top_level;
         }
     }
 
@@ -93,13 +90,13 @@ impl CssScanner<'_> {
         }
     }
 
-    fn scan_at_rule(&mut self, name: &str, parser: &mut Parser<'_>, depth: u8, top: bool) {
+    fn scan_at_rule(&mut self, name: &str, parser: &mut Parser<'_>, depth: u8, is_top_level: bool) {
         match name.to_ascii_lowercase().as_str() {
             "import" => {
                 let url = parse_url(parser);
-                let (rest, _) = parse_prelude(parser);
-                if let Some(url) = url.filter(|_| top && !self.rules_started) {
-                    self.add_import(&url, &rest);
+                let (conditions, _) = parse_prelude(parser);
+                if let Some(url) = url.filter(|_| is_top_level && !self.rules_started) {
+                    self.add_import(&url, &conditions);
                 }
             }
             "media" => {
@@ -117,12 +114,12 @@ impl CssScanner<'_> {
             }
             "font-face" => {
                 if parse_prelude(parser).1 && depth < MAX_BLOCK_DEPTH {
-                    let mut face = FontFace::default();
+                    let mut font_face = FontFace::default();
                     let _ = parser.parse_nested_block(|inner| -> NestedResult {
-                        face.parse_declarations(inner);
+                        font_face.parse_declarations(inner);
                         Ok(())
                     });
-                    if let Some(url) = face.source_url.filter(|_| !face.lacks_latin) {
+                    if let Some(url) = font_face.source_url.filter(|_| !font_face.lacks_latin) {
                         self.queue.add(self.base_url, &url, PageObjectKind::Font, self.context);
                     }
                 }
@@ -142,20 +139,20 @@ impl CssScanner<'_> {
             return;
         }
         // `layer`, `layer(…)` and `supports(…)` come before the media.
-        let mut query = conditions.trim();
-        while query.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("layer"))
-            || query.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("supports"))
+        let mut media_text = conditions.trim();
+        while media_text.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("layer"))
+            || media_text.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("supports"))
         {
-            let end = match query.find(['(', ' ']) {
-                Some(position) if query[position..].starts_with('(') => {
-                    query.find(')').map_or(query.len(), |end| end + 1)
+            let end = match media_text.find(['(', ' ']) {
+                Some(position) if media_text[position..].starts_with('(') => {
+                    media_text.find(')').map_or(media_text.len(), |end| end + 1)
                 }
                 Some(position) => position,
-                None => query.len(),
+                None => media_text.len(),
             };
-            query = query[end..].trim_start_matches([' ', ')']);
+            media_text = media_text[end..].trim_start_matches([' ', ')']);
         }
-        let applies = media_query::matches_viewport(query);
+        let applies = media_query::matches_viewport(media_text);
         self.queue.add_with_media(self.base_url, url, PageObjectKind::StyleSheet, self.context, applies);
     }
 }
@@ -165,12 +162,12 @@ impl CssScanner<'_> {
 fn parse_prelude(parser: &mut Parser<'_>) -> (String, bool) {
     let start = parser.position();
     loop {
-        let ended = match parser.next() {
+        let block_found = match parser.next() {
             Ok(Token::CurlyBracketBlock) => Some(true),
             Ok(Token::Semicolon) | Err(_) => Some(false),
             Ok(_) => None,
         };
-        if let Some(has_block) = ended {
+        if let Some(has_block) = block_found {
             let text = parser.slice_from(start);
             return (text.strip_suffix(['{', ';']).unwrap_or(text).to_owned(), has_block);
         }
@@ -246,11 +243,11 @@ impl FontFace {
 
 /// Returns the first source up to the semicolon whose format browsers support.
 fn parse_font_src(parser: &mut Parser<'_>) -> Option<String> {
-    let mut chosen = None;
-    let mut last: Option<String> = None;
+    let mut supported_url = None;
+    let mut current_url: Option<String> = None;
     loop {
         if let Some(url) = parse_url(parser) {
-            last = Some(url);
+            current_url = Some(url);
             continue;
         }
         match parser.next().cloned() {
@@ -266,11 +263,15 @@ fn parse_font_src(parser: &mut Parser<'_>) -> Option<String> {
                     .iter()
                     .any(|f| format.starts_with(f))
                 {
-                    last = None;
+                    current_url = None;
                 }
             }
-            Ok(Token::Comma) => chosen = chosen.or(last.take().filter(|url| is_supported_format(url))),
-            Ok(Token::Semicolon) | Err(_) => return chosen.or(last.filter(|url| is_supported_format(url))),
+            Ok(Token::Comma) => {
+                supported_url = supported_url.or(current_url.take().filter(|url| is_supported_format(url)))
+            }
+            Ok(Token::Semicolon) | Err(_) => {
+                return supported_url.or(current_url.filter(|url| is_supported_format(url)));
+            }
             Ok(_) => {}
         }
     }
@@ -283,14 +284,14 @@ fn is_supported_format(url: &str) -> bool {
     !suffix.eq_ignore_ascii_case("eot") && !suffix.eq_ignore_ascii_case("svg")
 }
 
-/// Whether a `unicode-range` contains the letter `a`, and so the other letters.
+/// Whether a `unicode-range` contains the letter `letter_a`, and so the other letters.
 fn covers_basic_latin(ranges: &str) -> bool {
-    let a = u32::from('a');
+    let letter_a = u32::from('a');
     ranges.trim_end_matches([';', '}']).split(',').any(|range| {
         let range = range.trim().to_ascii_lowercase();
         let Some(range) = range.strip_prefix("u+") else { return false };
-        let hex = |text: &str, any: &str| u32::from_str_radix(&text.replace('?', any), 16).ok();
+        let parse_hex = |text: &str, any: &str| u32::from_str_radix(&text.replace('?', any), 16).ok();
         let (from, to) = range.split_once('-').unwrap_or((range, range));
-        matches!((hex(from, "0"), hex(to, "f")), (Some(from), Some(to)) if (from..=to).contains(&a))
+        matches!((parse_hex(from, "0"), parse_hex(to, "f")), (Some(from), Some(to)) if (from..=to).contains(&letter_a))
     })
 }

@@ -14,18 +14,18 @@ use super::silent_emitter::ErrorSkippingEmitter;
 /// one space.
 #[must_use]
 pub fn text_fingerprint(html: &str) -> String {
-    let mut reader = TextHasher {
+    let mut hasher = TextHasher {
         digest: Context::new(&SHA256),
         has_pending_space: false,
         has_text: false,
         hidden_element: Vec::new(),
         open_templates: 0,
     };
-    let mut emitter = CallbackEmitter::new(&mut reader);
+    let mut emitter = CallbackEmitter::new(&mut hasher);
     emitter.naively_switch_states(true);
     // The events do all the work; the tokenizer returns nothing.
     let _ = Tokenizer::new_with_emitter(html, ErrorSkippingEmitter(emitter)).next();
-    reader.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
+    hasher.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })

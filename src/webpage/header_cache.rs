@@ -17,16 +17,17 @@ pub(super) struct CachedHeaders {
     pub(super) headers: HeaderMap,
 }
 
-/// Returns the monitor's `fields` for requests to objects of its own server.
-pub(super) fn page_origin_headers(fields: &HeaderMap) -> HeaderMap {
-    filter_headers(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
+/// Returns the monitor's `monitor_headers` for requests to objects of its own server.
+pub(super) fn page_origin_headers(monitor_headers: &HeaderMap) -> HeaderMap {
+    filter_headers(monitor_headers, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name))
+        .collect()
 }
 
-/// Returns the `fields` for which `is_wanted` is true, in their order.
+/// Returns the `headers` for which `is_included` is true, in their order.
 pub(super) fn filter_headers(
-    fields: &HeaderMap,
-    is_wanted: impl Fn(&HeaderName) -> bool,
+    headers: &HeaderMap,
+    is_included: impl Fn(&HeaderName) -> bool,
 ) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-    let filtered = fields.iter().filter(move |(name, _)| is_wanted(name));
+    let filtered = headers.iter().filter(move |(name, _)| is_included(name));
     filtered.map(|(name, value)| (name.clone(), value.clone()))
 }

@@ -8,9 +8,9 @@ use super::{media_query, srcset};
 use crate::domain::PageObjectKind;
 
 impl HtmlScanner<'_> {
-    /// Adds the objects of the element `tag`, whose attributes were read.
-    pub(super) fn on_element(&mut self, tag: &[u8]) {
-        match tag {
+    /// Adds the objects of the element `tag_name`, whose attributes were read.
+    pub(super) fn on_element(&mut self, tag_name: &[u8]) {
+        match tag_name {
             b"base" => self.on_base(),
             b"img" => self.on_image(),
             b"image" | b"use" | b"feimage" => {
@@ -43,17 +43,21 @@ impl HtmlScanner<'_> {
         }
     }
 
-    /// Sets the base URL: the first `base` with an `href` counts, from its position on.
+    /// Sets the base URL: the first `base_url` with an `href` counts, from its position on.
     fn on_base(&mut self) {
         if self.has_base {
             return;
         }
         let Some(href) = self.attribute("href").map(str::trim) else { return };
-        let base =
-            self.context.referrer.join(href).ok().filter(|base| matches!(base.scheme(), "http" | "https"));
+        let base_url = self
+            .context
+            .referrer
+            .join(href)
+            .ok()
+            .filter(|base_url| matches!(base_url.scheme(), "http" | "https"));
         self.has_base = true;
-        if let Some(base) = base {
-            self.base_url = base;
+        if let Some(base_url) = base_url {
+            self.base_url = base_url;
         }
     }
 
@@ -62,12 +66,13 @@ impl HtmlScanner<'_> {
             PictureState::Inside(from_source) => from_source.take(),
             PictureState::Outside => None,
         };
-        let chosen = from_source.or_else(|| {
+        let image_url = from_source.or_else(|| {
             let src = self.attribute("src");
-            let set = self.attribute("srcset").unwrap_or_default();
-            srcset::select_image_url(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
+            let srcset_value = self.attribute("srcset").unwrap_or_default();
+            srcset::select_image_url(srcset_value, self.attribute("sizes").unwrap_or_default(), src)
+                .map(str::to_owned)
         });
-        if let Some(url) = chosen {
+        if let Some(url) = image_url {
             self.queue.add(&self.base_url, &url, PageObjectKind::Image, &self.context);
         }
     }
@@ -76,9 +81,10 @@ impl HtmlScanner<'_> {
         let applies = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
         if let PictureState::Inside(None) = self.picture_state {
             if applies && self.attribute("type").is_none_or(is_supported_image_type) {
-                let set = self.attribute("srcset").unwrap_or_default();
-                let chosen = srcset::select_image_url(set, self.attribute("sizes").unwrap_or_default(), None);
-                self.picture_state = PictureState::Inside(chosen.map(str::to_owned));
+                let srcset_value = self.attribute("srcset").unwrap_or_default();
+                let image_url =
+                    srcset::select_image_url(srcset_value, self.attribute("sizes").unwrap_or_default(), None);
+                self.picture_state = PictureState::Inside(image_url.map(str::to_owned));
             }
         } else if self.media_state == MediaElementState::NeedsSource
             && applies
@@ -105,17 +111,17 @@ impl HtmlScanner<'_> {
     }
 
     fn on_script(&mut self) {
-        let kind = self.attribute("type").or(self.attribute("language")).unwrap_or_default();
-        if self.attribute("nomodule").is_none() && is_executable_script_type(kind) {
+        let script_type = self.attribute("type").or(self.attribute("language")).unwrap_or_default();
+        if self.attribute("nomodule").is_none() && is_executable_script_type(script_type) {
             self.add_attribute_url("src", PageObjectKind::Script);
         }
     }
 
     fn on_link(&mut self) {
         let rel = self.attribute("rel").unwrap_or_default().to_ascii_lowercase();
-        let has = |expected: &str| rel.split_ascii_whitespace().any(|token| token == expected);
+        let rel_contains = |expected: &str| rel.split_ascii_whitespace().any(|token| token == expected);
         let applies = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
-        if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
+        if rel_contains("stylesheet") && !rel_contains("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
                 self.queue.add_with_media(
                     &self.base_url,
@@ -125,28 +131,29 @@ impl HtmlScanner<'_> {
                     applies,
                 );
             }
-        } else if has("icon") && applies {
+        } else if rel_contains("icon") && applies {
             self.icon_url =
                 self.attribute("href").and_then(|href| self.base_url.join(href).ok()).map(String::from);
-        } else if has("preload") && applies {
+        } else if rel_contains("preload") && applies {
             self.on_preload();
-        } else if has("modulepreload") {
+        } else if rel_contains("modulepreload") {
             self.add_attribute_url("href", PageObjectKind::Script);
-        } else if has("manifest") {
+        } else if rel_contains("manifest") {
             self.add_attribute_url("href", PageObjectKind::Other);
         }
     }
 
     fn on_preload(&mut self) {
-        let kind = match self.attribute("as").unwrap_or_default().to_ascii_lowercase().as_str() {
+        let object_kind = match self.attribute("as").unwrap_or_default().to_ascii_lowercase().as_str() {
             "script" | "worker" => PageObjectKind::Script,
             "style" => PageObjectKind::StyleSheet,
             "font" => PageObjectKind::Font,
             "image" => {
-                let set = self.attribute("imagesrcset").unwrap_or_default();
+                let srcset_value = self.attribute("imagesrcset").unwrap_or_default();
                 let sizes = self.attribute("imagesizes").unwrap_or_default();
-                let chosen = srcset::select_image_url(set, sizes, self.attribute("href")).map(str::to_owned);
-                if let Some(url) = chosen {
+                let image_url =
+                    srcset::select_image_url(srcset_value, sizes, self.attribute("href")).map(str::to_owned);
+                if let Some(url) = image_url {
                     self.queue.add(&self.base_url, &url, PageObjectKind::Image, &self.context);
                 }
                 return;
@@ -155,7 +162,7 @@ impl HtmlScanner<'_> {
             // Browsers ignore unknown values.
             _ => return,
         };
-        self.add_attribute_url("href", kind);
+        self.add_attribute_url("href", object_kind);
     }
 
     fn scan_srcdoc(&mut self, html: &str) {

@@ -16,13 +16,19 @@ use crate::domain::{PageObjectKind, from_utf8_lossy};
 pub(super) const MAX_SRCDOC_DEPTH: u8 = 2;
 
 /// Adds the objects of the document `html` with the final `url`; `frame_depth` is 0 for the page itself.
-pub fn scan_html(html: &str, url: &Url, frames: u8, queue: &mut PageObjectQueue) {
-    scan_document(html, url, frames, 0, queue);
+pub fn scan_html(html: &str, url: &Url, frame_depth: u8, queue: &mut PageObjectQueue) {
+    scan_document(html, url, frame_depth, 0, queue);
 }
 
 /// Like [`scan_html`], for a document within `srcdoc_depth` nested `srcdoc`s.
-pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, queue: &mut PageObjectQueue) {
-    let mut scanner = HtmlScanner::new(url, frames, depth, queue);
+pub(super) fn scan_document(
+    html: &str,
+    url: &Url,
+    frame_depth: u8,
+    srcdoc_depth: u8,
+    queue: &mut PageObjectQueue,
+) {
+    let mut scanner = HtmlScanner::new(url, frame_depth, srcdoc_depth, queue);
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
     // The events do all the work; the tokenizer returns nothing.
@@ -126,14 +132,14 @@ impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
 }
 
 impl<'a> HtmlScanner<'a> {
-    fn new(url: &Url, frames: u8, depth: u8, queue: &'a mut PageObjectQueue) -> Self {
-        let within = ScanContext { referrer: Arc::new(url.clone()), frame_depth: frames, import_depth: 0 };
+    fn new(url: &Url, frame_depth: u8, srcdoc_depth: u8, queue: &'a mut PageObjectQueue) -> Self {
+        let context = ScanContext { referrer: Arc::new(url.clone()), frame_depth, import_depth: 0 };
         Self {
             queue,
             base_url: url.clone(),
             has_base: false,
-            context: within,
-            srcdoc_depth: depth,
+            context,
+            srcdoc_depth,
             tag_name: Vec::new(),
             attributes: Vec::new(),
             current_attribute: None,
@@ -171,8 +177,8 @@ impl<'a> HtmlScanner<'a> {
     }
 
     fn on_start_tag(&mut self) {
-        let tag = std::mem::take(&mut self.tag_name);
-        match tag.as_slice() {
+        let tag_name = std::mem::take(&mut self.tag_name);
+        match tag_name.as_slice() {
             b"template" => self.open_templates += 1,
             b"noscript" | b"noframes" => self.in_noscript = true,
             b"style" => {
@@ -182,14 +188,14 @@ impl<'a> HtmlScanner<'a> {
             _ => {}
         }
         if !self.is_in_ignored_element() {
-            self.on_element(&tag);
+            self.on_element(&tag_name);
             if let Some((_, style)) = self.attributes.iter().find(|(known_name, _)| *known_name == "style")
                 && style.contains('(')
             {
                 css_scanner::scan_inline_css(style, &self.base_url, &self.context, self.queue);
             }
         }
-        self.tag_name = tag;
+        self.tag_name = tag_name;
     }
 
     fn on_end_tag(&mut self, name: &[u8]) {

@@ -33,13 +33,13 @@ const ALPN_NONE: &[&[u8]] = &[];
 /// Loads the objects of `queue` and those found in them, with the page's cookies and credentials.
 pub async fn load(
     options: &LoadOptions<'_>,
-    jar: &mut CookieJar,
+    cookie_jar: &mut CookieJar,
     auth_state: Option<&mut AuthState>,
     queue: PageObjectQueue,
 ) -> LoadedPage {
     let mut loader = PageLoader {
         options,
-        cookie_jar: jar,
+        cookie_jar,
         auth_state,
         queue,
         objects: Vec::new(),
@@ -50,11 +50,11 @@ pub async fn load(
         page_origin_headers: page_origin_headers(options.monitor_headers),
         header_cache: Vec::new(),
     };
-    let is_late = |object: &LoadingObject| {
+    let has_timed_out = |object: &LoadingObject| {
         object.result.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
     };
     let timed_out = loader.run().await.is_err()
-        || options.attempt_deadline.is_expired() && loader.objects.iter().any(is_late);
+        || options.attempt_deadline.is_expired() && loader.objects.iter().any(has_timed_out);
     loader.into_loaded_page(timed_out)
 }
 
@@ -84,7 +84,7 @@ impl PageLoader<'_> {
     }
 
     fn into_loaded_page(self, timed_out: bool) -> LoadedPage {
-        let unlisted = self.queue.unlisted_count();
+        let unlisted_objects = self.queue.unlisted_count();
         let timeout_failure = |object: &LoadingObject| {
             let phase = if object.started_at.is_some() { Phase::Transfer } else { Phase::Prepare };
             Failure::timed_out(phase, self.options.attempt_deadline.timeout)
@@ -102,7 +102,7 @@ impl PageLoader<'_> {
         let page = PageLoad {
             duration_us: total_us,
             decoded_bytes: bytes,
-            unlisted_objects: unlisted,
+            unlisted_objects,
             objects,
             ..PageLoad::default()
         };
@@ -112,10 +112,10 @@ impl PageLoader<'_> {
     /// Queues the found objects at their servers.
     pub(super) fn enqueue_found(&mut self) {
         for found in self.queue.drain() {
-            let number = self.find_or_add_origin(&found.url);
-            let origin = &mut self.origins[number];
+            let origin_index = self.find_or_add_origin(&found.url);
+            let origin = &mut self.origins[origin_index];
             origin.waiting_objects.push_back(self.objects.len());
-            self.objects.push(LoadingObject::new(found, number, !origin.is_page_site));
+            self.objects.push(LoadingObject::new(found, origin_index, !origin.is_page_site));
         }
     }
 
@@ -132,8 +132,8 @@ impl PageLoader<'_> {
             ..
         } = *self.options;
         let endpoint = connect_options.endpoint_of(url);
-        let is_own = is_same_origin(url, page);
-        let options = |alpn| {
+        let is_page_origin = is_same_origin(url, page);
+        let tls_options = |alpn| {
             let client_certificate =
                 connect_options.tls_options.client_certificate_id.filter(|_| url.host() == page.host());
             TlsOptions {
@@ -143,14 +143,14 @@ impl PageLoader<'_> {
             }
         };
         let protocol = match (url.scheme(), version) {
-            ("https", Version::HTTP_3) if is_own => OriginProtocol::Http3(options(ALPN_HTTP3)),
+            ("https", Version::HTTP_3) if is_page_origin => OriginProtocol::Http3(tls_options(ALPN_HTTP3)),
             ("https", Version::HTTP_10) => {
-                OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_NONE), true))
+                OriginProtocol::Tls(net.tls_client(&endpoint.host, &tls_options(ALPN_NONE), true))
             }
             ("https", _) => {
-                OriginProtocol::Tls(net.tls_client(&endpoint.host, &options(ALPN_HTTP2_OR_HTTP1), true))
+                OriginProtocol::Tls(net.tls_client(&endpoint.host, &tls_options(ALPN_HTTP2_OR_HTTP1), true))
             }
-            (_, Version::HTTP_2) if is_own => OriginProtocol::H2c,
+            (_, Version::HTTP_2) if is_page_origin => OriginProtocol::H2c,
             _ => OriginProtocol::Http1,
         };
         self.origins.push(OriginServer::new(url, page, endpoint, protocol));
@@ -159,76 +159,85 @@ impl PageLoader<'_> {
 
     /// Starts everything that can start.
     fn start_ready_tasks(&mut self) {
-        for number in 0..self.origins.len() {
+        for origin_index in 0..self.origins.len() {
             while self.objects_in_flight < MAX_IN_FLIGHT {
-                let origin = &mut self.origins[number];
-                let Some(&object) = origin.waiting_objects.front() else { break };
+                let origin = &mut self.origins[origin_index];
+                let Some(&object_index) = origin.waiting_objects.front() else { break };
                 match origin.next_step() {
                     NextStep::Wait => break,
-                    next => {
+                    next_step => {
                         origin.waiting_objects.pop_front();
                         self.objects_in_flight += 1;
-                        self.start_task(number, object, next);
+                        self.start_task(origin_index, object_index, next_step);
                     }
                 }
             }
         }
     }
 
-    fn start_task(&mut self, number: usize, object: usize, next: NextStep) {
+    fn start_task(&mut self, origin_index: usize, object_index: usize, next_step: NextStep) {
         let options = self.options;
-        let started = self.objects[object].start(options.page_requested_at);
+        let started = self.objects[object_index].start(options.page_requested_at);
         let deadline = object_deadline(options.attempt_deadline, started, options.object_timeout);
-        let origin = &mut self.origins[number];
-        match next {
+        let origin = &mut self.origins[origin_index];
+        match next_step {
             NextStep::Wait => {}
             NextStep::Resolve => {
                 origin.is_resolving = true;
                 let endpoint = origin.endpoint.clone();
-                let resolving = load_task::resolve_origin(options, endpoint, deadline, number, object);
-                self.tasks.push(Box::pin(resolving));
+                let resolve_task =
+                    load_task::resolve_origin(options, endpoint, deadline, origin_index, object_index);
+                self.tasks.push(Box::pin(resolve_task));
             }
             NextStep::Connect => {
                 origin.connection_count += 1;
                 let addresses = origin.addresses.clone().unwrap_or_default();
                 let target = (addresses, origin.endpoint.clone());
                 let protocol = (origin.protocol.clone(), origin.header_limit);
-                let task_outcome = move |(connection, trace)| TaskOutcome::Connected {
-                    origin: number,
-                    object,
+                let to_outcome = move |(connection, trace)| TaskOutcome::Connected {
+                    origin: origin_index,
+                    object: object_index,
                     connection,
                     trace,
                 };
-                self.tasks.push(Box::pin(
-                    load_task::connect(options, target, protocol, deadline).map(task_outcome),
-                ));
+                self.tasks
+                    .push(Box::pin(load_task::connect(options, target, protocol, deadline).map(to_outcome)));
             }
             NextStep::UseHttp1(connection) => {
-                self.send_request(number, object, ConnectionRef::Http1(connection), deadline);
+                self.send_request(origin_index, object_index, ConnectionRef::Http1(connection), deadline);
             }
             NextStep::UseMultiplexed(shared, connection) => {
-                self.send_request(number, object, ConnectionRef::Multiplexed(shared, connection), deadline);
+                self.send_request(
+                    origin_index,
+                    object_index,
+                    ConnectionRef::Multiplexed(shared, connection),
+                    deadline,
+                );
             }
         }
     }
 
     pub(super) fn send_request(
         &mut self,
-        origin: usize,
-        object: usize,
+        origin_index: usize,
+        object_index: usize,
         connection: ConnectionRef,
         deadline: Deadline,
     ) {
         let version = connection.version();
-        let headers = self.headers_for(object, version);
-        let LoadingObject { url, found, .. } = &self.objects[object];
+        let headers = self.headers_for(object_index, version);
+        let LoadingObject { url, found, .. } = &self.objects[object_index];
         let request = headers.and_then(|headers| load_task::build_request(url, headers, version));
-        let kind = found.kind;
-        let body_bytes = self.options.max_body_bytes;
-        let task_outcome =
-            move |response| TaskOutcome::Responded { origin, object, response: Box::new(response) };
+        let object_kind = found.kind;
+        let max_body_bytes = self.options.max_body_bytes;
+        let to_outcome = move |response| TaskOutcome::Responded {
+            origin: origin_index,
+            object: object_index,
+            response: Box::new(response),
+        };
         self.tasks.push(Box::pin(
-            load_task::fetch_object(connection, request, kind, body_bytes, deadline).map(task_outcome),
+            load_task::fetch_object(connection, request, object_kind, max_body_bytes, deadline)
+                .map(to_outcome),
         ));
     }
 }

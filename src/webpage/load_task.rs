@@ -100,38 +100,43 @@ pub(super) async fn resolve_origin(
     options: &LoadOptions<'_>,
     endpoint: Endpoint,
     deadline: Deadline,
-    origin: usize,
-    object: usize,
+    origin_index: usize,
+    object_index: usize,
 ) -> TaskOutcome {
     let mut trace = Box::<ConnectionTrace>::default();
     let resolved =
         deadline.enforce(Phase::Resolve, options.location_net.resolve(&endpoint, deadline, &mut trace)).await;
-    TaskOutcome::Resolved { origin, object, addresses: resolved.and_then(|addresses| addresses), trace }
+    TaskOutcome::Resolved {
+        origin: origin_index,
+        object: object_index,
+        addresses: resolved.and_then(|addresses| addresses),
+        trace,
+    }
 }
 
 /// Opens a connection to one of the addresses, or through the proxy that the endpoint names.
 pub(super) async fn connect(
     load_options: &LoadOptions<'_>,
     target: (Arc<[IpAddr]>, Endpoint),
-    (protocol, limit): (OriginProtocol, HeaderLimit),
+    (protocol, header_limit): (OriginProtocol, HeaderLimit),
     deadline: Deadline,
 ) -> (Result<NewConnection, Failure>, Box<ConnectionTrace>) {
     let mut trace = Box::<ConnectionTrace>::default();
-    let opened = async {
+    let connecting = async {
         let (addresses, endpoint) = &target;
         // Everything but plain HTTP/1.1 is on the heap, so that the latter needs no space for it.
         if let OriginProtocol::Http3(options) = &protocol {
-            let quic = load_options
+            let quic_connecting = load_options
                 .location_net
                 .quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
-            let handshake = async { MultiplexedConnection::handshake_http3(quic.await?).await };
+            let handshake = async { MultiplexedConnection::handshake_http3(quic_connecting.await?).await };
             return Box::pin(connect_multiplexed(handshake, deadline)).await;
         }
         let tcp =
             load_options.location_net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         match protocol {
             OriginProtocol::Tls(session) => {
-                Box::pin(connect_tls(tcp, session?, limit, deadline, &mut trace)).await
+                Box::pin(connect_tls(tcp, session?, header_limit, deadline, &mut trace)).await
             }
             OriginProtocol::H2c => {
                 Box::pin(connect_multiplexed(
@@ -140,27 +145,29 @@ pub(super) async fn connect(
                 ))
                 .await
             }
-            _ => Http1Connection::handshake(ResetOnClose::new(tcp), limit).await.map(NewConnection::Http1),
+            _ => Http1Connection::handshake(ResetOnClose::new(tcp), header_limit)
+                .await
+                .map(NewConnection::Http1),
         }
     };
-    let opened = opened.await;
-    (opened, trace)
+    let connecting = connecting.await;
+    (connecting, trace)
 }
 
 async fn connect_tls(
     tcp: TcpStream,
-    session: TlsClient,
-    limit: HeaderLimit,
+    tls_client: TlsClient,
+    header_limit: HeaderLimit,
     deadline: Deadline,
     trace: &mut ConnectionTrace,
 ) -> Result<NewConnection, Failure> {
     // A reset loses nothing: the whole response is read before the connection is closed.
     set_reset_on_close(&tcp);
-    let stream = session.handshake(tcp, deadline, trace).await?;
+    let stream = tls_client.handshake(tcp, deadline, trace).await?;
     if stream.alpn_protocol() == Some(b"h2") {
         Box::pin(connect_multiplexed(MultiplexedConnection::handshake_http2(stream), deadline)).await
     } else {
-        Http1Connection::handshake(stream, limit).await.map(NewConnection::Http1)
+        Http1Connection::handshake(stream, header_limit).await.map(NewConnection::Http1)
     }
 }
 
@@ -168,21 +175,21 @@ async fn connect_multiplexed(
     handshake: impl Future<Output = Result<(MultiplexedConnection, ConnectionDriver), Failure>>,
     deadline: Deadline,
 ) -> Result<NewConnection, Failure> {
-    let (shared, driver) = deadline.enforce(Phase::Connect, handshake).await??;
-    Ok(NewConnection::Multiplexed(shared, driver))
+    let (connection, driver) = deadline.enforce(Phase::Connect, handshake).await??;
+    Ok(NewConnection::Multiplexed(connection, driver))
 }
 
-/// Sends `request` and reads the response, as far as an object of this `kind` needs it.
+/// Sends `request` and reads the response, as far as an object of this `object_kind` needs it.
 pub(super) async fn fetch_object(
     connection: ConnectionRef,
     request: Result<ObjectRequest, Failure>,
-    kind: PageObjectKind,
-    body_bytes: u64,
+    object_kind: PageObjectKind,
+    max_body_bytes: u64,
     deadline: Deadline,
 ) -> ObjectResponse {
-    let shared = match &connection {
+    let multiplexed_connection_id = match &connection {
         ConnectionRef::Http1(_) => None,
-        ConnectionRef::Multiplexed(number, _) => Some(*number),
+        ConnectionRef::Multiplexed(connection_id, _) => Some(*connection_id),
     };
     let mut phases = Phases::default();
     let request = match request {
@@ -193,7 +200,7 @@ pub(super) async fn fetch_object(
                 phases,
                 retry_reason: None,
                 reusable_connection: None,
-                multiplexed_connection_id: shared,
+                multiplexed_connection_id,
             };
         }
     };
@@ -212,36 +219,38 @@ pub(super) async fn fetch_object(
                 phases,
                 retry_reason: error.retry_reason,
                 reusable_connection: None,
-                multiplexed_connection_id: shared,
+                multiplexed_connection_id,
             };
         }
     };
     let status = head.status;
-    let (keep, limit) = match kind {
+    let (retention, max_bytes) = match object_kind {
         _ if status.is_redirection() => (BodyRetention::Discard, MAX_REDIRECT_BODY_BYTES),
         PageObjectKind::StyleSheet | PageObjectKind::Frame if status.is_success() => {
-            (BodyRetention::Prefix(MAX_SCAN_BYTES), body_bytes)
+            (BodyRetention::Prefix(MAX_SCAN_BYTES), max_body_bytes)
         }
         PageObjectKind::Media if status.is_success() => {
-            (BodyRetention::Discard, MAX_MEDIA_BYTES.min(body_bytes))
+            (BodyRetention::Discard, MAX_MEDIA_BYTES.min(max_body_bytes))
         }
-        _ => (BodyRetention::Discard, body_bytes),
+        _ => (BodyRetention::Discard, max_body_bytes),
     };
-    let (mut content, reusable) = body.read_and_reuse(keep, limit, deadline, &mut phases).await;
+    let (mut content, reusable_connection) =
+        body.read_and_reuse(retention, max_bytes, deadline, &mut phases).await;
     // Only a prefix of media and redirect bodies is read: a longer body is no failure.
-    let is_enough = kind == PageObjectKind::Media && limit == MAX_MEDIA_BYTES || status.is_redirection();
+    let is_prefix_enough =
+        object_kind == PageObjectKind::Media && max_bytes == MAX_MEDIA_BYTES || status.is_redirection();
     let is_too_large = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
-    if is_enough && content.failure.as_ref().is_some_and(is_too_large) {
+    if is_prefix_enough && content.failure.as_ref().is_some_and(is_too_large) {
         content.failure = None;
-        content.body_bytes = content.body_bytes.min(limit);
-        content.wire_bytes = content.wire_bytes.min(limit);
+        content.body_bytes = content.body_bytes.min(max_bytes);
+        content.wire_bytes = content.wire_bytes.min(max_bytes);
     }
     ObjectResponse {
         outcome: Ok((head, content)),
         phases,
         retry_reason: None,
-        reusable_connection: reusable,
-        multiplexed_connection_id: shared,
+        reusable_connection,
+        multiplexed_connection_id,
     }
 }
 
@@ -254,13 +263,13 @@ pub(super) fn build_request(
     headers: HeaderMap,
     version: Version,
 ) -> Result<ObjectRequest, Failure> {
-    let target = match version {
+    let request_target = match version {
         Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
         _ => &url[Position::BeforePath..Position::AfterQuery],
     };
     let mut request = Request::new(Full::default());
     *request.method_mut() = Method::GET;
-    *request.uri_mut() = target.parse().map_err(|_| invalid_url_failure(url))?;
+    *request.uri_mut() = request_target.parse().map_err(|_| invalid_url_failure(url))?;
     *request.version_mut() = version;
     *request.headers_mut() = headers;
     Ok(request)
@@ -272,8 +281,16 @@ pub(super) fn invalid_url_failure(url: &Url) -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Internal, detail)
 }
 
-/// Returns the deadline `timeout` after `started`, and at most `end`.
-pub(super) fn object_deadline(end: Deadline, started: Instant, timeout: std::time::Duration) -> Deadline {
-    let own = started + timeout;
-    if own < end.at { Deadline { at: own, timeout } } else { end }
+/// Returns the deadline `timeout` after `started`, and at most `attempt_deadline`.
+pub(super) fn object_deadline(
+    attempt_deadline: Deadline,
+    started: Instant,
+    timeout: std::time::Duration,
+) -> Deadline {
+    let object_ends_at = started + timeout;
+    if object_ends_at < attempt_deadline.at {
+        Deadline { at: object_ends_at, timeout }
+    } else {
+        attempt_deadline
+    }
 }

@@ -81,13 +81,13 @@ fn feature_matches(text: &str) -> bool {
 }
 
 fn feature_value_matches(name: &str, value: &str) -> bool {
-    let (bound, plain) = match name.split_at_checked(4) {
-        Some(("min-", plain)) => (Some(true), plain),
-        Some(("max-", plain)) => (Some(false), plain),
+    let (is_minimum, base_name) = match name.split_at_checked(4) {
+        Some(("min-", base_name)) => (Some(true), base_name),
+        Some(("max-", base_name)) => (Some(false), base_name),
         _ => (None, name),
     };
-    if let (Some(actual), Some(expected)) = (viewport_feature(plain), parse_length(value)) {
-        return match bound {
+    if let (Some(actual), Some(expected)) = (viewport_feature(base_name), parse_length(value)) {
+        return match is_minimum {
             Some(true) => actual >= expected,
             Some(false) => actual <= expected,
             None => (actual - expected).abs() < f64::EPSILON,
@@ -107,27 +107,29 @@ fn feature_value_matches(name: &str, value: &str) -> bool {
 
 /// Evaluates ranges: `width >= 600px`, `400px < width <= 700px`.
 fn range_feature_matches(text: &str) -> bool {
-    let mut parts: Vec<&str> = Vec::new();
-    let mut signs: Vec<&str> = Vec::new();
+    let mut operands: Vec<&str> = Vec::new();
+    let mut operators: Vec<&str> = Vec::new();
     let mut rest = text;
     while let Some(position) = rest.find(['<', '>', '=']) {
         let length = 1 + usize::from(rest[position + 1..].starts_with('='));
-        parts.push(rest[..position].trim());
-        signs.push(&rest[position..position + length]);
+        operands.push(rest[..position].trim());
+        operators.push(&rest[position..position + length]);
         rest = &rest[position + length..];
     }
-    parts.push(rest.trim());
-    let value = |part: &str| viewport_feature(part).or_else(|| parse_length(part));
-    signs.len() <= 2
-        && signs.iter().zip(parts.windows(2)).all(|(sign, pair)| match (value(pair[0]), value(pair[1])) {
-            (Some(a), Some(b)) => match *sign {
-                "<" => a < b,
-                "<=" => a <= b,
-                ">" => a > b,
-                ">=" => a >= b,
-                _ => (a - b).abs() < f64::EPSILON,
-            },
-            _ => false,
+    operands.push(rest.trim());
+    let operand_value = |part: &str| viewport_feature(part).or_else(|| parse_length(part));
+    operators.len() <= 2
+        && operators.iter().zip(operands.windows(2)).all(|(operator, pair)| {
+            match (operand_value(pair[0]), operand_value(pair[1])) {
+                (Some(a), Some(b)) => match *operator {
+                    "<" => a < b,
+                    "<=" => a <= b,
+                    ">" => a > b,
+                    ">=" => a >= b,
+                    _ => (a - b).abs() < f64::EPSILON,
+                },
+                _ => false,
+            }
         })
 }
 

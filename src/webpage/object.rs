@@ -31,11 +31,11 @@ pub(super) struct LoadingObject {
 
 impl LoadingObject {
     /// Creates an object that was not requested yet.
-    pub(super) fn new(found: FoundObject, origin: usize, third_party: bool) -> Self {
-        let object = PageObject {
+    pub(super) fn new(found: FoundObject, origin_index: usize, is_third_party: bool) -> Self {
+        let result = PageObject {
             url: found.url.as_str().to_owned(),
             kind: found.kind,
-            third_party,
+            third_party: is_third_party,
             blocked: false,
             start_offset_us: 0,
             duration_us: 0,
@@ -51,33 +51,33 @@ impl LoadingObject {
         Self {
             found,
             url,
-            origin_index: origin,
+            origin_index,
             redirect_count: 0,
             started_at: None,
             retry_count: 0,
             is_done: false,
-            result: object,
+            result,
         }
     }
 
     /// Records that loading starts now, unless it started before; returns when it started.
-    pub(super) fn start(&mut self, page: Instant) -> Instant {
-        let object = &mut self.result;
+    pub(super) fn start(&mut self, page_requested_at: Instant) -> Instant {
+        let result = &mut self.result;
         *self.started_at.get_or_insert_with(|| {
             let now = Instant::now();
-            object.start_offset_us = duration_micros(now.duration_since(page));
+            result.start_offset_us = duration_micros(now.duration_since(page_requested_at));
             now
         })
     }
 
     pub(super) fn record_response(&mut self, head: &ResponseHead, content: &BodyContent) {
-        let object = &mut self.result;
-        object.http_status = head.status.as_u16();
-        version_name(head.version).clone_into(&mut object.http_version);
-        let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        object.media_type = truncate_for_result(kind.unwrap_or_default());
-        object.body_wire_bytes = content.wire_bytes;
-        object.body_bytes = content.body_bytes;
+        let result = &mut self.result;
+        result.http_status = head.status.as_u16();
+        version_name(head.version).clone_into(&mut result.http_version);
+        let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        result.media_type = truncate_for_result(content_type.unwrap_or_default());
+        result.body_wire_bytes = content.wire_bytes;
+        result.body_bytes = content.body_bytes;
     }
 
     pub(super) fn finish(&mut self, failure: Option<Failure>) {

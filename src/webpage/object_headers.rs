@@ -25,38 +25,47 @@ impl CachedHeaders {
 }
 
 impl PageLoader<'_> {
-    /// Returns the header fields of the request for `object`.
+    /// Returns the header fields of the request for `object_index`.
     ///
     /// # Errors
     /// Fails, as Vigie's own fault, when the host name is not valid in a header.
-    pub(super) fn headers_for(&mut self, object: usize, version: Version) -> Result<HeaderMap, Failure> {
-        let object = &self.objects[object];
-        let known = self.header_cache.iter().find(|prepared| prepared.matches(object, version));
-        let mut headers = if let Some(prepared) = known {
-            prepared.headers.clone()
+    pub(super) fn headers_for(
+        &mut self,
+        object_index: usize,
+        version: Version,
+    ) -> Result<HeaderMap, Failure> {
+        let object_index = &self.objects[object_index];
+        let cached_headers = self.header_cache.iter().find(|cached| cached.matches(object_index, version));
+        let mut headers = if let Some(cached) = cached_headers {
+            cached.headers.clone()
         } else {
-            let (kind, by, origin) =
-                (object.found.kind, Arc::clone(&object.found.referrer), object.origin_index);
-            let headers = self.build_cacheable_headers(object, version)?;
+            let (kind, referrer, origin) = (
+                object_index.found.kind,
+                Arc::clone(&object_index.found.referrer),
+                object_index.origin_index,
+            );
+            let headers = self.build_cacheable_headers(object_index, version)?;
             if self.header_cache.len() == MAX_CACHED_HEADER_SETS {
                 self.header_cache.remove(0);
             }
             self.header_cache.push(CachedHeaders {
                 object_kind: kind,
-                referrer: by,
+                referrer,
                 origin_index: origin,
                 http_version: version,
                 headers: headers.clone(),
             });
             headers
         };
-        if self.origins[object.origin_index].is_page_site
-            && let Some(cookies) = self.cookie_jar.cookie_header(&object.url)
+        if self.origins[object_index.origin_index].is_page_site
+            && let Some(cookies) = self.cookie_jar.cookie_header(&object_index.url)
         {
             headers.append(COOKIE, cookies);
         }
-        let auth = self.auth_state.as_mut();
-        if let Some(value) = auth.and_then(|auth| auth.authorization_header(&Method::GET, &object.url)) {
+        let auth_state = self.auth_state.as_mut();
+        if let Some(value) =
+            auth_state.and_then(|auth_state| auth_state.authorization_header(&Method::GET, &object_index.url))
+        {
             headers.insert(AUTHORIZATION, value);
         }
         Ok(headers)
@@ -74,8 +83,10 @@ impl PageLoader<'_> {
             let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
             headers.insert(HOST, host.map_err(|_| invalid_url_failure(url))?);
         }
-        let is_own = self.origins[object.origin_index].is_page_origin;
-        headers.extend(filter_headers(&self.page_origin_headers, |name| is_own || !is_secret_header(name)));
+        let is_page_origin = self.origins[object.origin_index].is_page_origin;
+        headers.extend(filter_headers(&self.page_origin_headers, |name| {
+            is_page_origin || !is_secret_header(name)
+        }));
         set_accept(&mut headers, found.kind);
         if let Some(value) =
             referer_value(&found.referrer, url).and_then(|value| HeaderValue::try_from(value).ok())
@@ -101,13 +112,13 @@ fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
 
 /// Returns the `Referer` of a request: the whole URL within the same origin, the origin only to others, and nothing
 /// from https to http (`strict-origin-when-cross-origin`).
-fn referer_value(by: &Url, to: &Url) -> Option<String> {
-    if by.scheme() == "https" && to.scheme() != "https" {
+fn referer_value(referrer: &Url, url: &Url) -> Option<String> {
+    if referrer.scheme() == "https" && url.scheme() != "https" {
         return None;
     }
-    if is_same_origin(by, to) {
-        let scheme_prefix = &by[..Position::BeforeUsername];
-        return Some(format!("{scheme_prefix}{}", &by[Position::BeforeHost..Position::AfterQuery]));
+    if is_same_origin(referrer, url) {
+        let scheme_prefix = &referrer[..Position::BeforeUsername];
+        return Some(format!("{scheme_prefix}{}", &referrer[Position::BeforeHost..Position::AfterQuery]));
     }
-    Some(format!("{}/", by.origin().ascii_serialization()))
+    Some(format!("{}/", referrer.origin().ascii_serialization()))
 }

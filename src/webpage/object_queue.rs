@@ -57,9 +57,9 @@ pub(super) struct ScanContext {
 }
 
 impl PageObjectQueue {
-    /// Creates an empty queue for the page at `page`, which is not an object of itself.
+    /// Creates an empty queue for the page at `page_url`, which is not an object of itself.
     #[must_use]
-    pub fn new(page: &Url) -> Self {
+    pub fn new(page_url: &Url) -> Self {
         let mut queue = Self {
             seen_url_hashes: HashSet::new(),
             found: Vec::new(),
@@ -67,15 +67,15 @@ impl PageObjectQueue {
             total_url_bytes: 0,
             unlisted_count: 0,
         };
-        queue.seen_url_hashes.insert(url_hash(&normalize_url(page.clone())));
+        queue.seen_url_hashes.insert(url_hash(&normalize_url(page_url.clone())));
         queue
     }
 
     /// Creates a queue that accepts nothing more.
     pub(super) fn closed() -> Self {
-        let known = HashSet::new();
+        let seen_url_hashes = HashSet::new();
         Self {
-            seen_url_hashes: known,
+            seen_url_hashes,
             found: Vec::new(),
             listed_count: MAX_OBJECTS,
             total_url_bytes: 0,
@@ -101,8 +101,8 @@ impl PageObjectQueue {
 
     /// Adds the target of `reference` relative to `base`. References without a request (`data:`, `blob:`, …), to the
     /// same document, and invalid ones are ignored.
-    pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, within: &ScanContext) {
-        self.add_with_media(base, reference, kind, within, true);
+    pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, context: &ScanContext) {
+        self.add_with_media(base, reference, kind, context, true);
     }
 
     /// Like [`Self::add`]; `applies_to_screen` is false for a style sheet whose objects are not loaded.
@@ -111,8 +111,8 @@ impl PageObjectQueue {
         base: &Url,
         reference: &str,
         kind: PageObjectKind,
-        within: &ScanContext,
-        applies: bool,
+        context: &ScanContext,
+        applies_to_screen: bool,
     ) {
         let reference = reference.trim_matches(|c: char| c.is_ascii_whitespace());
         if reference.is_empty() || reference.starts_with('#') || needs_no_request(reference) {
@@ -127,8 +127,8 @@ impl PageObjectQueue {
             return;
         }
         let length = url.as_str().len();
-        let full = self.listed_count >= MAX_OBJECTS || self.total_url_bytes + length > MAX_TOTAL_URL_BYTES;
-        if full || length > MAX_URL_LEN {
+        let is_full = self.listed_count >= MAX_OBJECTS || self.total_url_bytes + length > MAX_TOTAL_URL_BYTES;
+        if is_full || length > MAX_URL_LEN {
             self.count_unlisted();
             return;
         }
@@ -137,19 +137,21 @@ impl PageObjectQueue {
         self.found.push(FoundObject {
             url,
             kind,
-            referrer: Arc::clone(&within.referrer),
-            frame_depth: within.frame_depth,
-            import_depth: within.import_depth,
-            applies_to_screen: applies,
+            referrer: Arc::clone(&context.referrer),
+            frame_depth: context.frame_depth,
+            import_depth: context.import_depth,
+            applies_to_screen,
         });
     }
 }
 
 /// Whether the reference needs no request. Checked before parsing, since such references can be megabytes long.
 fn needs_no_request(reference: &str) -> bool {
-    let head = reference.as_bytes();
+    let reference_bytes = reference.as_bytes();
     ["data:", "blob:", "javascript:", "about:"].iter().any(|scheme| {
-        head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes()))
+        reference_bytes
+            .get(..scheme.len())
+            .is_some_and(|reference_bytes| reference_bytes.eq_ignore_ascii_case(scheme.as_bytes()))
     })
 }
 

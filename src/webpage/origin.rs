@@ -75,12 +75,12 @@ pub(super) enum NextStep {
 }
 
 impl OriginServer {
-    /// Creates the server of `url`, for a page from `page`.
-    pub(super) fn new(url: &Url, page: &Url, endpoint: Endpoint, protocol: OriginProtocol) -> Self {
+    /// Creates the server of `url`, for a page from `page_url`.
+    pub(super) fn new(url: &Url, page_url: &Url, endpoint: Endpoint, protocol: OriginProtocol) -> Self {
         Self {
             url: url.clone(),
-            is_page_origin: is_same_origin(url, page),
-            is_page_site: is_same_site(url, page),
+            is_page_origin: is_same_origin(url, page_url),
+            is_page_site: is_same_site(url, page_url),
             endpoint,
             protocol,
             header_limit: HeaderLimit::Default,
@@ -99,31 +99,35 @@ impl OriginServer {
         if self.addresses.is_none() {
             return if self.is_resolving { NextStep::Wait } else { NextStep::Resolve };
         }
-        if let Some((number, _)) =
+        if let Some((connection_id, _)) =
             self.multiplexed_connection.as_ref().filter(|(_, shared)| shared.is_closed())
         {
-            self.drop_multiplexed(*number);
+            self.drop_multiplexed(*connection_id);
         }
-        if let Some((number, shared)) = &self.multiplexed_connection {
-            return NextStep::UseMultiplexed(*number, shared.clone());
+        if let Some((connection_id, shared)) = &self.multiplexed_connection {
+            return NextStep::UseMultiplexed(*connection_id, shared.clone());
         }
         if let Some(connection) = self.idle_connections.pop() {
             return NextStep::UseHttp1(connection);
         }
         // The protocol is known from the first connection: HTTP/2 and HTTP/3 need no second one.
         let is_protocol_known = self.was_connected || matches!(self.protocol, OriginProtocol::Http1);
-        let max = if is_protocol_known && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
-        if self.connection_count < max { NextStep::Connect } else { NextStep::Wait }
+        let max_connections = if is_protocol_known && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
+        if self.connection_count < max_connections { NextStep::Connect } else { NextStep::Wait }
     }
 
     /// Handles a connection that ended without a response; a multiplexed one has an id. Idle connections are
     /// dropped too.
-    pub(super) fn on_connection_lost(&mut self, reason: RetryReason, shared: Option<usize>) {
+    pub(super) fn on_connection_lost(
+        &mut self,
+        reason: RetryReason,
+        multiplexed_connection_id: Option<usize>,
+    ) {
         if reason == RetryReason::TooManyHeaders {
             self.header_limit = HeaderLimit::Maximum;
         }
-        if let Some(number) = shared {
-            self.drop_multiplexed(number);
+        if let Some(connection_id) = multiplexed_connection_id {
+            self.drop_multiplexed(connection_id);
         }
         // Idle connections are probably closed by now as well, or have the same header limit.
         self.connection_count = self.connection_count.saturating_sub(self.idle_connections.len());
@@ -131,8 +135,8 @@ impl OriginServer {
     }
 
     /// Stops using the shared connection with this id.
-    pub(super) fn drop_multiplexed(&mut self, number: usize) {
-        if self.multiplexed_connection.as_ref().is_some_and(|(shared, _)| *shared == number) {
+    pub(super) fn drop_multiplexed(&mut self, connection_id: usize) {
+        if self.multiplexed_connection.as_ref().is_some_and(|(current_id, _)| *current_id == connection_id) {
             self.multiplexed_connection = None;
             self.connection_count = self.connection_count.saturating_sub(1);
         }

@@ -27,11 +27,11 @@ pub(super) struct ScanSource {
 pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue) -> PageObjectQueue {
     let is_long = source.body.len() > INLINE_SCAN_BYTES;
     let scan = move || {
-        let kind = source.content_type.as_deref().unwrap_or_default();
-        let text = declared_encoding(kind).decode(&source.body).0;
+        let content_type = source.content_type.as_deref().unwrap_or_default();
+        let text = declared_encoding(content_type).decode(&source.body).0;
         if source.found.kind == PageObjectKind::StyleSheet {
             scan_css(&text, &source.found, &source.url, &mut queue);
-        } else if kind.is_empty() || kind.contains("html") || kind.contains("xml") {
+        } else if content_type.is_empty() || content_type.contains("html") || content_type.contains("xml") {
             scan_html(&text, &source.url, source.found.frame_depth + 1, &mut queue);
         }
         queue
@@ -44,8 +44,9 @@ pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue)
 }
 
 /// Returns the encoding. References are mostly ASCII, so without a declared charset it is UTF-8.
-fn declared_encoding(kind: &str) -> &'static Encoding {
-    let kind = kind.to_ascii_lowercase();
-    let label = kind.split(';').skip(1).find_map(|parameter| parameter.trim().strip_prefix("charset="));
+fn declared_encoding(content_type: &str) -> &'static Encoding {
+    let content_type = content_type.to_ascii_lowercase();
+    let label =
+        content_type.split(';').skip(1).find_map(|parameter| parameter.trim().strip_prefix("charset="));
     label.and_then(|label| Encoding::for_label(label.trim_matches(['"', '\'']).as_bytes())).unwrap_or(UTF_8)
 }

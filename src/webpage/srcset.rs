@@ -9,41 +9,47 @@ const MAX_CANDIDATES: usize = 100;
 /// otherwise the highest; the first of equal ones.
 pub(super) fn select_image_url<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
     let mut best: Option<(&str, f64)> = None;
-    let mut slot = None;
-    let mut consider = |url: &'a str, density: f64| {
-        let better = best.is_none_or(|(_, best_density)| match (density >= 1.0, best_density >= 1.0) {
+    let mut known_source_size = None;
+    let mut consider_candidate = |url: &'a str, density: f64| {
+        let is_better = best.is_none_or(|(_, best_density)| match (density >= 1.0, best_density >= 1.0) {
             (true, true) => density < best_density,
-            (enough, had_enough) => enough && !had_enough || (enough == had_enough && density > best_density),
+            (is_sufficient, best_is_sufficient) => {
+                is_sufficient && !best_is_sufficient
+                    || (is_sufficient == best_is_sufficient && density > best_density)
+            }
         });
-        if better {
+        if is_better {
             best = Some((url, density));
         }
     };
     let mut has_widths = false;
     for (url, descriptors) in candidates(srcset).take(MAX_CANDIDATES) {
-        let found =
-            parse_density(descriptors, || *slot.get_or_insert_with(|| source_size(sizes)), &mut has_widths);
-        if let Some(density) = found {
-            consider(url, density);
+        let candidate_density = parse_density(
+            descriptors,
+            || *known_source_size.get_or_insert_with(|| source_size(sizes)),
+            &mut has_widths,
+        );
+        if let Some(density) = candidate_density {
+            consider_candidate(url, density);
         }
     }
     if let Some(src) = src.filter(|src| !has_widths && !src.trim().is_empty()) {
-        consider(src, 1.0);
+        consider_candidate(src, 1.0);
     }
     best.map(|(url, _)| url).or(src)
 }
 
-fn parse_density(text: &str, slot: impl FnOnce() -> f64, has_widths: &mut bool) -> Option<f64> {
+fn parse_density(descriptors: &str, source_size: impl FnOnce() -> f64, has_widths: &mut bool) -> Option<f64> {
     let mut density = Some(1.0);
-    let mut slot = Some(slot);
-    for descriptor in text.split_ascii_whitespace() {
+    let mut source_size = Some(source_size);
+    for descriptor in descriptors.split_ascii_whitespace() {
         let (number, unit) = descriptor.split_at_checked(descriptor.len() - 1)?;
         match unit {
             "x" => density = number.parse().ok(),
             "w" => {
                 *has_widths = true;
                 let number: f64 = number.parse().ok()?;
-                density = slot.take().map(|slot| number / slot().max(1.0));
+                density = source_size.take().map(|source_size| number / source_size().max(1.0));
             }
             // The height is redundant with the width.
             "h" => {}
@@ -63,9 +69,9 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
         }
         let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let (url, after) = rest.split_at(end);
-        if let Some(bare) = url.strip_suffix(',') {
+        if let Some(url_without_comma) = url.strip_suffix(',') {
             rest = after;
-            return Some((bare.trim_end_matches(','), ""));
+            return Some((url_without_comma.trim_end_matches(','), ""));
         }
         let descriptors =
             media_query::split_outside_parentheses(after, |rest| rest.starts_with(',').then_some(1))

@@ -28,36 +28,36 @@ pub(super) struct LegacyCall {
     pub(super) request: Request,
 }
 
-/// Authenticates the caller, requires the permission `right` and runs the handler `act`.
+/// Authenticates the caller, requires the permission `permission` and runs the handler `handler`.
 pub(super) async fn authorize_and_run<F, R>(
     state: ApiState,
-    right: Permission,
+    permission: Permission,
     request: Request,
-    act: F,
+    handler: F,
 ) -> Response
 where
     F: FnOnce(LegacyCall) -> R,
     R: Future<Output = Result<LegacyResponse, LegacyError>>,
 {
-    let (metadata, from) = (session_credentials(&request), peer_address(&request));
+    let (caller_metadata, client_address) = (session_credentials(&request), peer_address(&request));
     let authentication = async {
-        let ResponseMetadata { login, session } = &metadata;
+        let ResponseMetadata { login, session } = &caller_metadata;
         if login.is_empty() || session.is_empty() {
             return Err(LegacyError::invalid_login());
         }
-        Ok(state.accounts.authenticate_session(login, session, from).await?)
+        Ok(state.accounts.authenticate_session(login, session, client_address).await?)
     };
     let caller = match authentication.await {
         Ok(caller) => caller,
-        Err(error) => return metadata.error_response(&error),
+        Err(error) => return caller_metadata.error_response(&error),
     };
-    let result = match caller.require_permission(right) {
-        Ok(()) => act(LegacyCall { state, caller: caller.clone(), request }).await,
+    let result = match caller.require_permission(permission) {
+        Ok(()) => handler(LegacyCall { state, caller: caller.clone(), request }).await,
         Err(error) => Err(error.into()),
     };
     let mut response = match result {
-        Ok(result) => metadata.success_response(result),
-        Err(error) => metadata.error_response(&error),
+        Ok(result) => caller_metadata.success_response(result),
+        Err(error) => caller_metadata.error_response(&error),
     };
     // The middleware that logs calls reads the caller from here.
     response.extensions_mut().insert(caller);
@@ -87,9 +87,10 @@ fn bearer_credentials(headers: &HeaderMap) -> Option<ResponseMetadata> {
 
 /// Reads the body, which must be a JSON object.
 pub(super) async fn read_json_object(request: Request) -> Result<Node, LegacyError> {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
+    let content_type =
+        request.headers().get(header::CONTENT_TYPE).and_then(|content_type| content_type.to_str().ok());
+    let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case("application/json") {
         return Err(LegacyError::invalid_field("Content-Type"));
     }
     let bytes = Bytes::from_request(request, &()).await.map_err(|_| LegacyError::invalid_field("body"))?;

@@ -14,13 +14,14 @@ use crate::service::monitors;
 /// Creates a monitor (interface.md 4.1).
 pub(super) async fn create(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
     let body = read_json_object(call.request).await?;
-    let kind =
+    let monitor_type =
         legacy::type_to_create(&body).map_err(|(status, message)| LegacyError::new(status, message))?;
-    if let Some(field) = legacy::first_missing_field(kind, &body) {
+    if let Some(field) = legacy::first_missing_field(monitor_type, &body) {
         return Err(LegacyError::missing_field(field));
     }
     let saved =
-        monitors::create(&call.state.monitor_context, &call.caller, kind, InputFormat::Legacy, &body).await?;
+        monitors::create(&call.state.monitor_context, &call.caller, monitor_type, InputFormat::Legacy, &body)
+            .await?;
     Ok(id_response(saved.id))
 }
 

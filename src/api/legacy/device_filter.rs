@@ -28,20 +28,20 @@ impl DeviceFilter {
         caller: &Caller,
         monitors: &MonitorContext,
     ) -> Result<Self, LegacyError> {
-        let list = |name| query_parameter(uri, name).filter(|text| !text.trim().is_empty());
-        let parts = |text: &str| text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
-        let ids = list("id").map(|text| parts(&text));
+        let non_blank_parameter = |name| query_parameter(uri, name).filter(|text| !text.trim().is_empty());
+        let split_list = |text: &str| text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+        let ids = non_blank_parameter("id").map(|text| split_list(&text));
         let ids = ids.map(|ids| parse_ids(&ids, caller, monitors)).transpose()?;
-        let site_types = list("site_type").map(|text| parts(&text));
+        let site_types = non_blank_parameter("site_type").map(|text| split_list(&text));
         if site_types.as_ref().is_some_and(|types| types.len() > MAX_LIST_ENTRIES) {
             return Err(LegacyError::invalid_field("site_type"));
         }
-        let scripts = match list("show_scripts").as_deref().map(str::trim) {
+        let include_scripts = match non_blank_parameter("show_scripts").as_deref().map(str::trim) {
             None | Some("0") => false,
             Some("1") => true,
             Some(_) => return Err(LegacyError::invalid_field("show_scripts")),
         };
-        Ok(Self { ids, site_types, include_scripts: scripts })
+        Ok(Self { ids, site_types, include_scripts })
     }
 
     /// Whether a monitor of the account matches.
@@ -62,14 +62,14 @@ fn parse_ids(
     if ids.len() > MAX_LIST_ENTRIES {
         return Err(LegacyError::invalid_device());
     }
-    let parsed: Option<BTreeSet<_>> = ids.iter().map(|id| parse_id(id).map(MonitorId)).collect();
-    let parsed = parsed.ok_or_else(LegacyError::invalid_device)?;
+    let unique_ids: Option<BTreeSet<_>> = ids.iter().map(|id| parse_id(id).map(MonitorId)).collect();
+    let unique_ids = unique_ids.ok_or_else(LegacyError::invalid_device)?;
     if ids.len() == 1 {
-        for id in &parsed {
+        for id in &unique_ids {
             find_device(*id, caller, monitors)?;
         }
     }
-    Ok(parsed)
+    Ok(unique_ids)
 }
 
 /// Returns a monitor of the account of `caller` whose type the legacy API supports; fails with 65 otherwise.
@@ -78,9 +78,9 @@ pub(super) fn find_device(
     caller: &Caller,
     monitors: &MonitorContext,
 ) -> Result<Monitor, LegacyError> {
-    let visible =
+    let device =
         monitors.find(caller.customer, id).filter(|monitor| legacy::is_visible(monitor.monitor_type()));
-    visible.ok_or_else(LegacyError::invalid_device)
+    device.ok_or_else(LegacyError::invalid_device)
 }
 
 /// Returns the first value of the parameter `name`.

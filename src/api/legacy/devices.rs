@@ -25,13 +25,15 @@ pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError
     };
     // Read the first chunk before the response starts, so that an error has its own status.
     let (first_chunk, reader) = reader.next_chunk().await?;
-    let rest = stream::try_unfold(reader, |reader| async move {
+    let later_chunks = stream::try_unfold(reader, |reader| async move {
         if reader.next_id.is_none() {
             return Ok(None);
         }
         reader.next_chunk().await.map(Some).map_err(|error| log_cut_off(&error))
     });
-    Ok(LegacyResponse::StreamedResults(stream::once(std::future::ready(Ok(first_chunk))).chain(rest).boxed()))
+    Ok(LegacyResponse::StreamedResults(
+        stream::once(std::future::ready(Ok(first_chunk))).chain(later_chunks).boxed(),
+    ))
 }
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
@@ -45,11 +47,12 @@ struct DeviceReader {
 
 impl DeviceReader {
     async fn next_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let Some(from) = self.next_id.take() else { return Ok((Vec::new(), self)) };
-        let fits =
+        let Some(first_id) = self.next_id.take() else { return Ok((Vec::new(), self)) };
+        let matches_filter =
             |monitor: &Monitor| monitor.customer == self.caller.customer && self.filter.matches(monitor);
-        let (monitors, next) = read_monitor_chunk(&self.monitors, from, MAX_CHUNK_MONITORS, fits);
-        self.next_id = next;
+        let (monitors, next_id) =
+            read_monitor_chunk(&self.monitors, first_id, MAX_CHUNK_MONITORS, matches_filter);
+        self.next_id = next_id;
         let objects = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
         let records = monitors.iter().zip(objects).map(|(monitor, mut object)| {
             if !self.filter.include_scripts {

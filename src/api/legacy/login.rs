@@ -20,8 +20,8 @@ pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> R
         (Ok(login), Ok(password)) => (login, password),
         (Err(error), _) | (_, Err(error)) => return ResponseMetadata::default().error_response(&error),
     };
-    let opened = state.accounts.open_session(&login, &password, address).await;
-    match opened {
+    let session_result = state.accounts.open_session(&login, &password, address).await;
+    match session_result {
         Ok(session) => ResponseMetadata { login, session }.empty_response(),
         Err(error) => ResponseMetadata { login, session: String::new() }.error_response(&error.into()),
     }

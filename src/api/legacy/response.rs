@@ -129,28 +129,31 @@ impl ResponseMetadata {
                 Json(json!({"metadata": metadata, "results": results})).into_response()
             }
             LegacyResponse::StreamedResults(chunks) => {
-                let head = format!(r#"{{"metadata":{metadata},"results":["#);
-                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(stream_array(head, chunks)))
+                let list_start = format!(r#"{{"metadata":{metadata},"results":["#);
+                (
+                    [(header::CONTENT_TYPE, "application/json")],
+                    Body::from_stream(stream_array(list_start, chunks)),
+                )
                     .into_response()
             }
         }
     }
 }
 
-/// Returns `head`, the chunks separated by commas, and the end of the document. A failed chunk aborts
+/// Returns `list_start`, the chunks separated by commas, and the end of the document. A failed chunk aborts
 /// the response.
 fn stream_array(
-    head: String,
+    list_start: String,
     chunks: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,
 ) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
-    let mut first = true;
+    let mut is_first_chunk = true;
     let chunks = chunks.filter(|chunk| std::future::ready(!matches!(chunk, Ok(bytes) if bytes.is_empty())));
     let chunks = chunks.map(move |chunk| {
-        let separator: &[u8] = if std::mem::take(&mut first) { b"" } else { b"," };
+        let separator: &[u8] = if std::mem::take(&mut is_first_chunk) { b"" } else { b"," };
         Ok(Bytes::from([separator, &chunk?].concat()))
     });
-    let whole = |bytes: Bytes| stream::once(std::future::ready(Ok(bytes)));
-    whole(Bytes::from(head)).chain(chunks).chain(whole(Bytes::from_static(b"]}")))
+    let single_chunk = |bytes: Bytes| stream::once(std::future::ready(Ok(bytes)));
+    single_chunk(Bytes::from(list_start)).chain(chunks).chain(single_chunk(Bytes::from_static(b"]}")))
 }
 
 #[cfg(test)]

@@ -16,32 +16,32 @@ type RawPathId = Result<Path<String>, PathRejection>;
 
 /// Builds the routes below `/legacy-api`.
 pub fn router(state: ApiState) -> Router {
-    let list = async |State(state): State<ApiState>, request: Request| {
+    let list_devices = async |State(state): State<ApiState>, request: Request| {
         authorize_and_run(state, Permission::View, request, super::devices::list).await
     };
-    let create = async |State(state): State<ApiState>, request: Request| {
+    let create_device = async |State(state): State<ApiState>, request: Request| {
         authorize_and_run(state, Permission::Edit, request, super::device_edits::create).await
     };
-    let change = async |State(state): State<ApiState>, id: RawPathId, request: Request| {
+    let update_device = async |State(state): State<ApiState>, id: RawPathId, request: Request| {
         authorize_and_run(state, Permission::Edit, request, |call| {
             super::device_edits::update(call, id_from_path(id))
         })
         .await
     };
-    let remove = async |State(state): State<ApiState>, id: RawPathId, request: Request| {
+    let remove_device = async |State(state): State<ApiState>, id: RawPathId, request: Request| {
         authorize_and_run(state, Permission::Edit, request, |call| {
             super::device_edits::remove(call, id_from_path(id))
         })
         .await
     };
-    let locations = async |State(state): State<ApiState>, request: Request| {
+    let list_locations = async |State(state): State<ApiState>, request: Request| {
         authorize_and_run(state, Permission::View, request, super::locations::list).await
     };
     Router::new()
         .route("/login", post(super::login::log_in))
-        .route("/devices", get(list).post(create))
-        .route("/devices/{id}", patch(change).delete(remove))
-        .route("/locations", get(locations))
+        .route("/devices", get(list_devices).post(create_device))
+        .route("/devices/{id}", patch(update_device).delete(remove_device))
+        .route("/locations", get(list_locations))
         .with_state(state)
         .fallback(async || invalid_request_response("path"))
         .method_not_allowed_fallback(async || invalid_request_response("method"))
@@ -56,6 +56,6 @@ fn id_from_path(id: RawPathId) -> String {
     id.map(|Path(text)| text).unwrap_or_default()
 }
 
-fn invalid_request_response(what: &str) -> Response {
-    ResponseMetadata::default().error_response(&LegacyError::invalid_field(what))
+fn invalid_request_response(field: &str) -> Response {
+    ResponseMetadata::default().error_response(&LegacyError::invalid_field(field))
 }

@@ -24,15 +24,15 @@ use crate::syntax::node::Node;
 const PATH: &str = "/access-tokens";
 const TAG: &str = "access-tokens";
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let create = Operation::new(
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let create_operation = Operation::new(
         OperationMethod::Post,
         PATH,
         "createAccessToken",
         TAG,
         "Log in: returns a token that is valid for an hour",
     );
-    let create = create
+    let create_operation = create_operation
         .with_permission(None)
         .with_body(BodySpec::Create(&LOGIN))
         .with_response(ResponseSpec::Object(&ACCESS_TOKEN))
@@ -40,25 +40,28 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
             StatusCode::TOO_MANY_REQUESTS.as_u16(),
             "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
         );
-    let delete = Operation::new(
+    let delete_operation = Operation::new(
         OperationMethod::Delete,
         PATH,
         "deleteAccessToken",
         TAG,
         "Log out: revokes the token that the request carries",
     );
-    routes.route(create, log_in).route(delete.with_permission(Some(Permission::ViewReports)), log_out)
+    router
+        .route(create_operation, log_in)
+        .route(delete_operation.with_permission(Some(Permission::ViewReports)), log_out)
 }
 
 async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
-    let from = peer_address(&request);
+    let client_address = peer_address(&request);
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
     let fields = parse_body_fields(&LOGIN, &body)?;
-    let login: LoginRequest<'_> = parse_request_fields(&LOGIN, &fields).map_err(ServiceError::from)?;
-    let issued = state.accounts.log_in(login.username, login.password, from).await?;
+    let credentials: LoginRequest<'_> = parse_request_fields(&LOGIN, &fields).map_err(ServiceError::from)?;
+    let issued_token =
+        state.accounts.log_in(credentials.username, credentials.password, client_address).await?;
     let response = json!({
-        "access_token": issued.token,
-        "expires_in": issued.expires_in,
+        "access_token": issued_token.token,
+        "expires_in": issued_token.expires_in,
         "token_type": "Bearer",
     });
     // RFC 6749 section 5.1: no cache may store the response.

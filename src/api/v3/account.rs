@@ -15,8 +15,8 @@ use crate::domain::Permission;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::Caller;
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let get = Operation::new(
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let get_operation = Operation::new(
         OperationMethod::Get,
         "/account",
         "getAccount",
@@ -24,13 +24,14 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
         "The account of the caller",
     )
     .with_response(ResponseSpec::Object(&ACCOUNT));
-    let about = "Change time zone, default locations, thresholds and brand of the account";
-    let patch = Operation::new(OperationMethod::Patch, "/account", "updateAccount", "account", about)
-        .with_permission(Some(Permission::Administer))
-        .with_body(BodySpec::Patch(&ACCOUNT))
-        .with_response(ResponseSpec::SavedId(None))
-        .with_if_match();
-    routes.route(get, get_account).route(patch, update_account)
+    let summary = "Change time zone, default locations, thresholds and brand of the account";
+    let update_operation =
+        Operation::new(OperationMethod::Patch, "/account", "updateAccount", "account", summary)
+            .with_permission(Some(Permission::Administer))
+            .with_body(BodySpec::Patch(&ACCOUNT))
+            .with_response(ResponseSpec::SavedId(None))
+            .with_if_match();
+    router.route(get_operation, get_account).route(update_operation, update_account)
 }
 
 async fn get_account(
@@ -47,6 +48,6 @@ async fn update_account(
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::expected_revision(&headers)?;
-    Ok(etag::saved_response(state.records.update_account(&caller, &body, if_match).await?))
+    let expected_revision = etag::expected_revision(&headers)?;
+    Ok(etag::saved_response(state.records.update_account(&caller, &body, expected_revision).await?))
 }

@@ -25,13 +25,13 @@ const FILTER_PARAMS: &[Param] = &[
     Param::new("thru", ParamType::Time, "Before this time"),
 ];
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let about = "Who changed what, newest first";
-    let operation = Operation::new(OperationMethod::Get, "/audit", "listAudit", "audit", about)
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let summary = "Who changed what, newest first";
+    let operation = Operation::new(OperationMethod::Get, "/audit", "listAudit", "audit", summary)
         .with_query_params(FILTER_PARAMS)
         .with_paging()
         .with_response(ResponseSpec::List(vec![&AUDIT_ENTRY]));
-    routes.route(operation, list_audit_entries)
+    router.route(operation, list_audit_entries)
 }
 
 async fn list_audit_entries(
@@ -40,23 +40,24 @@ async fn list_audit_entries(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let (from, thru) = parse_time_range(&mut query, &zone);
-    let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
+    let (from, until) = parse_time_range(&mut query, &zone);
+    let parse_positive_id =
+        |text: &str| text.parse::<i64>().ok().filter(|parse_positive_id| *parse_positive_id > 0);
     let filter = AuditFilter {
         customer: None,
         login: query.value("login").map(str::to_owned),
         object_kind: query.value("object").map(str::to_owned),
-        object_id: query.parse_value("object_id", "an id", id),
+        object_id: query.parse_value("object_id", "an id", parse_positive_id),
         from,
-        until: thru,
+        until,
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, resources) = (caller.role, state.records);
-    let newest_first = |last, id| id < last;
+    let (role, records) = (caller.role, state.records);
+    let newest_first = |last, parse_positive_id| parse_positive_id < last;
     list_response::stream_pages(role, paging, newest_first, move |page| {
-        let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
-        async move { resources.audit_trail(&caller, filter, page).await }
+        let (records, caller, filter) = (Arc::clone(&records), caller.clone(), filter.clone());
+        async move { records.audit_trail(&caller, filter, page).await }
     })
     .await
 }

@@ -27,8 +27,8 @@ const MAX_KEY_CHARS: usize = 255;
 /// Most errors that one response reports.
 const MAX_REPORTED_ERRORS: usize = 100;
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let edit = |path, id, about, table: &'static FieldTable| {
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let bulk_edit_operation = |path, id, about, table: &'static FieldTable| {
         Operation::new(OperationMethod::Post, path, id, "monitors", about)
             .with_permission(Some(Permission::Edit))
             .with_body(BodySpec::Create(table))
@@ -38,21 +38,25 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
                 "The role lacks the right, or one of the monitors is not of this account, or is defined in a file",
             )
     };
-    let fields =
-        edit("/monitors/bulk-edit", "bulkEditMonitors", "Change several monitors", &MONITOR_BULK_EDIT);
-    let passwords = edit(
+    let edit_fields_operation = bulk_edit_operation(
+        "/monitors/bulk-edit",
+        "bulkEditMonitors",
+        "Change several monitors",
+        &MONITOR_BULK_EDIT,
+    );
+    let edit_passwords_operation = bulk_edit_operation(
         "/monitors/bulk-edit-passwords",
         "bulkEditPasswords",
         "Replace a password wherever several monitors use it",
         &PASSWORD_BULK_EDIT,
     );
-    let scripts = edit(
+    let edit_scripts_operation = bulk_edit_operation(
         "/monitors/bulk-edit-scripts",
         "bulkEditScripts",
         "Replace a text wherever it occurs in the scripts of several monitors",
         &SCRIPT_BULK_EDIT,
     );
-    let apply = Operation::new(
+    let apply_operation = Operation::new(
         OperationMethod::Post,
         "/apply",
         "apply",
@@ -62,9 +66,9 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&APPLY))
     .with_response(ResponseSpec::Object(&APPLY_RESPONSE));
-    routes
+    router
         .route(
-            fields,
+            edit_fields_operation,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
@@ -73,7 +77,7 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
             },
         )
         .route(
-            passwords,
+            edit_passwords_operation,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
@@ -82,7 +86,7 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
             },
         )
         .route(
-            scripts,
+            edit_scripts_operation,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
@@ -90,17 +94,17 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
                 Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
-        .route_with_large_body(apply, apply_monitors)
+        .route_with_large_body(apply_operation, apply_monitors)
 }
 
 /// Builds the 200 response with the ids as strings, each once, as other edits do, and with the warnings if any.
 pub(super) fn bulk_edit_response(body: &Node, warnings: Vec<String>) -> Json<Value> {
-    let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
-    let mut unique = HashSet::new();
-    let ids: Vec<String> = monitors
+    let monitor_nodes = body.get("monitors").map(Node::items).unwrap_or_default();
+    let mut listed_ids = HashSet::new();
+    let ids: Vec<String> = monitor_nodes
         .iter()
         .filter_map(|node| match node.value {
-            NodeValue::Int(id) if unique.insert(id) => Some(id.to_string()),
+            NodeValue::Int(id) if listed_ids.insert(id) => Some(id.to_string()),
             _ => None,
         })
         .collect();
@@ -139,26 +143,26 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
             return Err(ServiceError::Invalid(errors));
         }
     };
-    let mut keys = HashSet::new();
+    let mut used_keys = HashSet::new();
     let mut entries = Vec::new();
     let monitors = into_map_entries(body).into_iter().find(|(name, _)| name == "monitors");
-    let items = match monitors.map(|(_, node)| node.value) {
-        Some(NodeValue::List(items)) => items,
+    let monitor_nodes = match monitors.map(|(_, node)| node.value) {
+        Some(NodeValue::List(monitor_nodes)) => monitor_nodes,
         _ => Vec::new(),
     };
-    for (index, item) in items.into_iter().enumerate() {
+    for (index, monitor_node) in monitor_nodes.into_iter().enumerate() {
         if errors.len() >= MAX_REPORTED_ERRORS {
             let message = format!("more than {MAX_REPORTED_ERRORS} errors; the rest was not read");
             errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
-                item.position,
+                monitor_node.position,
                 message,
             ));
             break;
         }
-        match parse_apply_entry(index, item) {
-            Ok(entry) if keys.insert(entry.key.clone()) => entries.push(entry),
+        match parse_apply_entry(index, monitor_node) {
+            Ok(entry) if used_keys.insert(entry.key.clone()) => entries.push(entry),
             Ok(entry) => {
                 let path = format!("monitors[{index}].key");
                 let message = format!("`{path}` must be unique; `{}` is used twice", entry.key);
@@ -169,7 +173,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
                     message,
                 ));
             }
-            Err(found) => errors.extend(found),
+            Err(entry_errors) => errors.extend(entry_errors),
         }
     }
     if errors.is_empty() { Ok((entries, options)) } else { Err(ServiceError::Invalid(errors)) }
@@ -177,7 +181,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
 
 /// Parses key and type of one monitor, with its fields; `type` stays among them.
 fn parse_apply_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
-    let at = |field: &str| format!("monitors[{index}].{field}");
+    let field_path = |field: &str| format!("monitors[{index}].{field}");
     let mut errors = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
         let message = format!("`monitors[{index}]` must be a map of fields, not {}", display_value(&node));
@@ -188,32 +192,33 @@ fn parse_apply_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<Validat
             message,
         )]);
     }
-    let fits = |key: &&str| !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS;
-    let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
+    let has_valid_length = |key: &&str| !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS;
+    let key = node.get("key").and_then(Node::as_text).filter(has_valid_length).map(str::to_owned);
     if key.is_none() {
-        let message = format!("`{}` must be a string of 1 to {MAX_KEY_CHARS} characters", at("key"));
+        let message = format!("`{}` must be a string of 1 to {MAX_KEY_CHARS} characters", field_path("key"));
         errors.push(ValidationError::new(
             ValidationErrorKind::MissingField,
-            at("key"),
+            field_path("key"),
             node.position,
             message,
         ));
     }
     let type_name = node.get("type").and_then(Node::as_text);
-    let kind = type_name.and_then(MonitorType::from_name);
-    if kind.is_none() {
+    let monitor_type = type_name.and_then(MonitorType::from_name);
+    if monitor_type.is_none() {
         let message = match type_name {
             Some(type_name) => format!(
                 "`{}` must be a monitor type, not `{}`",
-                at("type"),
+                field_path("type"),
                 crate::syntax::truncate_value(type_name)
             ),
-            None => format!("`{}` is required", at("type")),
+            None => format!("`{}` is required", field_path("type")),
         };
-        let error = ValidationError::new(ValidationErrorKind::Choice, at("type"), node.position, message);
-        let known = MonitorType::ALL.iter().map(|kind| kind.name());
-        errors.push(match type_name.and_then(|type_name| closest_match(type_name, known)) {
-            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+        let error =
+            ValidationError::new(ValidationErrorKind::Choice, field_path("type"), node.position, message);
+        let known_types = MonitorType::ALL.iter().map(|monitor_type| monitor_type.name());
+        errors.push(match type_name.and_then(|type_name| closest_match(type_name, known_types)) {
+            Some(closest) => error.with_hint(format!("did you mean `{closest}`?")),
             None => error,
         });
     }
@@ -222,15 +227,20 @@ fn parse_apply_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<Validat
         NodeValue::Map(fields) => fields,
         _ => Vec::new(),
     };
-    let is_duplicate = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
-    if is_duplicate {
-        let message = format!("`{}` is given twice", at("key"));
-        errors.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), position, message));
+    let has_duplicate_key = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
+    if has_duplicate_key {
+        let message = format!("`{}` is given twice", field_path("key"));
+        errors.push(ValidationError::new(
+            ValidationErrorKind::DuplicateField,
+            field_path("key"),
+            position,
+            message,
+        ));
     }
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
-    match (key, kind) {
-        (Some(key), Some(kind)) if errors.is_empty() => {
-            Ok(ApplyEntry { key, monitor_type: kind, body: Node { value: NodeValue::Map(fields), position } })
+    match (key, monitor_type) {
+        (Some(key), Some(monitor_type)) if errors.is_empty() => {
+            Ok(ApplyEntry { key, monitor_type, body: Node { value: NodeValue::Map(fields), position } })
         }
         _ => Err(errors),
     }

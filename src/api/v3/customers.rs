@@ -24,25 +24,25 @@ use crate::service::{Caller, ServiceError};
 const PATH: &str = "/customers";
 const TAG: &str = "customers";
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let about = "The accounts of this installation; requires the host token";
-    let all = Operation::new(OperationMethod::Get, PATH, "listCustomers", TAG, about);
-    let all = all
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let summary = "The accounts of this installation; requires the host token";
+    let list_operation = Operation::new(OperationMethod::Get, PATH, "listCustomers", TAG, summary);
+    let list_operation = list_operation
         .with_permission(Some(Permission::ManageAdmins))
         .with_response(ResponseSpec::List(vec![&CUSTOMER]));
-    let create = Operation::new(
+    let create_operation = Operation::new(
         OperationMethod::Post,
         PATH,
         "createCustomer",
         TAG,
         "A new account; requires the host token",
     );
-    let create = create
+    let create_operation = create_operation
         .with_permission(Some(Permission::ManageAdmins))
         .with_body(BodySpec::Create(&CUSTOMER))
         .with_response(ResponseSpec::SavedId(None))
         .with_additional_status(409, "An account with this name exists already");
-    routes.route(all, list_customers).route(create, create_customer)
+    router.route(list_operation, list_customers).route(create_operation, create_customer)
 }
 
 async fn list_customers(
@@ -50,15 +50,20 @@ async fn list_customers(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let window: Paging = query.paging();
+    let paging: Paging = query.paging();
     query.into_result()?;
     let customers = state.accounts.customers(&caller).await?;
     let rows = customers.iter().map(|customer| {
         let settings = parse_record::<CustomerSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
     });
-    let (count, chunk) = (customers.len() as u64, list_response::json_chunk(rows));
-    Ok(list_response::stream_list(caller.role, count, window, stream::iter([Ok::<_, Infallible>(chunk)])))
+    let (total_count, chunk) = (customers.len() as u64, list_response::json_chunk(rows));
+    Ok(list_response::stream_list(
+        caller.role,
+        total_count,
+        paging,
+        stream::iter([Ok::<_, Infallible>(chunk)]),
+    ))
 }
 
 async fn create_customer(

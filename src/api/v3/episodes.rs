@@ -28,8 +28,8 @@ const FILTER_PARAMS: &[Param] = &[
     Param::new("thru", ParamType::Time, "Started before this time"),
 ];
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let all = Operation::new(
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let list_operation = Operation::new(
         OperationMethod::Get,
         "/episodes",
         "listEpisodes",
@@ -39,16 +39,21 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     .with_query_params(FILTER_PARAMS)
     .with_paging()
     .with_response(ResponseSpec::List(vec![&EPISODE]));
-    let about = "One outage, with its notifications";
-    let one = Operation::new(OperationMethod::Get, "/episodes/{id}", "getEpisode", "episodes", about)
-        .with_response(ResponseSpec::Object(&EPISODE_DETAIL));
+    let summary = "One outage, with its notifications";
+    let get_operation =
+        Operation::new(OperationMethod::Get, "/episodes/{id}", "getEpisode", "episodes", summary)
+            .with_response(ResponseSpec::Object(&EPISODE_DETAIL));
     let path = "/episodes/{id}/acknowledge";
-    let about = "Acknowledge an open outage: no further error notifications; its end is still notified";
-    let acknowledge = Operation::new(OperationMethod::Post, path, "acknowledgeEpisode", "episodes", about)
-        .with_permission(Some(Permission::Edit))
-        .with_response(ResponseSpec::Object(&EPISODE))
-        .with_additional_status(409, "The outage has ended");
-    routes.route(all, list_episodes).route(one, get_episode).route(acknowledge, acknowledge_episode)
+    let summary = "Acknowledge an open outage: no further error notifications; its end is still notified";
+    let acknowledge_operation =
+        Operation::new(OperationMethod::Post, path, "acknowledgeEpisode", "episodes", summary)
+            .with_permission(Some(Permission::Edit))
+            .with_response(ResponseSpec::Object(&EPISODE))
+            .with_additional_status(409, "The outage has ended");
+    router
+        .route(list_operation, list_episodes)
+        .route(get_operation, get_episode)
+        .route(acknowledge_operation, acknowledge_episode)
 }
 
 async fn list_episodes(
@@ -57,23 +62,24 @@ async fn list_episodes(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let (from, thru) = parse_time_range(&mut query, &zone);
-    let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
+    let (from, until) = parse_time_range(&mut query, &zone);
+    let parse_positive_id =
+        |text: &str| text.parse::<i64>().ok().filter(|parse_positive_id| *parse_positive_id > 0);
     let filter = EpisodeFilter {
         customer: None,
-        monitor: query.parse_value("monitor_id", "an id", id).map(MonitorId),
+        monitor: query.parse_value("monitor_id", "an id", parse_positive_id).map(MonitorId),
         is_open: query.parse_value("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
         from,
-        until: thru,
+        until,
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, alerting) = (caller.role, state.alerts);
+    let (role, alerts) = (caller.role, state.alerts);
     // Outages are ordered by start, not by id, so only a repeat of the last one can be detected.
-    let differs = |last, id| id != last;
-    list_response::stream_pages(role, paging, differs, move |page| {
-        let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
-        async move { alerting.episodes(&caller, filter, page).await }
+    let is_different_id = |last, parse_positive_id| parse_positive_id != last;
+    list_response::stream_pages(role, paging, is_different_id, move |page| {
+        let (alerts, caller, filter) = (Arc::clone(&alerts), caller.clone(), filter.clone());
+        async move { alerts.episodes(&caller, filter, page).await }
     })
     .await
 }

@@ -26,10 +26,10 @@ use crate::service::{Caller, MonitorContext};
 /// Most monitors in one chunk: few, since each may have a script.
 const MAX_CHUNK_MONITORS: usize = 20;
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let about =
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let summary =
         "The account's monitors as file entries: fields that differ from the defaults, secrets masked";
-    let export = Operation::new(OperationMethod::Get, "/export", "exportMonitors", "monitors", about)
+    let export = Operation::new(OperationMethod::Get, "/export", "exportMonitors", "monitors", summary)
         .with_permission(Some(Permission::View))
         .with_query_params(&[Param::new(
             "type",
@@ -37,11 +37,11 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
             "Of these types only",
         )])
         .with_response(ResponseSpec::JsonSchema(export_schema()));
-    routes.route(export, export_monitors)
+    router.route(export, export_monitors)
 }
 
 fn export_schema() -> Value {
-    let one = json!({
+    let monitor_schema = json!({
         "title": "ExportedMonitor",
         "type": "object",
         "required": ["id", "origin", "entry"],
@@ -55,7 +55,7 @@ fn export_schema() -> Value {
         "title": "Export",
         "type": "object",
         "required": ["monitors"],
-        "properties": {"monitors": {"type": "array", "items": one}},
+        "properties": {"monitors": {"type": "array", "items": monitor_schema}},
     })
 }
 
@@ -64,13 +64,13 @@ async fn export_monitors(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let rule = format!("one or several of {}", quoted_list(MonitorType::ALL));
-    let kinds = query.parse_comma_list("type", rule, MonitorType::from_name);
+    let type_requirement = format!("one or several of {}", quoted_list(MonitorType::ALL));
+    let monitor_types = query.parse_comma_list("type", type_requirement, MonitorType::from_name);
     query.into_result()?;
     let reader = ExportReader {
         monitors: state.monitor_context,
         customer: caller.customer,
-        monitor_types: kinds,
+        monitor_types,
         next_id: None,
     };
     let chunks = stream::unfold(Some(reader), |reader| async move {
@@ -78,8 +78,8 @@ async fn export_monitors(
         let is_first = reader.next_id.is_none();
         let (records, is_last) = reader.next_chunk();
         let separator = if is_first { r#"{"monitors":["# } else { "," };
-        let end = if is_last { "]}" } else { "" };
-        let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
+        let list_end = if is_last { "]}" } else { "" };
+        let bytes = [separator.as_bytes(), &records, list_end.as_bytes()].concat();
         Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!is_last).then_some(reader)))
     });
     // Compression polls once more after the end of a short body.
@@ -98,13 +98,16 @@ struct ExportReader {
 impl ExportReader {
     /// Returns the next chunk, and whether it is the last.
     fn next_chunk(&mut self) -> (Vec<u8>, bool) {
-        let fits = |monitor: &Monitor| {
+        let matches_filter = |monitor: &Monitor| {
             monitor.customer == self.customer
                 && (self.monitor_types.is_empty() || self.monitor_types.contains(&monitor.monitor_type()))
         };
         // Read one more than is sent, to know whether this chunk is the last and ends the document.
-        let mut monitors =
-            self.monitors.list_from(self.next_id.unwrap_or(MonitorId(0)), MAX_CHUNK_MONITORS + 1, fits);
+        let mut monitors = self.monitors.list_from(
+            self.next_id.unwrap_or(MonitorId(0)),
+            MAX_CHUNK_MONITORS + 1,
+            matches_filter,
+        );
         let is_last = monitors.len() <= MAX_CHUNK_MONITORS;
         monitors.truncate(MAX_CHUNK_MONITORS);
         self.next_id = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
@@ -119,7 +122,8 @@ fn export_entry(monitor: &Monitor) -> Map<String, Value> {
         Origin::Api => ("api", format!("api-{}", monitor.id)),
     };
     // Leave out the account: it is that of whoever applies the file.
-    let entry = to_file_entry(&key, CustomerId(1), &monitor.document);
-    let fields = [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(entry))];
+    let file_entry = to_file_entry(&key, CustomerId(1), &monitor.document);
+    let fields =
+        [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(file_entry))];
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 
 use crate::domain::Outcome;
 
-/// Returns the schema of a list (behaviour.md 1 "Lists") of objects that `item` describes, named `name`.
-pub(super) fn list_schema(name: &str, item: Value) -> Value {
-    let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
-    let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
+/// Returns the schema of a list (behaviour.md 1 "Lists") of objects that `item_schema` describes, named `name`.
+pub(super) fn list_schema(name: &str, item_schema: Value) -> Value {
+    let paging_number =
+        |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
+    let count_schema =
+        json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
     named_object_schema(
         name,
         &["metadata", "results"],
@@ -15,10 +17,10 @@ pub(super) fn list_schema(name: &str, item: Value) -> Value {
             "metadata": object_schema(&["__permissions", "resultset"], json!({
                 "__permissions": object_schema(&["acl"], json!({"acl": {"type": "integer"}})),
                 "resultset": object_schema(&["count", "limit", "offset"], json!({
-                    "count": count, "limit": window("As requested"), "offset": window("As requested"),
+                    "count": count_schema, "limit": paging_number("As requested"), "offset": paging_number("As requested"),
                 })),
             })),
-            "results": {"type": "array", "items": item},
+            "results": {"type": "array", "items": item_schema},
         }),
     )
 }
@@ -39,33 +41,33 @@ pub(super) fn named_object_schema(name: &str, required: &[&str], properties: Val
     schema
 }
 
-pub(super) fn boolean_schema(about: &str) -> Value {
-    json!({"type": "boolean", "description": about})
+pub(super) fn boolean_schema(description: &str) -> Value {
+    json!({"type": "boolean", "description": description})
 }
 
 /// Returns the schema of a whole number.
-pub(super) fn integer_schema(about: &str) -> Value {
-    json!({"type": "integer", "description": about})
+pub(super) fn integer_schema(description: &str) -> Value {
+    json!({"type": "integer", "description": description})
 }
 
 /// Returns the schema of a duration in microseconds.
-pub(super) fn duration_us_schema(about: &str) -> Value {
-    json!({"type": "integer", "minimum": 0, "description": format!("{about}, in microseconds")})
+pub(super) fn duration_us_schema(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": format!("{description}, in microseconds")})
 }
 
 /// Returns the schema of a string.
-pub(super) fn string_schema(about: &str) -> Value {
-    json!({"type": "string", "description": about})
+pub(super) fn string_schema(description: &str) -> Value {
+    json!({"type": "string", "description": description})
 }
 
 /// Returns the schema of a timestamp.
-pub(super) fn timestamp_schema(about: &str) -> Value {
-    json!({"type": "string", "format": "date-time", "description": format!("{about}; RFC 3339, UTC")})
+pub(super) fn timestamp_schema(description: &str) -> Value {
+    json!({"type": "string", "format": "date-time", "description": format!("{description}; RFC 3339, UTC")})
 }
 
 /// Returns the schema of the id of a run or result.
-pub(super) fn hex_id_schema(about: &str) -> Value {
-    json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
+pub(super) fn hex_id_schema(description: &str) -> Value {
+    json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": description})
 }
 
 /// Returns the schema of the name of a [`crate::domain::Outcome`].

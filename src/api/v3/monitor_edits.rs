@@ -45,30 +45,30 @@ fn operations_by_type() -> &'static [TypeOperations] {
     static ROUTES: OnceLock<Vec<TypeOperations>> = OnceLock::new();
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     ROUTES.get_or_init(|| {
-        let to_routes = |kind: &MonitorType| TypeOperations {
-            monitor_type: *kind,
-            collection_path: leak(format!("/monitors/{kind}")),
-            create_summary: leak(format!("Create a monitor of type {kind}")),
-            edit_summary: leak(format!("Change a monitor of type {kind}")),
-            item_path: leak(format!("/monitors/{kind}/{{id}}")),
-            create_operation_id: leak(format!("create{}Monitor", to_pascal_case(kind.name()))),
-            edit_operation_id: leak(format!("edit{}Monitor", to_pascal_case(kind.name()))),
+        let to_operations = |monitor_type: &MonitorType| TypeOperations {
+            monitor_type: *monitor_type,
+            collection_path: leak(format!("/monitors/{monitor_type}")),
+            create_summary: leak(format!("Create a monitor of type {monitor_type}")),
+            edit_summary: leak(format!("Change a monitor of type {monitor_type}")),
+            item_path: leak(format!("/monitors/{monitor_type}/{{id}}")),
+            create_operation_id: leak(format!("create{}Monitor", to_pascal_case(monitor_type.name()))),
+            edit_operation_id: leak(format!("edit{}Monitor", to_pascal_case(monitor_type.name()))),
         };
-        MonitorType::ALL.iter().map(to_routes).collect()
+        MonitorType::ALL.iter().map(to_operations).collect()
     })
 }
 
 /// Converts `website-ssl` to `WebsiteSsl`.
 fn to_pascal_case(name: &str) -> String {
-    let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
-    name.split('-').map(capital).collect()
+    let capitalize = |part: &str| part[..1].to_uppercase() + &part[1..];
+    name.split('-').map(capitalize).collect()
 }
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let routes = operations_by_type().iter().fold(routes, add_type_routes);
-    let routes =
-        [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, add_conversion_route);
-    let delete = Operation::new(
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let router = operations_by_type().iter().fold(router, add_type_routes);
+    let router =
+        [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(router, add_conversion_route);
+    let delete_operation = Operation::new(
         OperationMethod::Delete,
         "/monitors/{id}",
         "deleteMonitor",
@@ -78,7 +78,7 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     .with_permission(Some(Permission::Edit))
     .with_if_match()
     .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED);
-    let copy = Operation::new(
+    let clone_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/clone",
         "cloneMonitor",
@@ -89,7 +89,7 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     .with_body(BodySpec::Patch(&MONITOR_CLONE))
     .with_optional_body()
     .with_response(ResponseSpec::SavedId(None));
-    let pause = Operation::new(
+    let pause_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/pause",
         "pauseMonitor",
@@ -99,7 +99,7 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&PAUSE))
     .with_response(ResponseSpec::SavedId(None));
-    let resume = Operation::new(
+    let resume_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/resume",
         "resumeMonitor",
@@ -108,66 +108,69 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(Permission::Edit))
     .with_response(ResponseSpec::SavedId(None));
-    routes
-        .route(delete, delete_monitor)
-        .route(copy, clone_monitor)
-        .route(pause, pause_monitor)
-        .route(resume, resume_monitor)
+    router
+        .route(delete_operation, delete_monitor)
+        .route(clone_operation, clone_monitor)
+        .route(pause_operation, pause_monitor)
+        .route(resume_operation, resume_monitor)
 }
 
-fn add_type_routes(routes: OperationRouter, entry: &TypeOperations) -> OperationRouter {
-    let kind = entry.monitor_type;
-    let create = Operation::new(
+fn add_type_routes(router: OperationRouter, type_operations: &TypeOperations) -> OperationRouter {
+    let monitor_type = type_operations.monitor_type;
+    let create_operation = Operation::new(
         OperationMethod::Post,
-        entry.collection_path,
-        entry.create_operation_id,
+        type_operations.collection_path,
+        type_operations.create_operation_id,
         "monitors",
-        entry.create_summary,
+        type_operations.create_summary,
     )
     .with_permission(Some(Permission::Edit))
-    .with_body(BodySpec::Create(table::for_type(kind)))
+    .with_body(BodySpec::Create(table::for_type(monitor_type)))
     .with_response(ResponseSpec::SavedId(None));
-    let edit = Operation::new(
+    let edit_operation = Operation::new(
         OperationMethod::Patch,
-        entry.item_path,
-        entry.edit_operation_id,
+        type_operations.item_path,
+        type_operations.edit_operation_id,
         "monitors",
-        entry.edit_summary,
+        type_operations.edit_summary,
     )
     .with_permission(Some(Permission::Edit))
-    .with_body(BodySpec::Patch(table::for_type(kind)))
+    .with_body(BodySpec::Patch(table::for_type(monitor_type)))
     .with_response(ResponseSpec::SavedId(None))
     .with_if_match()
     .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED);
-    let make = async move |State(state): State<ApiState>,
-                           Extension(caller): Extension<Caller>,
-                           JsonBody(body): JsonBody| {
-        let saved = monitors::create(&state.monitor_context, &caller, kind, InputFormat::V3, &body).await?;
+    let create_handler = async move |State(state): State<ApiState>,
+                                     Extension(caller): Extension<Caller>,
+                                     JsonBody(body): JsonBody| {
+        let saved =
+            monitors::create(&state.monitor_context, &caller, monitor_type, InputFormat::V3, &body).await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
-    let change = async move |State(state): State<ApiState>,
-                             Extension(caller): Extension<Caller>,
-                             IdParam(id): IdParam,
-                             headers: HeaderMap,
-                             JsonBody(body): JsonBody| {
-        let if_match = etag::expected_revision(&headers)?;
+    let edit_handler = async move |State(state): State<ApiState>,
+                                   Extension(caller): Extension<Caller>,
+                                   IdParam(id): IdParam,
+                                   headers: HeaderMap,
+                                   JsonBody(body): JsonBody| {
+        let expected_revision = etag::expected_revision(&headers)?;
         let saved = monitors::patch(
             &state.monitor_context,
             &caller,
             MonitorId(id),
-            Some(kind),
+            Some(monitor_type),
             InputFormat::V3,
             &body,
-            if_match,
+            expected_revision,
         )
         .await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
-    routes.route_with_large_body(create, make).route_with_large_body(edit, change)
+    router
+        .route_with_large_body(create_operation, create_handler)
+        .route_with_large_body(edit_operation, edit_handler)
 }
 
-fn add_conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRouter {
-    let (path, id, about) = match kind {
+fn add_conversion_route(router: OperationRouter, monitor_type: MonitorType) -> OperationRouter {
+    let (path, operation_id, summary) = match monitor_type {
         MonitorType::WebsiteApi => (
             "/monitors/website-api/{id}/convert-api",
             "convertWebsiteApiMonitor",
@@ -179,23 +182,28 @@ fn add_conversion_route(routes: OperationRouter, kind: MonitorType) -> Operation
             "Convert the single request of a website-ssl-api monitor to its first step",
         ),
     };
-    let operation = Operation::new(OperationMethod::Patch, path, id, "monitors", about)
+    let operation = Operation::new(OperationMethod::Patch, path, operation_id, "monitors", summary)
         .with_permission(Some(Permission::Edit))
         .with_response(ResponseSpec::SavedId(None))
         .with_if_match()
         .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED)
         .with_additional_status(409, "The monitor has API steps already");
-    let convert = async move |State(state): State<ApiState>,
-                              Extension(caller): Extension<Caller>,
-                              IdParam(id): IdParam,
-                              headers: HeaderMap| {
-        let if_match = etag::expected_revision(&headers)?;
-        let saved =
-            monitors::convert_to_steps(&state.monitor_context, &caller, MonitorId(id), kind, if_match)
-                .await?;
+    let conversion_handler = async move |State(state): State<ApiState>,
+                                         Extension(caller): Extension<Caller>,
+                                         IdParam(operation_id): IdParam,
+                                         headers: HeaderMap| {
+        let expected_revision = etag::expected_revision(&headers)?;
+        let saved = monitors::convert_to_steps(
+            &state.monitor_context,
+            &caller,
+            MonitorId(operation_id),
+            monitor_type,
+            expected_revision,
+        )
+        .await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
-    routes.route(operation, convert)
+    router.route(operation, conversion_handler)
 }
 
 async fn delete_monitor(
@@ -204,8 +212,8 @@ async fn delete_monitor(
     IdParam(id): IdParam,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::expected_revision(&headers)?;
-    monitors::delete(&state.monitor_context, &caller, MonitorId(id), if_match).await?;
+    let expected_revision = etag::expected_revision(&headers)?;
+    monitors::delete(&state.monitor_context, &caller, MonitorId(id), expected_revision).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -227,18 +235,20 @@ async fn pause_monitor(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let until = parse_pause_end(&body, &zone)?;
+    let pause_end = parse_pause_end(&body, &zone)?;
     Ok(etag::saved_response(
-        monitors::pause_monitor(&state.monitor_context, &caller, MonitorId(id), until).await?,
+        monitors::pause_monitor(&state.monitor_context, &caller, MonitorId(id), pause_end).await?,
     ))
 }
 
 fn parse_pause_end(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = reader.read_fields(&PAUSE, body, &[], true);
-    let until =
-        fields.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
-    if until.is_none() && reader.errors.is_empty() {
+    let pause_end = fields
+        .get("until")
+        .and_then(|pause_end| pause_end.as_str())
+        .and_then(|text| parse_time_in_zone(zone, text));
+    if pause_end.is_none() && reader.errors.is_empty() {
         let message = "`until` must be a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
         reader.errors.push(ValidationError::new(
             ValidationErrorKind::Format,
@@ -247,7 +257,7 @@ fn parse_pause_end(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceErr
             message,
         ));
     }
-    until.filter(|_| reader.errors.is_empty()).ok_or(ServiceError::Invalid(reader.errors))
+    pause_end.filter(|_| reader.errors.is_empty()).ok_or(ServiceError::Invalid(reader.errors))
 }
 
 async fn resume_monitor(

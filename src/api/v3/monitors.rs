@@ -24,9 +24,10 @@ use crate::schema::{Monitor, table};
 use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
-    let list_all = Operation::new(
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let field_tables: Vec<_> =
+        MonitorType::ALL.iter().map(|monitor_type| table::for_type(*monitor_type)).collect();
+    let list_operation = Operation::new(
         OperationMethod::Get,
         "/monitors",
         "listMonitors",
@@ -44,18 +45,18 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
         SELECT_PARAM,
     ])
     .with_paging()
-    .with_response(ResponseSpec::List(tables.clone()));
-    let get_one =
+    .with_response(ResponseSpec::List(field_tables.clone()));
+    let get_operation =
         Operation::new(OperationMethod::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
             .with_permission(Some(Permission::View))
-            .with_response(ResponseSpec::ObjectOneOf(tables));
-    routes.route(list_all, list_monitors).route(get_one, get_monitor)
+            .with_response(ResponseSpec::ObjectOneOf(field_tables));
+    router.route(list_operation, list_monitors).route(get_operation, get_monitor)
 }
 
 /// Returns the names of all types.
 pub(super) fn monitor_type_names() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
-    NAMES.get_or_init(|| MonitorType::ALL.iter().map(|kind| kind.name()).collect())
+    NAMES.get_or_init(|| MonitorType::ALL.iter().map(|monitor_type| monitor_type.name()).collect())
 }
 
 async fn list_monitors(
@@ -63,46 +64,46 @@ async fn list_monitors(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let types = format!("one or several of {}", quoted_list(MonitorType::ALL));
-    let kinds = query.parse_comma_list("type", types, MonitorType::from_name);
-    let scripts = query.parse_value("show_scripts", "`0` or `1`", |text| match text {
+    let type_requirement = format!("one or several of {}", quoted_list(MonitorType::ALL));
+    let monitor_types = query.parse_comma_list("type", type_requirement, MonitorType::from_name);
+    let include_scripts = query.parse_value("show_scripts", "`0` or `1`", |text| match text {
         "0" => Some(false),
         "1" => Some(true),
         _ => None,
     });
     let filter = MonitorFilter {
-        monitor_types: kinds,
+        monitor_types,
         subtype: query.parse_value("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
         subtype_application: query.parse_value("subtype_application", "a text", |text| Some(text.to_owned())),
         subtype_name: query.parse_value("subtype_name", "a text", |text| Some(text.to_owned())),
         property_value_ids: query.parse_comma_list("value_id", "an id or a comma list of ids", parse_id),
         caller: caller.clone(),
     };
-    let (window, select) = (query.paging(), query.field_selection());
+    let (paging, selection) = (query.paging(), query.field_selection());
     query.into_result()?;
-    let (count, first) =
-        state.monitor_context.count_and_find(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+    let (total_count, first_id) =
+        state.monitor_context.count_and_find(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorListReader::new(
         state.monitor_context,
         filter,
-        select,
-        scripts.unwrap_or(false),
-        first,
-        window,
+        selection,
+        include_scripts.unwrap_or(false),
+        first_id,
+        paging,
     );
     // Read the first chunk before the response starts, so that an error has its own status.
     let (first_chunk, reader) = reader.next_chunk().await?;
-    let rest = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
+    let chunks = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
         if let Some(chunk) = first_chunk {
             return Ok(Some((chunk, (None, reader))));
         }
         if reader.next_id.is_none() {
             return Ok(None);
         }
-        let next = reader.next_chunk().await.map_err(|error| log_cut_off(&error))?;
-        Ok::<_, io::Error>(Some((next.0, (None, next.1))))
+        let chunk_and_reader = reader.next_chunk().await.map_err(|error| log_cut_off(&error))?;
+        Ok::<_, io::Error>(Some((chunk_and_reader.0, (None, chunk_and_reader.1))))
     });
-    Ok(list_response::stream_list(caller.role, count, window, rest))
+    Ok(list_response::stream_list(caller.role, total_count, paging, chunks))
 }
 
 async fn get_monitor(
@@ -130,14 +131,14 @@ impl MonitorFilter {
     fn matches(&self, monitor: &Monitor) -> bool {
         let document = &monitor.document;
         let has_value = |property: PropertyReference| self.property_value_ids.contains(&property.value_id);
-        let is_browser_text = |text: Option<&str>, expected: &Option<String>| {
+        let matches_script_text = |text: Option<&str>, expected: &Option<String>| {
             expected.as_deref().is_none_or(|expected| {
                 monitor.monitor_type() == MonitorType::BrowserScript && text == Some(expected)
             })
         };
         monitor.customer == self.caller.customer
-            && is_browser_text(document.subtype_application(), &self.subtype_application)
-            && is_browser_text(document.subtype_name(), &self.subtype_name)
+            && matches_script_text(document.subtype_application(), &self.subtype_application)
+            && matches_script_text(document.subtype_name(), &self.subtype_name)
             && (self.monitor_types.is_empty() || self.monitor_types.contains(&monitor.monitor_type()))
             && self.subtype.is_none_or(|subtype| {
                 monitor.monitor_type() == MonitorType::BrowserScript
@@ -161,28 +162,32 @@ impl MonitorListReader {
     fn new(
         monitors: Arc<MonitorContext>,
         filter: MonitorFilter,
-        select: FieldSelection,
-        scripts: bool,
-        next: Option<MonitorId>,
-        window: Paging,
+        selection: FieldSelection,
+        include_scripts: bool,
+        next_id: Option<MonitorId>,
+        paging: Paging,
     ) -> Self {
         Self {
             monitors,
             filter,
-            selection: select,
-            include_scripts: scripts,
-            next_id: next,
-            remaining: window.limit.unwrap_or(u64::MAX),
+            selection,
+            include_scripts,
+            next_id,
+            remaining: paging.limit.unwrap_or(u64::MAX),
         }
     }
 
-    /// Reads the next chunk of the list; sets `next` to `None` after the last one.
+    /// Reads the next chunk of the list; sets `next_id` to `None` after the last one.
     async fn next_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let max = usize::try_from(self.remaining).unwrap_or(MAX_CHUNK_MONITORS).min(MAX_CHUNK_MONITORS);
-        let Some(from) = self.next_id.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
-        let (monitors, next) =
-            read_monitor_chunk(&self.monitors, from, max, |monitor| self.filter.matches(monitor));
-        self.next_id = next;
+        let max_monitors =
+            usize::try_from(self.remaining).unwrap_or(MAX_CHUNK_MONITORS).min(MAX_CHUNK_MONITORS);
+        let Some(first_id) = self.next_id.take().filter(|_| max_monitors > 0) else {
+            return Ok((Vec::new(), self));
+        };
+        let (monitors, next_id) = read_monitor_chunk(&self.monitors, first_id, max_monitors, |monitor| {
+            self.filter.matches(monitor)
+        });
+        self.next_id = next_id;
         self.remaining = self.remaining.saturating_sub(monitors.len() as u64);
         let mut objects = monitors::monitors_to_json(&self.monitors, &self.filter.caller, &monitors).await?;
         for object in &mut objects {

@@ -28,36 +28,39 @@ const FILTER_PARAMS: &[Param] = &[
     Param::new("recipient_id", ParamType::Int(1), "To this recipient"),
 ];
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let on = |method, path, id, about| Operation::new(method, path, id, "notifications", about);
-    let all = on(OperationMethod::Get, "/notifications", "listNotifications", "Notifications, newest first")
-        .with_query_params(FILTER_PARAMS)
-        .with_paging()
-        .with_response(ResponseSpec::List(vec![&NOTIFICATION]));
-    let one = on(OperationMethod::Get, "/notifications/{id}", "getNotification", "One notification")
-        .with_response(ResponseSpec::Object(&NOTIFICATION));
-    let about = "Retry a notification that was given up";
-    let retry = on(OperationMethod::Post, "/notifications/{id}/retry", "retryNotification", about)
-        .with_permission(Some(Permission::Edit))
-        .with_response(ResponseSpec::Object(&NOTIFICATION))
-        .with_additional_status(409, "The notification was not given up");
-    let about = "Send a test notification; `id` is that of the notification";
-    let test = on(OperationMethod::Post, "/test-notifiers", "testNotifier", about)
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let operation = |method, path, id, summary| Operation::new(method, path, id, "notifications", summary);
+    let list_operation =
+        operation(OperationMethod::Get, "/notifications", "listNotifications", "Notifications, newest first")
+            .with_query_params(FILTER_PARAMS)
+            .with_paging()
+            .with_response(ResponseSpec::List(vec![&NOTIFICATION]));
+    let get_operation =
+        operation(OperationMethod::Get, "/notifications/{id}", "getNotification", "One notification")
+            .with_response(ResponseSpec::Object(&NOTIFICATION));
+    let summary = "Retry a notification that was given up";
+    let retry_operation =
+        operation(OperationMethod::Post, "/notifications/{id}/retry", "retryNotification", summary)
+            .with_permission(Some(Permission::Edit))
+            .with_response(ResponseSpec::Object(&NOTIFICATION))
+            .with_additional_status(409, "The notification was not given up");
+    let summary = "Send a test notification; `id` is that of the notification";
+    let test_operation = operation(OperationMethod::Post, "/test-notifiers", "testNotifier", summary)
         .with_permission(Some(Permission::Edit))
         .with_body(BodySpec::Create(&TEST_NOTIFICATION))
         .with_response(ResponseSpec::SavedId(None));
-    let about = "Render a template with example data; nothing is stored or sent";
-    let preview =
-        Operation::new(OperationMethod::Post, "/templates/preview", "previewTemplate", "templates", about)
+    let summary = "Render a template with example data; nothing is stored or sent";
+    let preview_operation =
+        Operation::new(OperationMethod::Post, "/templates/preview", "previewTemplate", "templates", summary)
             .with_permission(Some(Permission::Edit))
             .with_body(BodySpec::Create(&TEMPLATE_PREVIEW))
             .with_response(ResponseSpec::Object(&RENDERED_PREVIEW));
-    routes
-        .route(all, list_notifications)
-        .route(one, get_notification)
-        .route(retry, retry_notification)
-        .route(test, send_test_notification)
-        .route(preview, preview_template)
+    router
+        .route(list_operation, list_notifications)
+        .route(get_operation, get_notification)
+        .route(retry_operation, retry_notification)
+        .route(test_operation, send_test_notification)
+        .route(preview_operation, preview_template)
 }
 
 async fn list_notifications(
@@ -78,11 +81,11 @@ async fn list_notifications(
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, alerting) = (caller.role, state.alerts);
+    let (role, alerts) = (caller.role, state.alerts);
     let newest_first = |last, id| id < last;
     list_response::stream_pages(role, paging, newest_first, move |page| {
-        let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
-        async move { alerting.notifications(&caller, filter, page).await }
+        let (alerts, caller, filter) = (Arc::clone(&alerts), caller.clone(), filter.clone());
+        async move { alerts.notifications(&caller, filter, page).await }
     })
     .await
 }

@@ -25,10 +25,10 @@ const START_PARAMS: &[Param] = &[
     ),
 ];
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let about = "Start an unscheduled check, excluded from history, alerts and SLAs";
-    let start = |method, id| {
-        Operation::new(method, "/tests", id, "tests", about)
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let summary = "Start an unscheduled check, excluded from history, alerts and SLAs";
+    let start_operation = |method, id| {
+        Operation::new(method, "/tests", id, "tests", summary)
             .with_permission(Some(Permission::Edit))
             .with_query_params(START_PARAMS)
             .with_response(ResponseSpec::JsonSchema(started_test_schema()))
@@ -39,13 +39,14 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
             )
             .with_additional_status(429, "Too many tests of this account are running")
     };
-    let one = Operation::new(OperationMethod::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
-        .with_permission(Some(Permission::View))
-        .with_response(ResponseSpec::Object(&ON_DEMAND_TEST));
-    routes
-        .route(start(OperationMethod::Post, "startTest"), start_test)
-        .route(start(OperationMethod::Get, "startTestByGet"), start_test)
-        .route(one, get_test)
+    let get_operation =
+        Operation::new(OperationMethod::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
+            .with_permission(Some(Permission::View))
+            .with_response(ResponseSpec::Object(&ON_DEMAND_TEST));
+    router
+        .route(start_operation(OperationMethod::Post, "startTest"), start_test)
+        .route(start_operation(OperationMethod::Get, "startTestByGet"), start_test)
+        .route(get_operation, get_test)
 }
 
 async fn start_test(
@@ -58,15 +59,16 @@ async fn start_test(
     if method == Method::HEAD {
         return Ok(StatusCode::OK.into_response());
     }
-    let monitor = query.parse_value("monitor_id", "an id", parse_id);
-    let location = query.parse_value("location_id", "an id", parse_id);
+    let monitor_id = query.parse_value("monitor_id", "an id", parse_id);
+    let location_id = query.parse_value("location_id", "an id", parse_id);
     if query.value("monitor_id").is_none() {
         query.push_error("`monitor_id` is required");
     }
     query.into_result()?;
-    let Some(monitor) = monitor else { return Err(ApiError::not_found()) };
-    let id = state.on_demand_tests.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
-    Ok(Json(json!({"id": id.to_string(), "result_url": test_path(id)})).into_response())
+    let Some(monitor_id) = monitor_id else { return Err(ApiError::not_found()) };
+    let test_id =
+        state.on_demand_tests.start(&caller, MonitorId(monitor_id), location_id.map(LocationId)).await?;
+    Ok(Json(json!({"id": test_id.to_string(), "result_url": test_path(test_id)})).into_response())
 }
 
 async fn get_test(

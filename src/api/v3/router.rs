@@ -14,9 +14,9 @@ use crate::api::state::ApiState;
 
 /// Builds the routes below `/api/v3`.
 pub fn router(state: ApiState) -> Router {
-    let routes = build_operation_router(state);
-    let document = super::openapi::openapi_router(routes.operations());
-    with_error_handlers(routes.into_router().merge(document))
+    let operation_router = build_operation_router(state);
+    let openapi_router = super::openapi::openapi_router(operation_router.operations());
+    with_error_handlers(operation_router.into_router().merge(openapi_router))
 }
 
 /// Adds the error body for unknown paths and methods and for panics to `router`.
@@ -34,7 +34,7 @@ pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
 }
 
 fn build_operation_router(state: ApiState) -> OperationRouter {
-    let groups = [
+    let route_groups = [
         super::access_tokens::add_routes,
         super::monitors::add_routes,
         super::monitor_edits::add_routes,
@@ -51,7 +51,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::customers::add_routes,
         super::audit::add_routes,
     ];
-    groups.into_iter().fold(OperationRouter::new(state), |routes, add| add(routes))
+    route_groups.into_iter().fold(OperationRouter::new(state), |routes, add| add(routes))
 }
 
 /// Handles an unsupported method of a known path. The router sets `Allow`.
@@ -90,9 +90,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_returns_the_error_body_and_the_next_call_works() {
-        let broken = async || -> StatusCode { panic!("a fault of the test") };
+        let panicking_handler = async || -> StatusCode { panic!("a fault of the test") };
         let router = with_error_handlers(
-            Router::new().route("/broken", get(broken)).route("/fine", get(async || "ok")),
+            Router::new().route("/broken", get(panicking_handler)).route("/fine", get(async || "ok")),
         );
         let send = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
         let response = send("/broken").await.unwrap();

@@ -29,8 +29,8 @@ use crate::service::{Caller, OverallHealth};
 /// How many monitors are read and sent at a time.
 const MAX_CHUNK_MONITORS: usize = 500;
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let report = Operation::new(
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let operation = Operation::new(
         OperationMethod::Get,
         "/report-sitestatus",
         "getSiteStatus",
@@ -44,11 +44,11 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
     ])
     .with_paging()
     .with_response(ResponseSpec::JsonSchema(schema::list_schema("SiteStatusList", site_status_schema())));
-    routes.route(report, get_site_status)
+    router.route(operation, get_site_status)
 }
 
 fn site_status_schema() -> Value {
-    let location = schema::named_object_schema(
+    let location_schema = schema::named_object_schema(
         "SiteStatusPlace",
         &[
             "location_id",
@@ -87,7 +87,7 @@ fn site_status_schema() -> Value {
                 "description": "End of the pause; null when it is not paused"},
             "state": {"type": "string", "enum": OverallHealth::ALL.map(OverallHealth::as_str),
                 "description": "Health over all locations, by location mode: `down` while an outage is open"},
-            "locations": {"type": "array", "items": location,
+            "locations": {"type": "array", "items": location_schema,
                 "description": "By location; empty before the first run"},
         }),
     )
@@ -124,32 +124,33 @@ async fn get_site_status(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let types = format!("one or several of {}", quoted_list(MonitorType::ALL));
-    let kinds = query.parse_comma_list("type", types, MonitorType::from_name);
-    let ids = query
+    let type_requirement = format!("one or several of {}", quoted_list(MonitorType::ALL));
+    let monitor_types = query.parse_comma_list("type", type_requirement, MonitorType::from_name);
+    let monitor_ids = query
         .parse_comma_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId));
-    let window = query.paging();
+    let paging = query.paging();
     query.into_result()?;
     let customer = caller.customer;
-    let fits = move |monitor: &Monitor| {
+    let matches_filter = move |monitor: &Monitor| {
         monitor.customer == customer
-            && (kinds.is_empty() || kinds.contains(&monitor.monitor_type()))
-            && (ids.is_empty() || ids.contains(&monitor.id))
+            && (monitor_types.is_empty() || monitor_types.contains(&monitor.monitor_type()))
+            && (monitor_ids.is_empty() || monitor_ids.contains(&monitor.id))
     };
     let locations = state.records.available_locations(&caller).await?;
-    let (count, first) = state.monitor_context.count_and_find(window.offset.unwrap_or(0), &fits);
-    let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let reader = SiteStatusReader { state, locations, matches_filter: fits, next_id: first, remaining: left };
+    let (total_count, first_id) =
+        state.monitor_context.count_and_find(paging.offset.unwrap_or(0), &matches_filter);
+    let remaining = paging.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let reader = SiteStatusReader { state, locations, matches_filter, next_id: first_id, remaining };
     // Read the first chunk before the response starts, so that an error has its own status.
     let (first_chunk, reader) = reader.next_chunk().await?;
-    let rest = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
+    let chunks = stream::try_unfold((Some(first_chunk), reader), |(first_chunk, reader)| async move {
         match first_chunk {
             Some(chunk) => Ok(Some((chunk, (None, reader)))),
             None if reader.next_id.is_none() => Ok(None),
             None => reader.next_chunk().await.map(|(chunk, reader)| Some((chunk, (None, reader)))),
         }
     });
-    Ok(list_response::stream_list::<StoreError>(caller.role, count, window, rest))
+    Ok(list_response::stream_list::<StoreError>(caller.role, total_count, paging, chunks))
 }
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
@@ -163,12 +164,12 @@ struct SiteStatusReader<F> {
 
 impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
     async fn next_chunk(mut self) -> Result<(Vec<u8>, Self), StoreError> {
-        let max = self.remaining.min(MAX_CHUNK_MONITORS);
-        let from = self.next_id.take().filter(|_| max > 0);
-        let Some(from) = from else { return Ok((Vec::new(), self)) };
-        let monitors = self.state.monitor_context.list_from(from, max, &self.matches_filter);
+        let max_monitors = self.remaining.min(MAX_CHUNK_MONITORS);
+        let first_id = self.next_id.take().filter(|_| max_monitors > 0);
+        let Some(first_id) = first_id else { return Ok((Vec::new(), self)) };
+        let monitors = self.state.monitor_context.list_from(first_id, max_monitors, &self.matches_filter);
         self.remaining -= monitors.len();
-        if monitors.len() == max && self.remaining > 0 {
+        if monitors.len() == max_monitors && self.remaining > 0 {
             self.next_id = monitors.last().map(|last| MonitorId(last.id.0 + 1));
         }
         let states =

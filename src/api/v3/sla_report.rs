@@ -18,9 +18,9 @@ use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
 
 const GRANULARITIES: [&str; 3] = ["hour", "day", "month"];
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let operation = |path, id, about| {
-        Operation::new(OperationMethod::Get, path, id, "slas", about)
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let report_operation = |path, id, summary| {
+        Operation::new(OperationMethod::Get, path, id, "slas", summary)
             .with_permission(Some(Permission::ViewReports))
             .with_path_param(Param::new("id", ParamType::Int(1), "Id of the agreement"))
             .with_query_params(&[
@@ -37,13 +37,13 @@ pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
                 ),
             ])
     };
-    let about = "Figures of an agreement: uptime, availability, response time, error budget and burn rate";
-    let as_json = operation("/slas/{id}/report", "getSlaReport", about)
+    let summary = "Figures of an agreement: uptime, availability, response time, error budget and burn rate";
+    let json_operation = report_operation("/slas/{id}/report", "getSlaReport", summary)
         .with_response(ResponseSpec::JsonSchema(report_schema()));
-    let about = "The same figures by period, as CSV";
-    let as_csv =
-        operation("/slas/{id}/report.csv", "getSlaReportCsv", about).with_response(ResponseSpec::File);
-    routes.route(as_json, get_json_report).route(as_csv, get_csv_report)
+    let summary = "The same figures by period, as CSV";
+    let csv_operation = report_operation("/slas/{id}/report.csv", "getSlaReportCsv", summary)
+        .with_response(ResponseSpec::File);
+    router.route(json_operation, get_json_report).route(csv_operation, get_csv_report)
 }
 
 async fn get_json_report(
@@ -61,12 +61,12 @@ async fn get_csv_report(
     IdParam(id): IdParam,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let text = compute_report(&state, &caller, id, query).await?.to_csv();
-    let fields = [
+    let csv = compute_report(&state, &caller, id, query).await?.to_csv();
+    let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"sla-{id}.csv\"")),
     ];
-    Ok((fields, text).into_response())
+    Ok((headers, csv).into_response())
 }
 
 async fn compute_report(
@@ -76,12 +76,12 @@ async fn compute_report(
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
     let zone = state.records.time_zone(caller).await?;
-    let time_rule =
+    let time_requirement =
         "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
-    let time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
+    let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
-        from: query.parse_value("from", time_rule, time),
-        until: query.parse_value("thru", time_rule, time),
+        from: query.parse_value("from", time_requirement, parse_time),
+        until: query.parse_value("thru", time_requirement, parse_time),
         granularity: query
             .parse_value("by", "one of `hour`, `day`, `month`", Granularity::parse)
             .unwrap_or_default(),
@@ -90,12 +90,12 @@ async fn compute_report(
     Ok(state.records.sla_report(caller, id, request, &state.status_queries).await?)
 }
 
-fn nullable_number_schema(about: &str) -> Value {
-    json!({"type": ["number", "null"], "description": about})
+fn nullable_number_schema(description: &str) -> Value {
+    json!({"type": ["number", "null"], "description": description})
 }
 
-fn count_schema(about: &str) -> Value {
-    json!({"type": "integer", "minimum": 0, "description": about})
+fn count_schema(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": description})
 }
 
 const FIGURE_FIELDS: [&str; 12] = [
@@ -113,11 +113,11 @@ const FIGURE_FIELDS: [&str; 12] = [
     "excluded",
 ];
 
-/// Returns the schema of an object with the properties `own`, followed by the figures.
-fn figures_schema(name: &str, own: Value) -> Value {
-    let mut properties = own;
+/// Returns the schema of an object with the properties `own_properties`, followed by the figures.
+fn figures_schema(name: &str, own_properties: Value) -> Value {
+    let mut properties = own_properties;
     let mut required: Vec<&str> = Vec::new();
-    let all = json!({
+    let figure_properties = json!({
         "uptime_percent": nullable_number_schema("Percent of runs in which any location passed; null without a conclusive run"),
         "availability_percent": nullable_number_schema("Percent of checks that passed; null without one"),
         "response_time": nullable_number_schema("Mean seconds of checks that passed, over locations"),
@@ -131,21 +131,25 @@ fn figures_schema(name: &str, own: Value) -> Value {
         "blackout": count_schema("Checks that a blackout prevented"),
         "excluded": count_schema("Checks out of operating periods, in exclusions or blackouts"),
     });
-    if let (Value::Object(properties), Value::Object(all)) = (&mut properties, all) {
-        properties.extend(all);
+    if let (Value::Object(properties), Value::Object(figure_properties)) =
+        (&mut properties, figure_properties)
+    {
+        properties.extend(figure_properties);
     }
-    let own: Vec<String> =
-        properties.as_object().map(|own| own.keys().cloned().collect()).unwrap_or_default();
-    required.extend(own.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
+    let own_properties: Vec<String> = properties
+        .as_object()
+        .map(|own_properties| own_properties.keys().cloned().collect())
+        .unwrap_or_default();
+    required.extend(own_properties.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
     required.extend(FIGURE_FIELDS);
     schema::named_object_schema(name, &required, properties)
 }
 
 fn goal_schema() -> Value {
-    let rate = |about: &str| {
+    let burn_rate_schema = |about: &str| {
         nullable_number_schema(&format!("Burn rate {about}: rate of failures relative to the allowed rate"))
     };
-    let budget = schema::named_object_schema(
+    let budget_schema = schema::named_object_schema(
         "SlaBudget",
         &[
             "allowed",
@@ -161,11 +165,11 @@ fn goal_schema() -> Value {
             "allowed": {"type": "number", "description": "Checks (runs, for an uptime goal) that may fail"},
             "used": count_schema("Those that did"),
             "left_percent": nullable_number_schema("What is left; below 0 when the goal is missed, null when nothing may fail"),
-            "burn_rate": rate("over all"),
-            "burn_rate_1h": rate("in the last hour"),
-            "burn_rate_6h": rate("in the last six hours"),
-            "burn_rate_24h": rate("in the last day"),
-            "burn_rate_72h": rate("in the last three days"),
+            "burn_rate": burn_rate_schema("over all"),
+            "burn_rate_1h": burn_rate_schema("in the last hour"),
+            "burn_rate_6h": burn_rate_schema("in the last six hours"),
+            "burn_rate_24h": burn_rate_schema("in the last day"),
+            "burn_rate_72h": burn_rate_schema("in the last three days"),
         }),
     );
     schema::named_object_schema(
@@ -176,20 +180,20 @@ fn goal_schema() -> Value {
             "wanted": {"type": "number", "description": "Agreed value, in percent or seconds"},
             "reached": nullable_number_schema("Achieved value; null when nothing was counted"),
             "met": {"type": "boolean", "description": "Whether the goal is met"},
-            "budget": budget,
+            "budget": budget_schema,
         }),
     )
 }
 
 fn report_schema() -> Value {
-    let period = json!({
+    let period_properties = json!({
         "period": schema::string_schema("Such as `2026-11-20`, in the account's time zone"),
         "from": schema::timestamp_schema("Its start"), "thru": schema::timestamp_schema("Its end, which is not in it"),
     });
-    let location = json!({
+    let location_properties = json!({
         "location_id": schema::integer_schema("Which"), "name": schema::string_schema("Its name; empty when it no longer exists"),
     });
-    let blackout = schema::named_object_schema(
+    let blackout_schema = schema::named_object_schema(
         "SlaBlackout",
         &["type", "from", "thru"],
         json!({
@@ -197,7 +201,7 @@ fn report_schema() -> Value {
             "from": schema::timestamp_schema("Its start"), "thru": schema::timestamp_schema("Its end"),
         }),
     );
-    let list = |items: Value| json!({"type": "array", "items": items});
+    let array_schema = |items: Value| json!({"type": "array", "items": items});
     schema::named_object_schema(
         "SlaReport",
         &[
@@ -231,11 +235,11 @@ fn report_schema() -> Value {
                 "description": "Time of the oldest stored result; null without one"},
             "complete": {"type": "boolean", "description": "Whether all results of the time range are still stored"},
             "counted_s": count_schema("Seconds of operating periods without exclusions and blackouts"),
-            "goals": list(goal_schema()),
+            "goals": array_schema(goal_schema()),
             "total": figures_schema("SlaFigures", json!({})),
-            "locations": list(figures_schema("SlaLocation", location)),
-            "pieces": list(figures_schema("SlaPiece", period)),
-            "blackouts": list(blackout),
+            "locations": array_schema(figures_schema("SlaLocation", location_properties)),
+            "pieces": array_schema(figures_schema("SlaPiece", period_properties)),
+            "blackouts": array_schema(blackout_schema),
         }),
     )
 }

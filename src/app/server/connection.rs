@@ -36,20 +36,20 @@ pub(super) async fn serve_connection(
     service: HttpService,
     stop: CancellationToken,
 ) {
-    let timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
-    let stream = IdleTimeoutStream::new(stream, service.response_start_timeout + timeout);
+    let head_timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
+    let stream = IdleTimeoutStream::new(stream, service.response_start_timeout + head_timeout);
     let Some(tls) = &service.tls else {
         return serve_http(stream, peer, false, service, stop).await;
     };
-    let handshake = tokio::time::timeout(timeout, tls.acceptor().accept(stream));
+    let handshake = tokio::time::timeout(head_timeout, tls.acceptor().accept(stream));
     let handshake_result = tokio::select! {
         () = stop.cancelled() => return,
         handshake_result = handshake => handshake_result,
     };
     match handshake_result {
         Ok(Ok(stream)) => {
-            let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            serve_http(stream, peer, http2, service, stop).await;
+            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            serve_http(stream, peer, is_http2, service, stop).await;
         }
         Ok(Err(error)) => tracing::debug!(error = %error, address = %peer, "TLS handshake failed"),
         Err(_) => tracing::debug!(address = %peer, "TLS handshake timed out"),
@@ -59,43 +59,44 @@ pub(super) async fn serve_connection(
 async fn serve_http<S>(
     stream: S,
     peer: SocketAddr,
-    http2: bool,
+    is_http2: bool,
     service: HttpService,
     stop: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
+    let head_timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
     let handler = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
         service.router.clone().oneshot(request)
     });
-    let http = http_builder(http2, timeout);
-    let connection = http.serve_connection(TokioIo::new(stream), handler);
+    let builder = http_builder(is_http2, head_timeout);
+    let connection = builder.serve_connection(TokioIo::new(stream), handler);
     let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
+    let outcome = tokio::select! {
+        outcome = connection.as_mut() => outcome,
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
-    if let Err(error) = ended {
+    if let Err(error) = outcome {
         tracing::debug!(error = %error, address = %peer, "connection closed early");
     }
 }
 
 /// Returns an HTTP builder for one version: that of ALPN, or 1.1 without TLS. Detecting the version from the first
 /// bytes would wait for them without a limit.
-fn http_builder(http2: bool, timeout: Duration) -> auto::Builder<TokioExecutor> {
-    let mut http = auto::Builder::new(TokioExecutor::new());
-    http.http1().timer(TokioTimer::new()).header_read_timeout(timeout);
-    http.http2()
+fn http_builder(is_http2: bool, head_timeout: Duration) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(head_timeout);
+    builder
+        .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_HTTP2_STREAMS)
         .max_header_list_size(MAX_HEAD_BYTES)
-        .keep_alive_interval(timeout)
-        .keep_alive_timeout(timeout);
-    if http2 { http.http2_only() } else { http.http1_only() }
+        .keep_alive_interval(head_timeout)
+        .keep_alive_timeout(head_timeout);
+    if is_http2 { builder.http2_only() } else { builder.http1_only() }
 }

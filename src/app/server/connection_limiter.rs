@@ -42,11 +42,11 @@ impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
         let mut counts = self.limiter.counts.lock();
-        let left = counts.get(&address).map_or(0, |count| count.saturating_sub(1));
-        if left == 0 {
+        let remaining = counts.get(&address).map_or(0, |count| count.saturating_sub(1));
+        if remaining == 0 {
             counts.remove(&address);
         } else {
-            counts.insert(address, left);
+            counts.insert(address, remaining);
         }
     }
 }

@@ -28,18 +28,18 @@ impl<S> IdleTimeoutStream<S> {
         }
     }
 
-    fn check_idle<T>(&mut self, cx: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if done.is_ready() {
+    fn check_idle<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if poll.is_ready() {
             self.last_activity = Instant::now();
-            return done;
+            return poll;
         }
         // The timer is reset only when it fires, which is cheaper than on every byte.
         while self.timer.as_mut().poll(cx).is_ready() {
-            let due = self.last_activity + self.idle_timeout;
-            if due <= Instant::now() {
+            let deadline = self.last_activity + self.idle_timeout;
+            if deadline <= Instant::now() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            self.timer.as_mut().reset(due);
+            self.timer.as_mut().reset(deadline);
         }
         Poll::Pending
     }

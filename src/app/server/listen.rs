@@ -48,9 +48,9 @@ pub(in crate::app) async fn serve(
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
         let (slots, connections) = (slots.clone(), connections.clone());
-        let protected = listener.local_addr().map(|address| protect_local_port(address.port()));
+        let port_guard = listener.local_addr().map(|address| protect_local_port(address.port()));
         acceptors.spawn(async move {
-            let _protected = protected;
+            let _protected = port_guard;
             while let Some((stream, peer, permits)) = accept(&listener, &slots, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
                 connections.spawn(async move {
@@ -84,11 +84,12 @@ async fn accept(
 ) -> Option<AcceptedConnection> {
     loop {
         let accepted = async {
-            let slot = Arc::clone(&slots.total_semaphore).acquire_owned().await.map_err(io::Error::other)?;
+            let total_permit =
+                Arc::clone(&slots.total_semaphore).acquire_owned().await.map_err(io::Error::other)?;
             loop {
                 let (stream, peer) = listener.accept().await?;
-                if let Some(permit) = slots.per_address.try_acquire(peer.ip()) {
-                    return io::Result::Ok((stream, peer, (slot, permit)));
+                if let Some(address_permit) = slots.per_address.try_acquire(peer.ip()) {
+                    return io::Result::Ok((stream, peer, (total_permit, address_permit)));
                 }
                 tracing::debug!(address = %peer, "connection refused: too many from this address");
             }

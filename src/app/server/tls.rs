@@ -35,8 +35,8 @@ struct LoadedCertificate {
 impl ServerTls {
     /// Loads certificate (with its chain) and key, both PEM.
     pub(in crate::app) fn load(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
-        let pair = RwLock::new(read_certificate(certificate, key)?);
-        Ok(Self { certificate_and_key_files: (certificate.to_owned(), key.to_owned()), loaded: pair })
+        let loaded = RwLock::new(read_certificate(certificate, key)?);
+        Ok(Self { certificate_and_key_files: (certificate.to_owned(), key.to_owned()), loaded })
     }
 
     /// Returns the SHA-256 of the current certificate.
@@ -67,14 +67,14 @@ impl ServerTls {
         let mut watch = FileWatch::default();
         watch.accept(fingerprint().await);
         loop {
-            let is_requested = tokio::select! {
+            let is_reload_requested = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 _ = hangup.recv() => true,
                 () = tokio::time::sleep(POLL_INTERVAL) => false,
             };
-            let now = fingerprint().await;
-            if watch.has_settled_change(now.clone()) || is_requested {
-                watch.accept(now);
+            let current = fingerprint().await;
+            if watch.has_settled_change(current.clone()) || is_reload_requested {
+                watch.accept(current);
                 if self.reload() {
                     on_reload(self);
                     // Logged last, so that everything is in place when someone reads it.
@@ -87,8 +87,8 @@ impl ServerTls {
     /// Reloads the files; returns whether they are valid.
     fn reload(&self) -> bool {
         match read_certificate(&self.certificate_and_key_files.0, &self.certificate_and_key_files.1) {
-            Ok(pair) => {
-                *self.loaded.write() = pair;
+            Ok(loaded) => {
+                *self.loaded.write() = loaded;
                 true
             }
             Err(error) => {
@@ -104,12 +104,12 @@ impl ServerTls {
 }
 
 fn read_certificate(certificate: &Path, key: &Path) -> anyhow::Result<LoadedCertificate> {
-    let unreadable = |file: &Path| format!("the file `{}` cannot be read", file.display());
+    let unreadable_message = |file: &Path| format!("the file `{}` cannot be read", file.display());
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = chain.with_context(|| unreadable(certificate))?;
-    let empty = || format!("the file `{}` contains no certificate", certificate.display());
-    let fingerprint = sha256(chain.first().with_context(empty)?);
-    let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable(key))?;
+    let chain = chain.with_context(|| unreadable_message(certificate))?;
+    let empty_message = || format!("the file `{}` contains no certificate", certificate.display());
+    let fingerprint = sha256(chain.first().with_context(empty_message)?);
+    let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable_message(key))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let versions = [&rustls::version::TLS13, &rustls::version::TLS12];
     let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions)?;
@@ -120,7 +120,7 @@ fn read_certificate(certificate: &Path, key: &Path) -> anyhow::Result<LoadedCert
 }
 
 fn sha256(certificate: &[u8]) -> [u8; 32] {
-    let mut sum = [0; 32];
-    sum.copy_from_slice(digest::digest(&digest::SHA256, certificate).as_ref());
-    sum
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, certificate).as_ref());
+    hash
 }

@@ -12,8 +12,8 @@ pub(super) struct CaptureFolder(PathBuf);
 impl CaptureFolder {
     /// Creates the folder and checks that it is writable before any check runs.
     pub(super) fn create(path: PathBuf) -> anyhow::Result<Self> {
-        let created = fs::create_dir_all(&path).and_then(|()| require_writable(&path));
-        match created {
+        let result = fs::create_dir_all(&path).and_then(|()| require_writable(&path));
+        match result {
             Ok(()) => Ok(Self(path)),
             Err(error) => {
                 let message = format!("`{}` cannot be written to: {error}", path.display());
@@ -27,28 +27,28 @@ impl CaptureFolder {
 
     /// Writes the captures of `results`; with several results, each gets its own folder.
     pub(super) fn write(&self, results: &[CheckResult]) -> anyhow::Result<()> {
-        let mut count = 0;
+        let mut file_count = 0;
         for (index, result) in results.iter().enumerate() {
             let folder =
                 if results.len() > 1 { self.0.join(format!("check-{}", index + 1)) } else { self.0.clone() };
             for capture in &result.captures {
                 let Some(content) = &capture.content else { continue };
                 let path = folder.join(&capture.name);
-                let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, content));
-                written
+                let write_result = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, content));
+                write_result
                     .map_err(|error| anyhow::anyhow!("`{}` cannot be written: {error}", path.display()))?;
-                count += 1;
+                file_count += 1;
             }
         }
-        let files = if count == 1 { "file" } else { "files" };
-        output::print_note(&format!("note: {count} {files} written to `{}`", self.0.display()));
+        let files = if file_count == 1 { "file" } else { "files" };
+        output::print_note(&format!("note: {file_count} {files} written to `{}`", self.0.display()));
         Ok(())
     }
 }
 
 /// Checks that a file can be written in `folder`.
 fn require_writable(folder: &std::path::Path) -> std::io::Result<()> {
-    let probe = folder.join(format!(".vigie-{}", std::process::id()));
-    fs::write(&probe, b"")?;
-    fs::remove_file(&probe)
+    let test_file = folder.join(format!(".vigie-{}", std::process::id()));
+    fs::write(&test_file, b"")?;
+    fs::remove_file(&test_file)
 }

@@ -68,9 +68,9 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (mut settings, location) = args.location.load_with_location()?;
-    let (sets, variables) = super::variables::split_variables(args.set)?;
-    let script = args.file.as_deref().filter(|file| super::subject::is_script_file(file));
-    if !sets.is_empty() && args.file.is_some() && script.is_none() {
+    let (field_assignments, variables) = super::variables::split_variables(args.set)?;
+    let script_file = args.file.as_deref().filter(|file| super::subject::is_script_file(file));
+    if !field_assignments.is_empty() && args.file.is_some() && script_file.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
         return Err(UsageError::with_hint(
             "`--set` of a field cannot be used with `--file`",
@@ -81,19 +81,21 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
     let subjects = match (&args.file, args.positionals.as_slice()) {
-        (Some(file), []) if script.is_some() => vec![super::subject::from_script(file, &sets, &settings)?],
+        (Some(file), []) if script_file.is_some() => {
+            vec![super::subject::from_script(file, &field_assignments, &settings)?]
+        }
         (Some(file), []) => super::subject::from_file(file, None, &settings)?,
         (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_arguments_error()),
-        (None, [kind, target]) => {
-            let kind = monitor_type::parse_monitor_type(kind).map_err(UsageError)?;
-            vec![super::subject::from_arguments(kind, target, &sets, &settings)?]
+        (None, [monitor_type, target]) => {
+            let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
+            vec![super::subject::from_arguments(monitor_type, target, &field_assignments, &settings)?]
         }
-        (None, [kind]) => {
-            let kind = monitor_type::parse_monitor_type(kind).map_err(UsageError)?;
+        (None, [monitor_type]) => {
+            let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
             return Err(UsageError::with_hint(
-                format!("no target for `{kind}`"),
-                Some(format!("name a target: {}", super::subject::target_example(kind))),
+                format!("no target for `{monitor_type}`"),
+                Some(format!("name a target: {}", super::subject::target_example(monitor_type))),
             ));
         }
         (None, _) => return Err(missing_target_error()),
@@ -104,16 +106,16 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     for subject in &subjects {
         print_warnings_and_limits(subject);
     }
-    let folder = args.screenshots.map(CaptureFolder::create).transpose()?;
-    let har = args.har.as_deref().map(HarFile::open).transpose()?;
-    let all = super::run::run_checks(&subjects, &settings, &location, har.is_some());
-    let results = crate::cli::process::build_runtime(false)?.block_on(all)?;
+    let capture_folder = args.screenshots.map(CaptureFolder::create).transpose()?;
+    let har_file = args.har.as_deref().map(HarFile::open).transpose()?;
+    let checks = super::run::run_checks(&subjects, &settings, &location, har_file.is_some());
+    let results = crate::cli::process::build_runtime(false)?.block_on(checks)?;
     print_results(&results, args.json)?;
-    if let Some(har) = har {
-        har.write(&results)?;
+    if let Some(har_file) = har_file {
+        har_file.write(&results)?;
     }
-    if let Some(folder) = folder {
-        folder.write(&results)?;
+    if let Some(capture_folder) = capture_folder {
+        capture_folder.write(&results)?;
     }
     Ok(ExitCode::from(worst_exit_code(results.iter().map(|result| result.outcome))))
 }
@@ -133,12 +135,12 @@ fn print_warnings_and_limits(subject: &CheckSubject) {
     for warning in &subject.warnings {
         output::print_note(&format!("warning: {warning}"));
     }
-    let compares = subject.document.settings().full_page.is_some_and(|page| {
+    let compares_with_earlier_check = subject.document.settings().full_page.is_some_and(|page| {
         page.notify_on_content_change
             || page.check_fullpage_missing_objects
             || page.check_fullpage_object_sizes
     });
-    if compares {
+    if compares_with_earlier_check {
         output::print_note("note: no earlier check to compare the page with");
     }
 }

@@ -22,26 +22,24 @@ const MAX_CONCURRENT_CHECKS: usize = 8;
 /// Time for the browsers of aborted checks to exit.
 const BROWSER_EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks `subjects` from `location`; returns the results in the same order. With `record`, exchanges of passing
+/// Checks `subjects` from `location`; returns the results in the same order. With `record_exchanges`, exchanges of passing
 /// checks are recorded too.
 pub(super) async fn run_checks(
     subjects: &[CheckSubject],
     settings: &Settings,
     location: &HostedLocation,
-    record: bool,
+    record_exchanges: bool,
 ) -> anyhow::Result<Vec<CheckResult>> {
     // The first random number of a process takes 26 ms, which must not count in the first handshake.
     net::warm_up_crypto();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
-    let cx = ExecutionContext {
-        record_exchanges: record,
-        ..ExecutionContext::new(Arc::new(net), Arc::new(SystemClock))
-    };
-    let cancel = CancellationToken::new();
+    let execution_context =
+        ExecutionContext { record_exchanges, ..ExecutionContext::new(Arc::new(net), Arc::new(SystemClock)) };
+    let cancellation = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = build_assignment(subject, settings, location.location.id);
-        agent::run_check(&assignment, SystemClock.now(), &cx, &cancel).await
+        agent::run_check(&assignment, SystemClock.now(), &execution_context, &cancellation).await
     });
     let results = stream::iter(checks).buffered(MAX_CONCURRENT_CHECKS).collect().await;
     // A browser that does not exit is ended by the next check that needs one.
@@ -60,7 +58,7 @@ fn build_assignment(subject: &CheckSubject, settings: &Settings, location: Locat
         document: Arc::new(subject.document.clone()),
         metadata: Arc::default(),
     };
-    let (probe, weight) = probe::build_probe(&monitor.document, &settings.probe);
+    let (probe, concurrency_class) = probe::build_probe(&monitor.document, &settings.probe);
     Assignment {
         monitor_id: monitor.id,
         customer_id: monitor.customer,
@@ -75,7 +73,7 @@ fn build_assignment(subject: &CheckSubject, settings: &Settings, location: Locat
         retries_failure: monitor.document.settings().schedule.retry_on_failure,
         location_id: location,
         probe,
-        concurrency_class: weight,
+        concurrency_class,
         last_planned_at: None,
         last_full_page_at: None,
     }

@@ -24,11 +24,11 @@ pub(super) struct CheckSubject {
     pub(super) warnings: Vec<String>,
 }
 
-/// Creates a monitor of `kind` for `target`, with the fields in `sets`.
+/// Creates a monitor of `monitor_type` for `target`, with the fields in `field_assignments`.
 pub(super) fn from_arguments(
-    kind: MonitorType,
+    monitor_type: MonitorType,
     target: &str,
-    sets: &[String],
+    field_assignments: &[String],
     settings: &Settings,
 ) -> anyhow::Result<CheckSubject> {
     // The name is the target, as far as its length allows.
@@ -37,8 +37,8 @@ pub(super) fn from_arguments(
         text_entry("name", if name.is_empty() { "target" } else { &name }),
         text_entry("billing_plancode", "check"),
     ];
-    entries.extend(target_fields(kind, target)?);
-    from_entries(kind, entries, sets, settings)
+    entries.extend(target_fields(monitor_type, target)?);
+    from_entries(monitor_type, entries, field_assignments, settings)
 }
 
 /// Whether `file` is a browser script, by its name.
@@ -46,55 +46,60 @@ pub(super) fn is_script_file(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
 }
 
-/// Creates a monitor that runs the browser script in `file`, with the fields in `sets`.
-pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<CheckSubject> {
-    let text = file.display().to_string();
-    let script =
-        read_config_text(file).map_err(|reason| UsageError::with_hint(format!("`{text}` {reason}"), None))?;
-    let errors = Script::parse(&script).err().unwrap_or_default();
+/// Creates a monitor that runs the browser script in `file`, with the fields in `field_assignments`.
+pub(super) fn from_script(
+    file: &Path,
+    field_assignments: &[String],
+    settings: &Settings,
+) -> anyhow::Result<CheckSubject> {
+    let path_text = file.display().to_string();
+    let script_xml = read_config_text(file)
+        .map_err(|reason| UsageError::with_hint(format!("`{path_text}` {reason}"), None))?;
+    let errors = Script::parse(&script_xml).err().unwrap_or_default();
     if !errors.is_empty() {
         let messages: Vec<String> = errors
             .iter()
             .map(|error| {
-                format!("{text}:{}:{}: {}", error.position.line, error.position.column, error.message)
+                format!("{path_text}:{}:{}: {}", error.position.line, error.position.column, error.message)
             })
             .collect();
         return Err(UsageError::with_hint(messages.join("\n"), None));
     }
-    let stem = file.file_stem().map_or_else(|| text.clone(), |stem| stem.to_string_lossy().into_owned());
+    let stem = file.file_stem().map_or_else(|| path_text.clone(), |stem| stem.to_string_lossy().into_owned());
     let name: String = stem.chars().take(MAX_NAME_CHARS).collect();
     // The password is a placeholder: whoever has the file already has the values that it protects.
     let entries = vec![
         text_entry("name", &name),
         text_entry("billing_plancode", "check"),
-        text_entry("script", &script),
+        text_entry("script", &script_xml),
         text_entry("transaction_password", "check"),
     ];
-    from_entries(MonitorType::BrowserScript, entries, sets, settings)
+    from_entries(MonitorType::BrowserScript, entries, field_assignments, settings)
 }
 
 fn from_entries(
-    kind: MonitorType,
+    monitor_type: MonitorType,
     mut entries: Vec<(Key, Node)>,
-    sets: &[String],
+    field_assignments: &[String],
     settings: &Settings,
 ) -> anyhow::Result<CheckSubject> {
-    for set in sets {
-        let (name, value) = set.split_once('=').ok_or_else(|| {
+    for assignment in field_assignments {
+        let (name, value) = assignment.split_once('=').ok_or_else(|| {
             UsageError::with_hint(
-                format!("`--set {set}` has no `=`"),
-                Some(format!("write `--set {set}=VALUE`")),
+                format!("`--set {assignment}` has no `=`"),
+                Some(format!("write `--set {assignment}=VALUE`")),
             )
         })?;
         entries.retain(|(key, _)| key.name != name);
-        entries.push((key_without_position(name), parse_field_value(kind, name, value)?));
+        entries.push((key_without_position(name), parse_field_value(monitor_type, name, value)?));
     }
     let body = Node { value: NodeValue::Map(entries), position: Position::default() };
-    let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
-    let known = KnownReferences::from_settings(settings);
+    let read_source = |source: SecretSource<'_>| read_secret(Path::new(""), source);
+    let known_references = KnownReferences::from_settings(settings);
     // Without plans, since an unsaved monitor is not billed.
-    let context = ValidationContext { billing_plans: None, ..known.validation_context() };
-    match validate_new_with_secrets(kind, InputFormat::File, &body, &context, &read, &["type"]) {
+    let context = ValidationContext { billing_plans: None, ..known_references.validation_context() };
+    match validate_new_with_secrets(monitor_type, InputFormat::File, &body, &context, &read_source, &["type"])
+    {
         Ok(accepted) => Ok(CheckSubject { document: accepted.document, warnings: accepted.warnings }),
         Err(errors) => Err(InvalidInput(errors.into_iter().map(with_port_hint).collect()).into()),
     }
@@ -105,8 +110,8 @@ const MAX_NAME_CHARS: usize = 255;
 
 /// Adds to the error of a missing port the hint how to write it.
 fn with_port_hint(error: ValidationError) -> ValidationError {
-    let portless = error.kind == ValidationErrorKind::MissingField && error.path == "port";
-    if portless { error.with_hint("write the target as `host:port`") } else { error }
+    let is_missing_port = error.kind == ValidationErrorKind::MissingField && error.path == "port";
+    if is_missing_port { error.with_hint("write the target as `host:port`") } else { error }
 }
 
 /// Reads the monitors of `file`, or only the one named `name`.
@@ -119,22 +124,26 @@ pub(super) fn from_file(
     let text =
         read_config_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let read = |at: SecretSource<'_>| read_secret(folder, at);
-    let known = KnownReferences::from_settings(settings);
+    let read_source = |source: SecretSource<'_>| read_secret(folder, source);
+    let known_references = KnownReferences::from_settings(settings);
     let files = [(path.clone(), text)];
-    let found =
-        monitor_file::parse_monitor_files(&files, KeyPolicy::Optional, &known.validation_context(), &read);
-    if !found.errors.is_empty() {
-        return Err(InvalidInput(found.errors).into());
+    let parsed_files = monitor_file::parse_monitor_files(
+        &files,
+        KeyPolicy::Optional,
+        &known_references.validation_context(),
+        &read_source,
+    );
+    if !parsed_files.errors.is_empty() {
+        return Err(InvalidInput(parsed_files.errors).into());
     }
     let names: Vec<String> =
-        found.monitors.iter().map(|monitor| monitor.document.name().to_owned()).collect();
-    let matches = |key: &str, title: &str| name.is_none_or(|name| name == key || name == title);
-    let subjects: Vec<CheckSubject> = found
+        parsed_files.monitors.iter().map(|monitor| monitor.document.name().to_owned()).collect();
+    let matches = |key: &str, monitor_name: &str| name.is_none_or(|name| name == key || name == monitor_name);
+    let subjects: Vec<CheckSubject> = parsed_files
         .monitors
         .into_iter()
         .zip(&names)
-        .filter(|(monitor, title)| matches(&monitor.key, title))
+        .filter(|(monitor, monitor_name)| matches(&monitor.key, monitor_name))
         .map(|(monitor, _)| CheckSubject { document: monitor.document, warnings: monitor.warnings })
         .collect();
     match (subjects.is_empty(), name) {
@@ -146,27 +155,29 @@ pub(super) fn from_file(
 
 fn unknown_monitor_error(file: &str, name: &str, names: &[String]) -> anyhow::Error {
     let hint = match closest_match(name, names.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(closest) => format!("did you mean `{closest}`?"),
         None => format!("it holds `{}`", names.join("`, `")),
     };
     UsageError::with_hint(format!("`{file}` holds no monitor with the name or key `{name}`"), Some(hint))
 }
 
-/// Returns the fields that `target` sets in a monitor of `kind`.
-fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
-    let has = |name| table::for_type(kind).field(name).is_some_and(crate::schema::field::Field::is_settable);
-    if has("url") {
+/// Returns the fields that `target` sets in a monitor of `monitor_type`.
+fn target_fields(monitor_type: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
+    let has_settable_field = |name| {
+        table::for_type(monitor_type).field(name).is_some_and(crate::schema::field::Field::is_settable)
+    };
+    if has_settable_field("url") {
         return Ok(vec![text_entry("url", target)]);
     }
-    if !has("hostname") {
+    if !has_settable_field("hostname") {
         let hint = "write the monitor into a file and check it with `vigie check --file FILE`".to_owned();
         return Err(UsageError::with_hint(
-            format!("a `{kind}` monitor does not have a single target"),
+            format!("a `{monitor_type}` monitor does not have a single target"),
             Some(hint),
         ));
     }
     Ok(match split_host_and_port(target) {
-        (host, Some(port)) if has("port") => {
+        (host, Some(port)) if has_settable_field("port") => {
             vec![
                 text_entry("hostname", host),
                 (
@@ -180,9 +191,9 @@ fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, No
     })
 }
 
-/// Example target of `kind`.
-pub(super) fn target_example(kind: MonitorType) -> &'static str {
-    match kind {
+/// Example target of `monitor_type`.
+pub(super) fn target_example(monitor_type: MonitorType) -> &'static str {
+    match monitor_type {
         MonitorType::Website | MonitorType::WebsiteApi => "`http://example.com/`",
         MonitorType::WebsiteSsl
         | MonitorType::WebsiteSslApi
@@ -214,11 +225,11 @@ fn split_host_and_port(target: &str) -> (&str, Option<i64>) {
 }
 
 /// Parses `value` for the field `name`: text is used as it is, everything else is JSON.
-fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
+fn parse_field_value(monitor_type: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
     let base_name = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
-    let type_table = table::for_type(kind);
+    let type_table = table::for_type(monitor_type);
     let field = type_table.field(name).or_else(|| type_table.field(base_name?).filter(|field| field.secret));
-    let field = field.ok_or_else(|| fields::unknown_field_error(kind, name))?;
+    let field = field.ok_or_else(|| fields::unknown_field_error(monitor_type, name))?;
     if matches!(field.field_type, FieldType::Text { .. } | FieldType::TextEnum(_)) {
         return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
     }
@@ -243,7 +254,7 @@ fn without_positions(mut node: Node) -> Node {
                 .map(|(name, node)| (key_without_position(&name.name), without_positions(node)))
                 .collect(),
         ),
-        plain => plain,
+        scalar => scalar,
     };
     node
 }

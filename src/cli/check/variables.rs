@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use crate::cli::output::UsageError;
 use crate::syntax::text_format::TextFormat;
 
-/// Splits `sets` into fields and variables.
+/// Splits `assignments` into fields and variables.
 ///
 /// # Errors
 /// [`UsageError`] for a variable without a value, or with a name that no template can use.
-pub(super) fn split_variables(sets: Vec<String>) -> anyhow::Result<(Vec<String>, BTreeMap<String, String>)> {
+pub(super) fn split_variables(
+    assignments: Vec<String>,
+) -> anyhow::Result<(Vec<String>, BTreeMap<String, String>)> {
     let (mut fields, mut variables) = (Vec::new(), BTreeMap::new());
-    for set in sets {
-        let Some(rest) = set.strip_prefix("{{") else {
-            fields.push(set);
+    for assignment in assignments {
+        let Some(rest) = assignment.strip_prefix("{{") else {
+            fields.push(assignment);
             continue;
         };
         let (name, value) = rest.split_once("}}=").ok_or_else(|| {
             let hint = "write `--set '{{name}}=value'`, in quotes".to_owned();
-            UsageError::with_hint(format!("`--set {set}` is not a variable assignment"), Some(hint))
+            UsageError::with_hint(format!("`--set {assignment}` is not a variable assignment"), Some(hint))
         })?;
         if !TextFormat::Identifier.matches(name) {
             let hint = format!("it must be {}", TextFormat::Identifier.requirement());

@@ -71,55 +71,63 @@ impl Args {
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
-    let kind = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
-    let report = crate::cli::process::build_runtime(true)?.block_on(measure_load(&args, kind))?;
+    let monitor_type = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
+    let report = crate::cli::process::build_runtime(true)?.block_on(measure_load(&args, monitor_type))?;
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure_load(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
+async fn measure_load(args: &Args, monitor_type: MonitorType) -> anyhow::Result<LoadReport> {
     let targets = LoadTargets::start_responder().await?;
-    if targets.monitor_fields(kind, 0).is_none() {
+    if targets.monitor_fields(monitor_type, 0).is_none() {
         let hint = "targets exist for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
-        return Err(UsageError::with_hint(format!("type `{kind}` has no built-in target"), Some(hint)));
+        return Err(UsageError::with_hint(
+            format!("type `{monitor_type}` has no built-in target"),
+            Some(hint),
+        ));
     }
     let mut settings = args.settings.load_settings()?;
     targets.trust_target_ca(&mut settings);
     let store = LoadStore::open(args.data.as_deref(), settings.store.cache_bytes)?;
-    let length = Duration::from_secs(u64::from(args.duration));
+    let measured_duration = Duration::from_secs(u64::from(args.duration));
     let pipeline = LoadPipeline::start(&settings, &store)?;
-    let planned = super::pipeline::build_monitors(&targets, kind, args.monitors, args.interval, &settings)?;
-    let monitors = planned.documents.len();
-    let started_at = SystemClock.now() + args.warm_up_duration();
-    pipeline.run_counter.set_measured_window(started_at..started_at + length);
-    pipeline.plan_assignments(planned.assignments).await?;
+    let load_monitors =
+        super::pipeline::build_monitors(&targets, monitor_type, args.monitors, args.interval, &settings)?;
+    let monitor_count = load_monitors.documents.len();
+    let window_start = SystemClock.now() + args.warm_up_duration();
+    pipeline.run_counter.set_measured_window(window_start..window_start + measured_duration);
+    pipeline.plan_assignments(load_monitors.assignments).await?;
     let rss_idle_bytes = super::process_usage::resident_bytes();
 
     let mut rss_peak_bytes = rss_idle_bytes;
-    let (mut cpu, mut stored) = (Duration::ZERO, 0);
+    let (mut cpu_time, mut stored_count) = (Duration::ZERO, 0);
     if args.duration > 0 {
-        rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(started_at).await);
-        let before = (super::process_usage::cpu_time(), pipeline.stored_count());
-        rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(started_at + length).await);
-        cpu = super::process_usage::cpu_time().saturating_sub(before.0);
-        stored = pipeline.stored_count() - before.1;
+        rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(window_start).await);
+        let usage_before = (super::process_usage::cpu_time(), pipeline.stored_count());
+        rss_peak_bytes =
+            rss_peak_bytes.max(wait_and_sample_peak_memory(window_start + measured_duration).await);
+        cpu_time = super::process_usage::cpu_time().saturating_sub(usage_before.0);
+        stored_count = pipeline.stored_count() - usage_before.1;
     }
-    let counts = pipeline.drain_and_stop(DRAIN_TIMEOUT).await?;
+    let run_totals = pipeline.drain_and_stop(DRAIN_TIMEOUT).await?;
     rss_peak_bytes = rss_peak_bytes.max(super::process_usage::resident_bytes());
     // A server keeps the documents in memory, so they must count in the measured memory.
-    drop(planned.documents);
-    if let Some(reason) = &counts.first_not_ok_reason {
-        output::print_note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok_runs));
+    drop(load_monitors.documents);
+    if let Some(reason) = &run_totals.first_not_ok_reason {
+        output::print_note(&format!(
+            "warning: {} checks were not ok, such as: {reason}",
+            run_totals.not_ok_runs
+        ));
     }
-    let took = length;
+    let window_length = measured_duration;
     Ok(LoadReport::from_totals(
-        &counts,
+        &run_totals,
         &LoadMeasurements {
-            monitor_count: monitors,
-            cpu_time: cpu,
-            window_length: took,
-            stored_count: stored,
+            monitor_count,
+            cpu_time,
+            window_length,
+            stored_count,
             rss_idle_bytes,
             rss_peak_bytes,
         },
@@ -128,13 +136,13 @@ async fn measure_load(args: &Args, kind: MonitorType) -> anyhow::Result<LoadRepo
 
 /// Waits until `end`, and returns the highest resident memory measured meanwhile, in bytes.
 async fn wait_and_sample_peak_memory(end: crate::domain::Timestamp) -> u64 {
-    let mut peak = 0;
+    let mut peak_bytes = 0;
     loop {
-        peak = peak.max(super::process_usage::resident_bytes());
-        let left = end.since(SystemClock.now());
-        if left.is_zero() {
-            return peak;
+        peak_bytes = peak_bytes.max(super::process_usage::resident_bytes());
+        let remaining = end.since(SystemClock.now());
+        if remaining.is_zero() {
+            return peak_bytes;
         }
-        SystemClock.sleep(left.min(MEMORY_SAMPLE_INTERVAL)).await;
+        SystemClock.sleep(remaining.min(MEMORY_SAMPLE_INTERVAL)).await;
     }
 }

@@ -46,10 +46,10 @@ struct CountingIngest {
 
 impl Ingest for CountingIngest {
     fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
-        let results = commit.results.len() as u64;
+        let result_count = commit.results.len() as u64;
         Box::pin(async move {
             self.store.commit(commit).await?;
-            self.stored_count.fetch_add(results, Ordering::Relaxed);
+            self.stored_count.fetch_add(result_count, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -58,11 +58,11 @@ impl Ingest for CountingIngest {
 impl LoadStore {
     /// Opens a database in `folder`, or in a new temporary folder, with a page cache of `cache_bytes`.
     pub(super) fn open(folder: Option<&Path>, cache_bytes: u64) -> anyhow::Result<Self> {
-        let temporary = match folder {
+        let temporary_folder = match folder {
             Some(_) => None,
             None => Some(std::env::temp_dir().join(format!("vigie-load-{}", std::process::id()))),
         };
-        let folder = folder.or(temporary.as_deref()).unwrap_or(Path::new("."));
+        let folder = folder.or(temporary_folder.as_deref()).unwrap_or(Path::new("."));
         let path = folder.join(crate::cli::source::DATABASE_FILE);
         if path.exists() {
             let hint = "name a folder without a database: the figures are those of an empty one".to_owned();
@@ -71,11 +71,11 @@ impl LoadStore {
                 Some(hint),
             ));
         }
-        let sqlite = SqliteSettings { cache_bytes, ..SqliteSettings::default() };
-        let store = SqliteStore::open(&path, &sqlite)?;
+        let sqlite_settings = SqliteSettings { cache_bytes, ..SqliteSettings::default() };
+        let store = SqliteStore::open(&path, &sqlite_settings)?;
         Ok(Self {
             store: Arc::new(CountingIngest { store, stored_count: AtomicU64::new(0) }),
-            temporary_folder: temporary,
+            temporary_folder,
         })
     }
 }
@@ -116,15 +116,16 @@ impl LoadPipeline {
     pub(super) fn start(settings: &Settings, store: &LoadStore) -> anyhow::Result<Self> {
         net::warm_up_crypto();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
-        let cx = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
+        let execution_context = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());
-        let counter = Arc::new(RunCounter::new()?);
+        let run_counter = Arc::new(RunCounter::new()?);
         let ingest: Arc<dyn Ingest> = store.store.clone();
         let ingestor =
             Arc::new(Ingestor::start(ingest, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
-        let sink = CountingSink { run_counter: Arc::clone(&counter), ingestor: Arc::clone(&ingestor) };
-        let runner = agent::start_runner(admission_limits(settings), cx, Arc::new(sink), metrics);
-        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), run_counter: counter })
+        let sink = CountingSink { run_counter: Arc::clone(&run_counter), ingestor: Arc::clone(&ingestor) };
+        let runner =
+            agent::start_runner(admission_limits(settings), execution_context, Arc::new(sink), metrics);
+        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), run_counter })
     }
 
     /// Plans `assignments`; returns when all of them are planned.
@@ -146,11 +147,14 @@ impl LoadPipeline {
     }
 
     /// Waits for running checks, stores every result, and returns the counts.
-    pub(super) async fn drain_and_stop(self, within: Duration) -> anyhow::Result<RunTotals> {
-        self.runner.shutdown(within).await;
-        match self.ingestor.drain(within).await {
+    pub(super) async fn drain_and_stop(self, timeout: Duration) -> anyhow::Result<RunTotals> {
+        self.runner.shutdown(timeout).await;
+        match self.ingestor.drain(timeout).await {
             0 => Ok(self.run_counter.totals()),
-            lost => Err(anyhow!("the store did not accept {lost} results within {} s", within.as_secs())),
+            unstored_count => Err(anyhow!(
+                "the store did not accept {unstored_count} results within {} s",
+                timeout.as_secs()
+            )),
         }
     }
 }
@@ -174,41 +178,42 @@ pub(super) struct LoadMonitors {
     pub(super) documents: Vec<MonitorDocument>,
 }
 
-/// Builds `count` monitors of `kind` for `targets`, each with its own document and probe.
+/// Builds `monitor_count` monitors of `monitor_type` for `targets`, each with its own document and probe.
 pub(super) fn build_monitors(
     targets: &LoadTargets,
-    kind: MonitorType,
-    count: u32,
-    interval: u32,
+    monitor_type: MonitorType,
+    monitor_count: u32,
+    interval_seconds: u32,
     settings: &Settings,
 ) -> anyhow::Result<LoadMonitors> {
-    let context = ValidationContext {
+    let validation_context = ValidationContext {
         dns_name_count: Some(settings.probe.dns_query_names.len()),
         ..ValidationContext::default()
     };
     let mut monitors = LoadMonitors::default();
-    for index in 0..count {
-        let fields = targets.monitor_fields(kind, index as usize).unwrap_or_default();
-        let text = serde_json::Value::Object(fields).to_string();
-        let document = validate_new(kind, InputFormat::File, &Node::from_yaml(&text)?, &context)
-            .map_err(InvalidInput)?
-            .document;
-        let (probe, weight) = probe::build_probe(&document, &settings.probe);
+    for index in 0..monitor_count {
+        let fields = targets.monitor_fields(monitor_type, index as usize).unwrap_or_default();
+        let yaml = serde_json::Value::Object(fields).to_string();
+        let document =
+            validate_new(monitor_type, InputFormat::File, &Node::from_yaml(&yaml)?, &validation_context)
+                .map_err(InvalidInput)?
+                .document;
+        let (probe, concurrency_class) = probe::build_probe(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
             customer_id: CustomerId(1),
             egress_scope: EgressScope::Operator,
             revision: Revision(1),
             monitor_name: document.name().into(),
-            monitor_type: kind,
-            interval: Duration::from_secs(u64::from(interval)),
+            monitor_type,
+            interval: Duration::from_secs(u64::from(interval_seconds)),
             schedule_offset: None,
             location_rotation: LocationRotation::default(),
             attempt_timeout: Duration::from_secs(document.settings().schedule.timeout_seconds.into()),
             retries_failure: document.settings().schedule.retry_on_failure,
             location_id: settings.location.id,
             probe,
-            concurrency_class: weight,
+            concurrency_class,
             last_planned_at: None,
             last_full_page_at: None,
         }));

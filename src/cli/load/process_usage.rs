@@ -9,24 +9,24 @@ use nix::unistd::{SysconfVar, sysconf};
 
 /// Returns the processor time of this process so far, user and system together.
 pub(super) fn cpu_time() -> Duration {
-    let spent = |time: TimeVal| {
+    let to_duration = |time: TimeVal| {
         let seconds = u64::try_from(time.tv_sec()).unwrap_or_default();
         let micros = u64::try_from(time.tv_usec()).unwrap_or_default();
         Duration::from_secs(seconds) + Duration::from_micros(micros)
     };
     getrusage(UsageWho::RUSAGE_SELF)
-        .map(|usage| spent(usage.user_time()) + spent(usage.system_time()))
+        .map(|usage| to_duration(usage.user_time()) + to_duration(usage.system_time()))
         .unwrap_or_default()
 }
 
 /// Returns the resident memory of this process in bytes; 0 without `/proc`.
 pub(super) fn resident_bytes() -> u64 {
-    let pages = fs::read_to_string("/proc/self/statm")
+    let resident_pages = fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok())
         .unwrap_or_default();
-    let page = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().and_then(|size| u64::try_from(size).ok());
-    pages * page.unwrap_or(4096)
+    let page_bytes = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().and_then(|size| u64::try_from(size).ok());
+    resident_pages * page_bytes.unwrap_or(4096)
 }
 
 #[cfg(test)]

@@ -50,26 +50,26 @@ pub(super) struct LoadMeasurements {
 }
 
 impl LoadReport {
-    /// Computes the report from `counts` and `measured`. A ratio with a zero divisor is 0.
-    pub(super) fn from_totals(counts: &RunTotals, measured: &LoadMeasurements) -> Self {
-        let per =
+    /// Computes the report from `totals` and `measured`. A ratio with a zero divisor is 0.
+    pub(super) fn from_totals(totals: &RunTotals, measured: &LoadMeasurements) -> Self {
+        let ratio =
             |whole: f64, parts: f64| if parts > 0.0 { (whole / parts * 10.0).round() / 10.0 } else { 0.0 };
-        let percentile_us = |percentile| counts.start_lateness_us.value_at_percentile(percentile);
+        let percentile_us = |percentile| totals.start_lateness_us.value_at_percentile(percentile);
         Self {
-            executed_runs: counts.executed_runs,
-            missed_runs: counts.missed_runs,
+            executed_runs: totals.executed_runs,
+            missed_runs: totals.missed_runs,
             lateness_p50_us: percentile_us(50.0),
             lateness_p99_us: percentile_us(99.0),
-            lateness_max_us: counts.start_lateness_us.max(),
-            cpu_us_per_check: per(measured.cpu_time.as_secs_f64() * 1e6, counts.executed_runs as f64),
-            stored_results_per_second: per(
+            lateness_max_us: totals.start_lateness_us.max(),
+            cpu_us_per_check: ratio(measured.cpu_time.as_secs_f64() * 1e6, totals.executed_runs as f64),
+            stored_results_per_second: ratio(
                 measured.stored_count as f64,
                 measured.window_length.as_secs_f64(),
             ),
             rss_idle_bytes: measured.rss_idle_bytes,
             rss_peak_bytes: measured.rss_peak_bytes,
             monitor_count: measured.monitor_count,
-            not_ok_runs: counts.not_ok_runs,
+            not_ok_runs: totals.not_ok_runs,
         }
     }
 

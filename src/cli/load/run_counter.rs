@@ -33,16 +33,16 @@ pub(super) struct RunTotals {
 impl RunCounter {
     /// Creates a counter that counts nothing until [`RunCounter::set_measured_window`].
     pub(super) fn new() -> anyhow::Result<Self> {
-        let lateness_us = Histogram::new_with_bounds(1, MAX_LATENESS_US, 3)?;
-        let counts = RunTotals {
+        let start_lateness_us = Histogram::new_with_bounds(1, MAX_LATENESS_US, 3)?;
+        let totals = RunTotals {
             executed_runs: 0,
             not_ok_runs: 0,
             missed_runs: 0,
-            start_lateness_us: lateness_us,
+            start_lateness_us,
             first_not_ok_reason: None,
         };
-        let never = Timestamp::default()..Timestamp::default();
-        Ok(Self { window_and_totals: Mutex::new((never, counts)) })
+        let empty_window = Timestamp::default()..Timestamp::default();
+        Ok(Self { window_and_totals: Mutex::new((empty_window, totals)) })
     }
 
     /// Counts runs that are planned within `window`.
@@ -52,23 +52,23 @@ impl RunCounter {
 
     /// Counts `result`.
     pub(super) fn record(&self, result: &CheckResult) {
-        let mut inner = self.window_and_totals.lock();
-        let (window, counts) = &mut *inner;
+        let mut window_and_totals = self.window_and_totals.lock();
+        let (window, totals) = &mut *window_and_totals;
         if !window.contains(&result.planned_at) {
             return;
         }
         let Some(lateness) = result.lateness() else {
-            counts.missed_runs += u64::from(result.run_count());
+            totals.missed_runs += u64::from(result.run_count());
             return;
         };
-        counts.executed_runs += 1;
-        counts
+        totals.executed_runs += 1;
+        totals
             .start_lateness_us
             .saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(MAX_LATENESS_US));
         if result.outcome != Outcome::Ok {
-            counts.not_ok_runs += 1;
-            if counts.first_not_ok_reason.is_none() {
-                counts.first_not_ok_reason = result.reasons.first().cloned();
+            totals.not_ok_runs += 1;
+            if totals.first_not_ok_reason.is_none() {
+                totals.first_not_ok_reason = result.reasons.first().cloned();
             }
         }
     }

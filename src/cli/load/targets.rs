@@ -28,8 +28,8 @@ pub(super) struct LoadTargets {
 impl LoadTargets {
     /// Starts this same binary as a responder and waits until it listens.
     pub(super) async fn start_responder() -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("the path of this program is unknown")?;
-        let mut child = Command::new(program)
+        let own_executable = std::env::current_exe().context("the path of this program is unknown")?;
+        let mut child = Command::new(own_executable)
             .args(["responder", "--spread", &TARGET_ADDRESSES.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -39,11 +39,11 @@ impl LoadTargets {
         let Some(stdout) = child.stdout.take() else { bail!("the built-in targets have no output") };
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).await?;
-        let greeting: ListeningLine =
+        let listening_line: ListeningLine =
             serde_json::from_str(&line).context("the built-in targets did not print their addresses")?;
         Ok(Self {
-            responder_addresses: greeting.addresses,
-            ca_pem: greeting.ca_pem,
+            responder_addresses: listening_line.addresses,
+            ca_pem: listening_line.ca_pem,
             _responder_process: child,
         })
     }
@@ -58,25 +58,31 @@ impl LoadTargets {
             .push(Pem { label: "built-in targets".to_owned(), text });
     }
 
-    /// Fields of monitor `index` of `kind`; `None` for a type without a built-in target.
-    pub(super) fn monitor_fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
-        let at = |first| nth_target_address(first, index, TARGET_ADDRESSES);
-        let specific = match kind {
-            MonitorType::Website => json!({"url": format!("http://{}/", at(self.responder_addresses.http))}),
-            MonitorType::WebsiteSsl => {
-                json!({"url": format!("https://{}/", at(self.responder_addresses.https))})
+    /// Fields of monitor `index` of `monitor_type`; `None` for a type without a built-in target.
+    pub(super) fn monitor_fields(
+        &self,
+        monitor_type: MonitorType,
+        index: usize,
+    ) -> Option<Map<String, Value>> {
+        let target_address = |first_address| nth_target_address(first_address, index, TARGET_ADDRESSES);
+        let type_fields = match monitor_type {
+            MonitorType::Website => {
+                json!({"url": format!("http://{}/", target_address(self.responder_addresses.http))})
             }
-            MonitorType::Tcp => hostname_and_port_fields(at(self.responder_addresses.tcp)),
-            MonitorType::Ping => json!({"hostname": at(self.responder_addresses.tcp).ip()}),
+            MonitorType::WebsiteSsl => {
+                json!({"url": format!("https://{}/", target_address(self.responder_addresses.https))})
+            }
+            MonitorType::Tcp => hostname_and_port_fields(target_address(self.responder_addresses.tcp)),
+            MonitorType::Ping => json!({"hostname": target_address(self.responder_addresses.tcp).ip()}),
             MonitorType::NameServer => {
-                let mut fields = hostname_and_port_fields(at(self.responder_addresses.dns));
+                let mut fields = hostname_and_port_fields(target_address(self.responder_addresses.dns));
                 fields["name_to_resolve"] = json!("www.example.test");
                 fields
             }
             _ => return None,
         };
-        let Value::Object(mut fields) = specific else { return None };
-        fields.insert("type".to_owned(), json!(kind));
+        let Value::Object(mut fields) = type_fields else { return None };
+        fields.insert("type".to_owned(), json!(monitor_type));
         fields.insert("name".to_owned(), json!(format!("load {index}")));
         fields.insert("billing_plancode".to_owned(), json!("load"));
         Some(fields)

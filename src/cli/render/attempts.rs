@@ -19,8 +19,8 @@ pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style:
         }
         phase_bars::render_phase_bars(out, &hop.phases, hop.offset_us, attempt.total_us, style);
     }
-    for note in &attempt.warnings {
-        let _ = writeln!(out, "  note  {}", escape_controls(note));
+    for warning in &attempt.warnings {
+        let _ = writeln!(out, "  note  {}", escape_controls(warning));
     }
 }
 
@@ -34,11 +34,11 @@ fn render_attempt_heading(out: &mut String, attempt: &AttemptView<'_>, style: St
 }
 
 fn render_hop_heading(out: &mut String, hop: &HopHeading<'_>, style: Style) {
-    let from = hop.server_address.map_or(String::new(), |address| format!(" from {address}"));
-    let response = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
+    let server_text = hop.server_address.map_or(String::new(), |address| format!(" from {address}"));
+    let response_text = hop.http_status.map_or(String::new(), |status| format!("  {status}{server_text}"));
     let _ = writeln!(
         out,
-        "  {}  `{}`{response}",
+        "  {}  `{}`{response_text}",
         style.bold(&format!("hop {}", hop.number)),
         escape_controls(hop.url)
     );

@@ -31,25 +31,25 @@ pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>, style:
 pub(super) fn render_browser_step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
     if !step.url.is_empty() {
         let status = step.http_status.map_or(String::new(), |status| format!(" {status}"));
-        let (at, url, title) = (style.dim("at "), shorten_url(step.url), escape_controls(step.title));
-        let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
+        let (at_label, url, title) = (style.dim("at "), shorten_url(step.url), escape_controls(step.title));
+        let _ = writeln!(out, "      {at_label}  `{url}`{status}  {title}");
     }
-    let measures = step.metrics.iter().flatten().map(|measure| measure.format_with(format_duration));
-    let measures: Vec<_> = measures.collect();
-    if !measures.is_empty() {
-        let _ = writeln!(out, "      {}  {}", style.dim("measured"), measures.join(", "));
+    let metrics = step.metrics.iter().flatten().map(|metric| metric.format_with(format_duration));
+    let metrics: Vec<_> = metrics.collect();
+    if !metrics.is_empty() {
+        let _ = writeln!(out, "      {}  {}", style.dim("measured"), metrics.join(", "));
     }
     let actions: Vec<String> = step.actions.iter().map(|action| format_action(action, style)).collect();
     if !actions.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("actions"), actions.join(" → "));
     }
-    let span = waterfall_span_us(&step.objects);
+    let span_us = waterfall_span_us(&step.objects);
     for object in step.objects.iter().take(MAX_PRINTED_OBJECTS) {
-        objects::render_object(out, object, span, style);
+        objects::render_object(out, object, span_us, style);
     }
-    let more = step.hidden_object_count(MAX_PRINTED_OBJECTS);
-    if more > 0 {
-        let _ = writeln!(out, "  … {more} more objects, see --json");
+    let hidden_count = step.hidden_object_count(MAX_PRINTED_OBJECTS);
+    if hidden_count > 0 {
+        let _ = writeln!(out, "  … {hidden_count} more objects, see --json");
     }
     for line in step.console.iter().take(MAX_PRINTED_CONSOLE_LINES) {
         render_console_line(out, line, style);

@@ -8,11 +8,11 @@ use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{ObjectView, format_duration, format_grouped};
 
-/// Prints one object, in a waterfall that spans `span` microseconds.
-pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
-    let (lead, bar) = phase_bars::dots_and_bar(object.started_us, object.total_us, span);
-    let filled = lead.chars().count() + bar.chars().count();
-    let rest = " ".repeat(phase_bars::BAR_CELLS.saturating_sub(filled));
+/// Prints one object, in a waterfall that spans `span_us` microseconds.
+pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: u64, style: Style) {
+    let (leading_dots, bar) = phase_bars::dots_and_bar(object.started_us, object.total_us, span_us);
+    let used_cells = leading_dots.chars().count() + bar.chars().count();
+    let padding = " ".repeat(phase_bars::BAR_CELLS.saturating_sub(used_cells));
     let status = match object.http_status {
         _ if object.was_blocked => "blocked".to_owned(),
         None => "–".to_owned(),
@@ -20,8 +20,8 @@ pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64
     };
     let _ = writeln!(
         out,
-        "  {}{}{rest} {:>9} {:>11} {status:>3}  {}",
-        style.dim(&lead),
+        "  {}{}{padding} {:>9} {:>11} {status:>3}  {}",
+        style.dim(&leading_dots),
         style.in_bar_color(&bar),
         format_duration(object.total_us),
         format_grouped(object.decoded_bytes),

@@ -12,28 +12,28 @@ const MAX_PRINTED_OBJECTS: usize = 60;
 
 /// Prints the page, after an empty line.
 pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
-    let count = page.objects.len();
+    let object_count = page.objects.len();
     let mut line = format!(
-        "page with {count} {}, {} bytes in {}",
-        if count == 1 { "object" } else { "objects" },
+        "page with {object_count} {}, {} bytes in {}",
+        if object_count == 1 { "object" } else { "objects" },
         format_grouped(page.decoded_bytes),
         format_duration(page.total_us)
     );
-    let parts = [
+    let further_counts = [
         (page.failed_count, "failed"),
         (page.third_party_count, "third-party"),
         (page.unlisted_objects, "more not loaded"),
     ];
-    for (number, text) in parts.into_iter().filter(|(number, _)| *number > 0) {
+    for (number, text) in further_counts.into_iter().filter(|(number, _)| *number > 0) {
         let _ = write!(line, ", {number} {text}");
     }
     let _ = writeln!(out, "\n  {}", style.bold(&line));
-    let span = waterfall_span_us(&page.objects);
+    let span_us = waterfall_span_us(&page.objects);
     for object in page.objects.iter().take(MAX_PRINTED_OBJECTS) {
-        objects::render_object(out, object, span, style);
+        objects::render_object(out, object, span_us, style);
     }
-    if count > MAX_PRINTED_OBJECTS {
-        let _ = writeln!(out, "  … {} more objects, see --json", count - MAX_PRINTED_OBJECTS);
+    if object_count > MAX_PRINTED_OBJECTS {
+        let _ = writeln!(out, "  … {} more objects, see --json", object_count - MAX_PRINTED_OBJECTS);
     }
     for change in &page.changes {
         let _ = writeln!(

@@ -12,37 +12,43 @@ pub(super) const BAR_CELLS: usize = 40;
 const EIGHTH_BLOCKS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
 /// Prints one line per phase that was reached. The first phase starts `offset_us` microseconds after the start of the
-/// attempt; a bar of `longest` microseconds fills the width.
+/// attempt; a bar of `full_width_us` microseconds fills the width.
 pub(super) fn render_phase_bars(
     out: &mut String,
     phases: &Phases,
     offset_us: u64,
-    longest: u64,
+    full_width_us: u64,
     style: Style,
 ) {
-    let longest = longest.max(offset_us + sum_us(phases)).max(1);
+    let full_width_us = full_width_us.max(offset_us + sum_us(phases)).max(1);
     for span in phase_spans(phases, offset_us) {
-        let (lead, bar) = dots_and_bar(span.offset_us, span.total_us, longest);
+        let (leading_dots, bar) = dots_and_bar(span.offset_us, span.total_us, full_width_us);
         let (name, duration) = (phase_label(span.phase), format_duration(span.total_us));
-        let _ = writeln!(out, "  {name:<11} {duration:>9}  {}{}", style.dim(&lead), style.in_bar_color(&bar));
+        let _ = writeln!(
+            out,
+            "  {name:<11} {duration:>9}  {}{}",
+            style.dim(&leading_dots),
+            style.in_bar_color(&bar)
+        );
     }
 }
 
 /// Returns the dots before a bar, and the bar itself. A phase with a nonzero duration gets at least an eighth of a
 /// cell.
-pub(super) fn dots_and_bar(offset: u64, micros: u64, longest: u64) -> (String, String) {
-    let cell = |at: u64| {
-        usize::try_from(u128::from(at) * BAR_CELLS as u128 / u128::from(longest)).unwrap_or(BAR_CELLS)
+pub(super) fn dots_and_bar(offset_us: u64, duration_us: u64, full_width_us: u64) -> (String, String) {
+    let cell_at = |time_us: u64| {
+        usize::try_from(u128::from(time_us) * BAR_CELLS as u128 / u128::from(full_width_us))
+            .unwrap_or(BAR_CELLS)
     };
-    let lead = cell(offset).min(BAR_CELLS - 1);
-    let eighths = u128::from(micros) * (BAR_CELLS * 8) as u128 / u128::from(longest);
-    let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(micros > 0));
-    let eighths = eighths.min((BAR_CELLS - lead) * 8);
+    let dot_count = cell_at(offset_us).min(BAR_CELLS - 1);
+    let eighths = u128::from(duration_us) * (BAR_CELLS * 8) as u128 / u128::from(full_width_us);
+    let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(duration_us > 0));
+    let eighths = eighths.min((BAR_CELLS - dot_count) * 8);
     let mut bar = EIGHTH_BLOCKS[7].to_string().repeat(eighths / 8);
-    if let Some(part) = (eighths % 8).checked_sub(1) {
-        bar.push(EIGHTH_BLOCKS[part]);
+    if let Some(last_eighths) = (eighths % 8).checked_sub(1) {
+        bar.push(EIGHTH_BLOCKS[last_eighths]);
     }
-    ("·".repeat(lead), bar)
+    ("·".repeat(dot_count), bar)
 }
 
 #[cfg(test)]

@@ -17,23 +17,24 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], style: Styl
         return;
     }
     out.push('\n');
-    let width = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(MAX_NAME_CHARS);
+    let name_width =
+        steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(MAX_NAME_CHARS);
     for step in steps {
-        render_step(out, step, width, style);
+        render_step(out, step, name_width, style);
         if let Some(browser_step) = &step.browser {
             browser::render_browser_step(out, browser_step, style);
         }
     }
 }
 
-fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
-    let (outcome, text) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
-    let name: String = escape_controls(step.name).chars().take(width).collect();
-    let text = style.in_outcome_color(outcome, &format!("{text:<6}"));
+fn render_step(out: &mut String, step: &StepView<'_>, name_width: usize, style: Style) {
+    let (outcome, status_text) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
+    let name: String = escape_controls(step.name).chars().take(name_width).collect();
+    let status_text = style.in_outcome_color(outcome, &format!("{status_text:<6}"));
     let duration = format_duration(step.total_us);
     let request = step.last_request.as_ref().map(format_last_request).unwrap_or_default();
     let number = style.bold(&format!("{:>4}", step.number));
-    let _ = writeln!(out, "{number}  {name:<width$}  {text} {duration:>9}{request}");
+    let _ = writeln!(out, "{number}  {name:<name_width$}  {status_text} {duration:>9}{request}");
     for (index, reason) in step.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
         let _ = writeln!(out, "      {label:>3}  {}", escape_controls(reason));
@@ -46,10 +47,10 @@ fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style
 
 fn format_last_request(request: &RequestView<'_>) -> String {
     let status = request.http_status.map_or_else(|| "no response".to_owned(), |status| status.to_string());
-    let more = match request.earlier_requests {
+    let earlier_text = match request.earlier_requests {
         0 => String::new(),
         1 => ", the second exchange".to_owned(),
         earlier => format!(", after {earlier} others"),
     };
-    format!("  {} `{}` {status}{more}", request.method, shorten_url(request.url))
+    format!("  {} `{}` {status}{earlier_text}", request.method, shorten_url(request.url))
 }

@@ -13,8 +13,8 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    Cow::Owned(text.chars().map(escaped).collect())
+    let escape_char = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(escape_char).collect())
 }
 
 /// Shortens a URL to fit a line.

@@ -31,16 +31,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut errors = 0;
+    let mut total_errors = 0;
     for file in &args.files {
-        let (text, found) = check_file(file);
+        let (text, error_count) = check_file(file);
         output::print(&text)?;
-        errors += found;
+        total_errors += error_count;
     }
-    if errors > 0 {
-        output::print(&format!("{}\n", count_with_noun(errors, "error")))?;
+    if total_errors > 0 {
+        output::print(&format!("{}\n", count_with_noun(total_errors, "error")))?;
     }
-    Ok(ExitCode::from(u8::from(errors > 0)))
+    Ok(ExitCode::from(u8::from(total_errors > 0)))
 }
 
 /// Checks `file`; returns the text to print, and the number of errors.
@@ -72,17 +72,17 @@ fn check_file(file: &Path) -> (String, usize) {
 
 /// Describes the contents of a script without errors.
 fn summarize_script(name: &str, script: &Script) -> String {
-    let actions = script.steps.iter().map(|step| step.actions.len()).sum();
+    let action_count = script.steps.iter().map(|step| step.actions.len()).sum();
     let mut text = format!(
         "{name}: {}, {}",
         count_with_noun(script.steps.len(), "step"),
-        count_with_noun(actions, "action")
+        count_with_noun(action_count, "action")
     );
     if !script.variables.is_empty() {
-        let protected = script.variables.iter().filter(|variable| variable.protected).count();
+        let protected_count = script.variables.iter().filter(|variable| variable.protected).count();
         let _ = write!(text, ", {}", count_with_noun(script.variables.len(), "variable"));
-        if protected > 0 {
-            let _ = write!(text, " ({protected} protected)");
+        if protected_count > 0 {
+            let _ = write!(text, " ({protected_count} protected)");
         }
     }
     text.push('\n');
@@ -91,8 +91,8 @@ fn summarize_script(name: &str, script: &Script) -> String {
         let _ = writeln!(text, "  {}. {}: {}", index + 1, step.name, shorten_list(&names));
     }
     for variable in &script.variables {
-        let kind = if variable.protected { ", protected" } else { "" };
-        let _ = writeln!(text, "  variable {}{kind}", variable.name);
+        let protection_note = if variable.protected { ", protected" } else { "" };
+        let _ = writeln!(text, "  variable {}{protection_note}", variable.name);
     }
     if i64::try_from(script.steps.len()).is_ok_and(|steps| steps > DEFAULT_MAX_STEPS) {
         let _ = writeln!(

@@ -45,33 +45,33 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = read_project(&args.file)?;
     let names: Vec<&str> = project.test_names().collect();
-    let chosen = select_tests(args, &names)?;
-    let folder = args.output.as_deref().filter(|output| is_folder(output) || chosen.len() > 1);
+    let selected_indexes = select_tests(args, &names)?;
+    let folder = args.output.as_deref().filter(|output| is_folder(output) || selected_indexes.len() > 1);
     if let Some(folder) = folder {
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     }
     let mut is_complete = true;
     let mut used_names = Vec::new();
-    for index in chosen {
-        let ImportReport { script, issues: losses, notes } = project.import(index);
+    for index in selected_indexes {
+        let ImportReport { script, issues, notes } = project.import(index);
         let name = names.get(index).copied().unwrap_or_default();
-        for loss in &losses {
-            output::print_note(&format!("not converted: {loss}"));
+        for issue in &issues {
+            output::print_note(&format!("not converted: {issue}"));
         }
         for note in &notes {
             output::print_note(&format!("note: {note}"));
         }
-        is_complete &= losses.is_empty() && script.is_some();
+        is_complete &= issues.is_empty() && script.is_some();
         let Some(script) = script else {
             output::print_note(&format!("not carried over: test `{name}`: nothing in it can be converted"));
             continue;
         };
-        let target = match folder {
+        let output_file = match folder {
             Some(folder) => Some(folder.join(unique_file_name(name, &mut used_names))),
             None => args.output.clone(),
         };
-        write_script(&script, target.as_deref())?;
+        write_script(&script, output_file.as_deref())?;
     }
     Ok(ExitCode::from(u8::from(!is_complete)))
 }
@@ -87,13 +87,13 @@ fn read_project(file: &Path) -> anyhow::Result<SideProject> {
         ));
     }
     SideProject::parse(&text).map_err(|error| {
-        let position = error.position;
-        let position = if position.is_known() {
-            format!(":{}:{}", position.line, position.column)
+        let position_text = error.position;
+        let position_text = if position_text.is_known() {
+            format!(":{}:{}", position_text.line, position_text.column)
         } else {
             String::new()
         };
-        UsageError::with_hint(format!("{name}{position}: {}", error.message), None)
+        UsageError::with_hint(format!("{name}{position_text}: {}", error.message), None)
     })
 }
 
@@ -104,14 +104,14 @@ fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
             0 => Err(UsageError::with_hint(format!("`{}` contains no test", args.file.display()), None)),
             2.. if args.output.is_none() => {
                 let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                let what = format!(
+                let message = format!(
                     "`{}` has {}: {}",
                     args.file.display(),
                     count_with_noun(names.len(), "test"),
                     quoted.join(", ")
                 );
                 let hint = "choose one with `--test NAME`, or give a folder for all of them with `-o DIR`";
-                Err(UsageError::with_hint(what, Some(hint.to_owned())))
+                Err(UsageError::with_hint(message, Some(hint.to_owned())))
             }
             2.. if args.output.as_deref().is_some_and(Path::is_file) => {
                 let hint = "several tests need a folder";
@@ -120,20 +120,20 @@ fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
             _ => Ok((0..names.len()).collect()),
         };
     };
-    let found: Vec<usize> = (0..names.len()).filter(|index| names[*index] == test_name).collect();
-    if found.is_empty() {
-        let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-        let near = closest_match(test_name, lower.iter().map(String::as_str));
-        let near = near
-            .and_then(|near| lower.iter().position(|name| name == near))
+    let matching_indexes: Vec<usize> = (0..names.len()).filter(|index| names[*index] == test_name).collect();
+    if matching_indexes.is_empty() {
+        let lowercase_names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let closest = closest_match(test_name, lowercase_names.iter().map(String::as_str));
+        let closest = closest
+            .and_then(|closest| lowercase_names.iter().position(|name| name == closest))
             .and_then(|index| names.get(index));
-        let hint = near.map(|near| format!("did you mean `{near}`?"));
+        let hint = closest.map(|closest| format!("did you mean `{closest}`?"));
         return Err(UsageError::with_hint(
             format!("`{}` has no test `{test_name}`", args.file.display()),
             hint,
         ));
     }
-    Ok(found.into_iter().take(1).collect())
+    Ok(matching_indexes.into_iter().take(1).collect())
 }
 
 fn is_folder(path: &Path) -> bool {
@@ -156,13 +156,16 @@ fn unique_file_name(name: &str, used_names: &mut Vec<String>) -> String {
     file
 }
 
-fn write_script(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
+fn write_script(script: &Script, output_file: Option<&Path>) -> anyhow::Result<()> {
     let text = script.to_xml();
-    let Some(target) = target else { return Ok(output::print(&text)?) };
-    fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
-    let actions = script.steps.iter().map(|step| step.actions.len()).sum();
-    let what =
-        format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "action"));
-    output::print_note(&format!("wrote {}: {what}", target.display()));
+    let Some(output_file) = output_file else { return Ok(output::print(&text)?) };
+    fs::write(output_file, text).with_context(|| format!("`{}` cannot be written", output_file.display()))?;
+    let action_count = script.steps.iter().map(|step| step.actions.len()).sum();
+    let contents = format!(
+        "{}, {}",
+        count_with_noun(script.steps.len(), "step"),
+        count_with_noun(action_count, "action")
+    );
+    output::print_note(&format!("wrote {}: {contents}", output_file.display()));
     Ok(())
 }

@@ -24,17 +24,17 @@ impl AssertionTemplate {
     /// # Errors
     /// As [`Assertion::new`]; with variables it can also fail later.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
-        let escape = match settings.comparison.as_str() {
+        let escape_context = match settings.comparison.as_str() {
             "regular expression includes" | "regular expression excludes" => EscapeContext::Regex,
             _ => EscapeContext::Value,
         };
-        let value = Template::new(&settings.value, escape);
-        if value.has_placeholders() {
-            return Ok(Self::Deferred(Box::new((settings.clone(), value))));
+        let value_template = Template::new(&settings.value, escape_context);
+        if value_template.has_placeholders() {
+            return Ok(Self::Deferred(Box::new((settings.clone(), value_template))));
         }
         let assertion = Assertion::new(settings)?;
-        Ok(match escape {
-            EscapeContext::Regex => Self::Deferred(Box::new((settings.clone(), value))),
+        Ok(match escape_context {
+            EscapeContext::Regex => Self::Deferred(Box::new((settings.clone(), value_template))),
             _ => Self::Compiled(Box::new(assertion)),
         })
     }
@@ -80,11 +80,11 @@ impl AssertionTemplate {
     /// [`FailureKind::VariableNotSet`], or [`FailureKind::AssertionFailed`] when the value does not suit the
     /// comparison.
     pub fn resolve(&self, variables: &Variables) -> Result<Cow<'_, Assertion>, Failure> {
-        let (settings, value) = match self {
+        let (settings, value_template) = match self {
             Self::Compiled(assertion) => return Ok(Cow::Borrowed(assertion)),
             Self::Deferred(deferred) => (&deferred.0, &deferred.1),
         };
-        let settings = AssertionSettings { value: value.render(variables)?, ..settings.clone() };
+        let settings = AssertionSettings { value: value_template.render(variables)?, ..settings.clone() };
         let to_failure = |error: AssertionError| {
             Failure::new(Phase::Validate, FailureKind::AssertionFailed, error.to_string())
         };

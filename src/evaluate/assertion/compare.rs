@@ -15,16 +15,16 @@ pub(super) fn equals(node: &ResponseNode<'_>, expected: &str) -> bool {
         return true;
     }
     let json = || serde_json::from_str::<Value>(expected).ok();
-    if let ResponseNode::Json(found) = node {
-        return json().is_some_and(|expected| json_eq(found, &expected));
+    if let ResponseNode::Json(actual) = node {
+        return json().is_some_and(|expected| json_eq(actual, &expected));
     }
-    if let Some(order) = compare_numbers(&text, expected) {
-        return order == Ordering::Equal;
+    if let Some(ordering) = compare_numbers(&text, expected) {
+        return ordering == Ordering::Equal;
     }
     // Only these have several spellings.
     match json() {
         Some(expected @ (Value::Array(_) | Value::Object(_) | Value::String(_))) => {
-            serde_json::from_str(&text).is_ok_and(|found| json_eq(&found, &expected))
+            serde_json::from_str(&text).is_ok_and(|actual| json_eq(&actual, &expected))
         }
         _ => false,
     }
@@ -64,15 +64,15 @@ fn compare_numbers(left: &str, right: &str) -> Option<Ordering> {
 /// Parses a finite decimal number; rejects `inf` and `nan`.
 pub(super) fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
-    let decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    text.parse().ok().filter(|number: &f64| decimal && number.is_finite())
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    text.parse().ok().filter(|number: &f64| is_decimal && number.is_finite())
 }
 
 /// Parses seconds with up to 3 decimals.
 pub(super) fn parse_seconds(text: &str) -> Option<Duration> {
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if !digits || decimals > 3 {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !is_decimal || decimals > 3 {
         return None;
     }
     Duration::try_from_secs_f64(text.parse().ok()?).ok()
@@ -85,12 +85,12 @@ pub(super) fn parse_status_ranges(text: &str) -> Option<Vec<RangeInclusive<u16>>
 
 fn parse_status_range(part: &str) -> Option<RangeInclusive<u16>> {
     let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
-    if let Some((from, thru)) = part.split_once('-') {
-        let (from, thru) = (code(from)?, code(thru)?);
-        return (from <= thru).then_some(from..=thru);
+    if let Some((from, last)) = part.split_once('-') {
+        let (from, last) = (code(from)?, code(last)?);
+        return (from <= last).then_some(from..=last);
     }
-    if let [class @ b'1'..=b'9', b'x' | b'X', b'x' | b'X'] = part.as_bytes() {
-        let first = u16::from(class - b'0') * 100;
+    if let [leading_digit @ b'1'..=b'9', b'x' | b'X', b'x' | b'X'] = part.as_bytes() {
+        let first = u16::from(leading_digit - b'0') * 100;
         return Some(first..=first + 99);
     }
     code(part).map(|code| code..=code)

@@ -54,14 +54,14 @@ impl Assertion {
     /// is invalid.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
         let AssertionSettings { source, property, comparison, value } = settings.clone();
-        let allowed =
+        let allowed_comparisons =
             comparisons_for(&source).ok_or_else(|| AssertionError::UnknownSource(source.clone()))?;
-        if !allowed.contains(&comparison.as_str()) {
+        if !allowed_comparisons.contains(&comparison.as_str()) {
             return Err(AssertionError::UnsupportedComparison { source_name: source, comparison });
         }
         let subject = compile_subject(&source, &property, &value)?;
-        let (test, negative) = compile_test(&comparison, &value, &subject)?;
-        Ok(Self { source, property, comparison, value, subject, test, negated: negative })
+        let (test, negated) = compile_test(&comparison, &value, &subject)?;
+        Ok(Self { source, property, comparison, value, subject, test, negated })
     }
 
     /// Whether the source is the status code, which then replaces the rule for 400 and above.
@@ -115,23 +115,28 @@ impl Assertion {
             }
         };
         let nodes = lookup.select(response)?;
-        let matching = nodes.iter().position(|node| self.node_matches(node, response));
+        let matching_index = nodes.iter().position(|node| self.node_matches(node, response));
         let holds = match &self.test {
             AssertionTest::Exists => nodes.is_empty() == self.negated,
             AssertionTest::Count(expected) => nodes.len() == *expected,
-            _ => matching.is_none() == self.negated,
+            _ => matching_index.is_none() == self.negated,
         };
         if holds {
             return Ok(());
         }
-        Err(match (lookup, &self.test, matching) {
-            (Lookup::BodyText, _, at) => self.describe_body(response.body_text, at.is_some()),
+        Err(match (lookup, &self.test, matching_index) {
+            (Lookup::BodyText, _, index) => self.describe_body(response.body_text, index.is_some()),
             (_, AssertionTest::Count(_), _) => format!("{} nodes", nodes.len()),
             (Lookup::Header(_), ..) => response::describe_header(&self.property, &nodes),
             (_, AssertionTest::Exists, _) | (_, _, None) => response::describe_nodes(&nodes),
             // Name the node that must not be there.
-            (_, _, Some(at)) if nodes.len() > 1 => {
-                format!("{} as node {} of {}", response::describe_nodes(&nodes[at..=at]), at + 1, nodes.len())
+            (_, _, Some(index)) if nodes.len() > 1 => {
+                format!(
+                    "{} as node {} of {}",
+                    response::describe_nodes(&nodes[index..=index]),
+                    index + 1,
+                    nodes.len()
+                )
             }
             (_, _, Some(_)) => response::describe_nodes(&nodes),
         })
@@ -148,15 +153,15 @@ impl Assertion {
     }
 
     /// Describes a body in a few words; with its line if it contains text that it must not.
-    fn describe_body(&self, text: &str, is_match: bool) -> String {
+    fn describe_body(&self, text: &str, contains_match: bool) -> String {
         let position = match &self.test {
-            AssertionTest::Contains if is_match => text.find(&self.value),
-            AssertionTest::Matches(regex) if is_match => regex.find(text).map(|found| found.start()),
+            AssertionTest::Contains if contains_match => text.find(&self.value),
+            AssertionTest::Matches(regex) if contains_match => regex.find(text).map(|found| found.start()),
             _ => None,
         };
         match position {
-            Some(at) => {
-                let line = 1 + text[..at].matches('\n').count();
+            Some(offset) => {
+                let line = 1 + text[..offset].matches('\n').count();
                 format!("it in line {line} of a text of {} bytes", text.len())
             }
             None => format!("a text of {} bytes", text.len()),

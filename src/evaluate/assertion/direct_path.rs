@@ -36,38 +36,38 @@ enum PathSegment {
 impl DirectPath {
     /// Parses a valid JSONPath; `None` when it is written, or selects, in any other form.
     pub(super) fn parse(property: &str) -> Option<Self> {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let mut steps = Vec::new();
+        let is_name_char = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut segments = Vec::new();
         let mut rest = property.strip_prefix('$').unwrap_or(property);
         // The leading `$.` may be missing (behaviour.md 4).
-        let mut bare = rest.len() == property.len() && !rest.starts_with(['.', '[']);
+        let mut starts_without_dot = rest.len() == property.len() && !rest.starts_with(['.', '[']);
         while !rest.is_empty() {
-            if bare || rest.starts_with('.') {
-                rest = if bare { rest } else { &rest[1..] };
-                let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-                let (name, behind) = rest.split_at(end);
+            if starts_without_dot || rest.starts_with('.') {
+                rest = if starts_without_dot { rest } else { &rest[1..] };
+                let end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
+                let (name, after) = rest.split_at(end);
                 name.starts_with(|c: char| !c.is_ascii_digit()).then_some(())?;
-                steps.push(PathSegment::Member(name.into()));
-                rest = behind;
+                segments.push(PathSegment::Member(name.into()));
+                rest = after;
             } else {
-                let (digits, behind) = rest.strip_prefix('[')?.split_once(']')?;
+                let (digits, after) = rest.strip_prefix('[')?.split_once(']')?;
                 let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-                steps.push(PathSegment::Index(digits.parse().ok().filter(|_| is_plain)?));
-                rest = behind;
+                segments.push(PathSegment::Index(digits.parse().ok().filter(|_| is_plain)?));
+                rest = after;
             }
-            bare = false;
+            starts_without_dot = false;
         }
-        Some(Self(steps.into()))
+        Some(Self(segments.into()))
     }
 
     /// Returns the value at this path in `text`, if there is one.
     pub(super) fn read_value(&self, text: &str) -> Result<Option<Value>, NeedsParser> {
-        let mut reader = JsonScanner { text: text.as_bytes(), position: 0, depth: 0 };
-        reader.skip_whitespace();
-        let range = reader.scan_value(Some(&self.0)).ok_or(NeedsParser)?;
-        reader.skip_whitespace();
+        let mut scanner = JsonScanner { text: text.as_bytes(), position: 0, depth: 0 };
+        scanner.skip_whitespace();
+        let range = scanner.scan_value(Some(&self.0)).ok_or(NeedsParser)?;
+        scanner.skip_whitespace();
         match range {
-            _ if reader.position < text.len() => Err(NeedsParser),
+            _ if scanner.position < text.len() => Err(NeedsParser),
             Some(range) => serde_json::from_str(&text[range]).map(Some).map_err(|_| NeedsParser),
             None => Ok(None),
         }
@@ -92,8 +92,8 @@ type ValueRange = Option<Range<usize>>;
 impl<'t> JsonScanner<'t> {
     /// Skips one value. Returns the range at `path` inside of it, if there is a path.
     fn scan_value(&mut self, path: Option<&[PathSegment]>) -> Option<ValueRange> {
-        let from = self.position;
-        let within = match self.text.get(self.position)? {
+        let start = self.position;
+        let found_range = match self.text.get(self.position)? {
             b'"' => self.scan_string().map(|_| None)?,
             b'{' => self.scan_object(path)?,
             b'[' => self.scan_array(path)?,
@@ -103,7 +103,11 @@ impl<'t> JsonScanner<'t> {
             b'n' => self.scan_literal(b"null")?,
             _ => return None,
         };
-        Some(if path.is_some_and(<[PathSegment]>::is_empty) { Some(from..self.position) } else { within })
+        Some(if path.is_some_and(<[PathSegment]>::is_empty) {
+            Some(start..self.position)
+        } else {
+            found_range
+        })
     }
 
     fn scan_object(&mut self, path: Option<&[PathSegment]>) -> Option<ValueRange> {
@@ -139,22 +143,22 @@ impl<'t> JsonScanner<'t> {
         };
         let mut found = None;
         let mut has_next = self.enter_container(b']')?;
-        let mut number = 0;
+        let mut position_in_array = 0;
         while has_next {
-            let range = self.scan_value((index == Some(number)).then_some(rest))?;
+            let range = self.scan_value((index == Some(position_in_array)).then_some(rest))?;
             found = found.or(range);
-            number += 1;
+            position_in_array += 1;
             has_next = self.skip_separator(b']')?;
         }
         Some(found)
     }
 
     /// Skips the start of an array or object. Returns whether it has any elements.
-    fn enter_container(&mut self, end: u8) -> Option<bool> {
+    fn enter_container(&mut self, closing_byte: u8) -> Option<bool> {
         self.position += 1;
         self.depth += 1;
         self.skip_whitespace();
-        if self.depth > MAX_DEPTH || *self.text.get(self.position)? != end {
+        if self.depth > MAX_DEPTH || *self.text.get(self.position)? != closing_byte {
             return (self.depth <= MAX_DEPTH).then_some(true);
         }
         self.position += 1;
@@ -163,7 +167,7 @@ impl<'t> JsonScanner<'t> {
     }
 
     /// Skips the separator after a value in an array or object. Returns whether another element follows.
-    fn skip_separator(&mut self, end: u8) -> Option<bool> {
+    fn skip_separator(&mut self, closing_byte: u8) -> Option<bool> {
         self.skip_whitespace();
         let next = *self.text.get(self.position)?;
         self.position += 1;
@@ -172,19 +176,19 @@ impl<'t> JsonScanner<'t> {
             return Some(true);
         }
         self.depth -= 1;
-        (next == end).then_some(false)
+        (next == closing_byte).then_some(false)
     }
 
     /// Skips a string. Returns the raw text between its quotes.
     fn scan_string(&mut self) -> Option<&'t [u8]> {
         self.expect_byte(b'"')?;
-        let from = self.position;
+        let start = self.position;
         loop {
-            let plain = self.text[self.position..]
+            let unescaped_len = self.text[self.position..]
                 .iter()
                 .take_while(|&&byte| UNESCAPED_BYTES[usize::from(byte)])
                 .count();
-            self.position += plain;
+            self.position += unescaped_len;
             match *self.text.get(self.position)? {
                 b'"' => break,
                 b'\\' => self.scan_escape()?,
@@ -192,7 +196,7 @@ impl<'t> JsonScanner<'t> {
             }
         }
         self.position += 1;
-        Some(&self.text[from..self.position - 1])
+        Some(&self.text[start..self.position - 1])
     }
 
     fn scan_escape(&mut self) -> Option<()> {
@@ -200,8 +204,9 @@ impl<'t> JsonScanner<'t> {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
             b'u' => {
                 let digits = self.text.get(self.position + 2..self.position + 6)?;
-                let is_half = matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
-                (!is_half && digits.iter().all(u8::is_ascii_hexdigit)).then_some(6)?
+                let is_surrogate =
+                    matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
+                (!is_surrogate && digits.iter().all(u8::is_ascii_hexdigit)).then_some(6)?
             }
             _ => return None,
         };
@@ -209,8 +214,8 @@ impl<'t> JsonScanner<'t> {
     }
 
     fn scan_number(&mut self) -> Option<()> {
-        let from = self.position;
-        self.position += usize::from(self.text[from] == b'-');
+        let start = self.position;
+        self.position += usize::from(self.text[start] == b'-');
         // No digit may follow a leading zero.
         match self.text.get(self.position)? {
             b'0' => self.position += 1,
@@ -221,7 +226,7 @@ impl<'t> JsonScanner<'t> {
             self.scan_digits()?;
         }
         let has_exponent = matches!(self.text.get(self.position), Some(b'e' | b'E'));
-        (!has_exponent && self.position - from <= MAX_NUMBER_BYTES).then_some(())
+        (!has_exponent && self.position - start <= MAX_NUMBER_BYTES).then_some(())
     }
 
     fn scan_digits(&mut self) -> Option<()> {

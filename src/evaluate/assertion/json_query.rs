@@ -67,31 +67,37 @@ impl From<PathError> for AssertionError {
 }
 
 impl JsonQuery {
-    /// Returns the values that the path selects. Consumes `fuel` for the values that it visits, by an upper estimate
+    /// Returns the values that the path selects. Consumes `node_budget` for the values that it visits, by an upper estimate
     /// made beforehand.
     pub(super) fn select<'d>(
         &self,
         document: &'d JsonDocument,
-        fuel: &Cell<u64>,
+        node_budget: &Cell<u64>,
     ) -> Result<Vec<&'d Value>, String> {
-        self.charge(document.size, fuel)?;
+        self.charge(document.size, node_budget)?;
         Ok(self.path.query(&document.value).into_iter().collect())
     }
 
     /// Returns the single value that the path selects, read from `text` without parsing it. `None` for other paths, and
     /// where the text is invalid, so that [`parse_document`] reports the error, or where only a parser can decide.
-    pub(super) fn read_direct(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
+    pub(super) fn read_direct(
+        &self,
+        text: &str,
+        node_budget: &Cell<u64>,
+    ) -> Option<Result<Option<Value>, String>> {
         let path = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
         let found = path.read_value(text.trim_start_matches('\u{feff}')).ok()?;
-        Some(self.charge(DocumentSize::default(), fuel).map(|()| found))
+        Some(self.charge(DocumentSize::default(), node_budget).map(|()| found))
     }
 
-    fn charge(&self, size: DocumentSize, fuel: &Cell<u64>) -> Result<(), String> {
+    fn charge(&self, size: DocumentSize, node_budget: &Cell<u64>) -> Result<(), String> {
         let cost = self.cost.visited_values(size);
-        let left =
-            fuel.get().checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT).filter(|_| cost <= MAX_QUERY_COST);
-        fuel.set(left.unwrap_or(0));
-        left.map(drop).ok_or_else(|| "the JSONPath visits too many values of this body".to_owned())
+        let remaining = node_budget
+            .get()
+            .checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT)
+            .filter(|_| cost <= MAX_QUERY_COST);
+        node_budget.set(remaining.unwrap_or(0));
+        remaining.map(drop).ok_or_else(|| "the JSONPath visits too many values of this body".to_owned())
     }
 }
 
@@ -152,24 +158,27 @@ struct QueryCost {
 
 impl QueryCost {
     fn from_path(property: &str) -> Self {
-        let plain = empty_quoted_strings(property);
+        let unquoted = empty_quoted_strings(property);
         let mut cost = Self { selector_copies: 1, ..Self::default() };
-        let mut commas: Vec<u64> = Vec::new();
-        for (at, c) in plain.char_indices() {
+        let mut commas_by_bracket: Vec<u64> = Vec::new();
+        for (index, c) in unquoted.char_indices() {
             match c {
-                '[' | '(' => commas.push(0),
-                ')' => drop(commas.pop()),
-                ',' => commas.iter_mut().rev().take(1).for_each(|count| *count += 1),
+                '[' | '(' => commas_by_bracket.push(0),
+                ')' => drop(commas_by_bracket.pop()),
+                ',' => commas_by_bracket.iter_mut().rev().take(1).for_each(|count| *count += 1),
                 ']' => {
-                    cost.selector_copies = cost.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
+                    cost.selector_copies =
+                        cost.selector_copies.saturating_mul(1 + commas_by_bracket.pop().unwrap_or(0));
                 }
-                '$' if !commas.is_empty() && selects_many(&plain[at..]) => cost.root_queries += 1,
+                '$' if !commas_by_bracket.is_empty() && selects_many(&unquoted[index..]) => {
+                    cost.root_queries += 1
+                }
                 _ => {}
             }
         }
-        cost.descendant_steps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
-        cost.is_single_value = !selects_many(&plain);
-        cost.has_regex = plain.contains("match") || plain.contains("search");
+        cost.descendant_steps = u32::try_from(unquoted.matches("..").count()).unwrap_or(u32::MAX);
+        cost.is_single_value = !selects_many(&unquoted);
+        cost.has_regex = unquoted.contains("match") || unquoted.contains("search");
         cost
     }
 
@@ -177,17 +186,20 @@ impl QueryCost {
         if self.is_single_value {
             return 1;
         }
-        let regex = if self.has_regex { REGEX_COST } else { 1 };
-        let repeats = size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
-        let rounds = size.value_count.saturating_pow(self.root_queries);
-        [self.selector_copies, repeats, rounds, regex].into_iter().fold(size.value_count, u64::saturating_mul)
+        let regex_factor = if self.has_regex { REGEX_COST } else { 1 };
+        let descendant_factor =
+            size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
+        let root_query_factor = size.value_count.saturating_pow(self.root_queries);
+        [self.selector_copies, descendant_factor, root_query_factor, regex_factor]
+            .into_iter()
+            .fold(size.value_count, u64::saturating_mul)
     }
 }
 
 /// Whether the query at the start of `text`, up to the end of its operand, can select more than one value.
 fn selects_many(text: &str) -> bool {
     let mut depth = 0_u32;
-    let within = text.chars().take_while(|&c| {
+    let operand = text.chars().take_while(|&c| {
         match c {
             '[' => depth += 1,
             ']' if depth == 0 => return false,
@@ -196,13 +208,13 @@ fn selects_many(text: &str) -> bool {
         }
         depth > 0 || !matches!(c, ' ' | '=' | '<' | '>' | '!' | '&' | '|' | ')' | ',')
     });
-    let query: String = within.collect();
+    let query: String = operand.collect();
     query.contains("..") || query.contains(['*', '?', ':', ','])
 }
 
 /// Returns `property` with its quoted strings emptied.
 fn empty_quoted_strings(property: &str) -> String {
-    let (mut plain, mut quote, mut escaped) = (String::new(), None, false);
+    let (mut unquoted, mut quote, mut escaped) = (String::new(), None, false);
     for c in property.chars() {
         match quote {
             Some(_) if escaped => escaped = false,
@@ -213,11 +225,11 @@ fn empty_quoted_strings(property: &str) -> String {
                 if c == '"' || c == '\'' {
                     quote = Some(c);
                 }
-                plain.push(c);
+                unquoted.push(c);
             }
         }
     }
-    plain
+    unquoted
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub(in crate::evaluate) fn compile_regex(value: &str) -> Result<Regex, Assertion
     // The last line of the report is the reason; the lines before it show the position.
     regex.map_err(|error| {
         let report = error.to_string();
-        let last = report.lines().last().unwrap_or_default();
-        AssertionError::InvalidRegex(last.trim_start_matches("error: ").to_owned())
+        let reason = report.lines().last().unwrap_or_default();
+        AssertionError::InvalidRegex(reason.trim_start_matches("error: ").to_owned())
     })
 }

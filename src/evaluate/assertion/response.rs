@@ -43,21 +43,11 @@ pub struct ParsedResponse<'a> {
 impl<'a> ParsedResponse<'a> {
     /// Creates a response of which nothing is parsed yet.
     #[must_use]
-    pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
-        let fuel = Cell::new(NODE_BUDGET);
+    pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], body_text: &'a str) -> Self {
+        let node_budget = Cell::new(NODE_BUDGET);
         let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
         let search_budget = SearchBudget::unlimited();
-        Self {
-            status,
-            elapsed,
-            headers,
-            body_text: text,
-            json,
-            direct_reads,
-            xml,
-            node_budget: fuel,
-            search_budget,
-        }
+        Self { status, elapsed, headers, body_text, json, direct_reads, xml, node_budget, search_budget }
     }
 
     /// Limits searches to `budget`. Results are invalid if it [is exhausted](SearchBudget::is_exhausted) afterwards.
@@ -109,8 +99,8 @@ impl<'a> ParsedResponse<'a> {
 
     /// Returns the values of the header `name`, joined by `, `; `None` without that header.
     pub(super) fn header(&self, name: &str) -> Option<String> {
-        let of_name = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
-        let values: Vec<_> = of_name.map(|(_, value)| value.as_str()).collect();
+        let matching = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        let values: Vec<_> = matching.map(|(_, value)| value.as_str()).collect();
         (!values.is_empty()).then(|| values.join(", "))
     }
 }
@@ -179,8 +169,8 @@ pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String 
 /// Returns the beginning of `text` in one line.
 pub(in crate::evaluate) fn one_line_excerpt(text: &str) -> String {
     let mut characters = text.chars();
-    let control = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = characters.by_ref().take(MAX_EXCERPT_CHARS).map(control).collect();
+    let control_to_space = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = characters.by_ref().take(MAX_EXCERPT_CHARS).map(control_to_space).collect();
     if characters.next().is_some() {
         short.push('…');
     }

@@ -21,7 +21,7 @@ impl SlaScope {
             && !self
                 .excluded_by_location
                 .get(&check.location_id)
-                .is_some_and(|spans| spans.contains(check.planned_at))
+                .is_some_and(|excluded_ranges| excluded_ranges.contains(check.planned_at))
     }
 }
 
@@ -54,19 +54,19 @@ pub struct SlaAggregate {
 }
 
 impl SlaAggregator {
-    /// Creates an aggregator for checks from the first of `starts` up to `thru`.
+    /// Creates an aggregator for checks from the first of `bucket_starts` up to `until`.
     #[must_use]
     pub fn new(
         scope: SlaScope,
-        starts: Vec<Timestamp>,
-        thru: Timestamp,
+        bucket_starts: Vec<Timestamp>,
+        until: Timestamp,
         trailing_starts: &[Timestamp],
     ) -> Self {
         Self {
             scope,
-            bucket_stats: vec![SlaStats::default(); starts.len()],
-            bucket_starts: starts,
-            until: thru,
+            bucket_stats: vec![SlaStats::default(); bucket_starts.len()],
+            bucket_starts,
+            until,
             trailing_stats: trailing_starts.iter().map(|from| (*from, SlaStats::default())).collect(),
             total_stats: SlaStats::default(),
             stats_by_location: BTreeMap::new(),
@@ -84,12 +84,12 @@ impl SlaAggregator {
 
     fn finish_run(&mut self) {
         let mut run = std::mem::take(&mut self.current_run);
-        let Some(at) = run.first().map(|check| check.planned_at) else { return };
-        let bucket = self.bucket_starts.partition_point(|start| *start <= at).checked_sub(1);
-        if let Some(bucket) = bucket.filter(|_| at < self.until) {
-            let all = run.len() as u64;
+        let Some(planned_at) = run.first().map(|check| check.planned_at) else { return };
+        let bucket = self.bucket_starts.partition_point(|start| *start <= planned_at).checked_sub(1);
+        if let Some(bucket) = bucket.filter(|_| planned_at < self.until) {
+            let check_count = run.len() as u64;
             run.retain(|check| self.scope.includes(check));
-            let excluded = all - run.len() as u64;
+            let excluded = check_count - run.len() as u64;
             self.bucket_stats[bucket].add(&run, excluded);
             self.total_stats.add(&run, excluded);
             for check in &run {
@@ -98,7 +98,7 @@ impl SlaAggregator {
                     .or_default()
                     .add(std::slice::from_ref(check), 0);
             }
-            for (_, stats) in self.trailing_stats.iter_mut().filter(|(from, _)| *from <= at) {
+            for (_, stats) in self.trailing_stats.iter_mut().filter(|(from, _)| *from <= planned_at) {
                 stats.add(&run, excluded);
             }
         }

@@ -42,28 +42,30 @@ impl SlaObjective {
         f64::from(self.0) / 1000.0
     }
 
-    /// Returns the status when `good` of `all` passed.
+    /// Returns the status when `passed` of `total` passed.
     #[must_use]
-    pub fn status(self, (good, all): (u64, u64)) -> ObjectiveStatus {
-        let met = u128::from(good) * u128::from(HUNDRED_PERCENT_IN_THOUSANDTHS)
-            >= u128::from(self.0) * u128::from(all);
-        ObjectiveStatus { achieved_percent: ratio_percent((good, all)), is_met: met }
+    pub fn status(self, (passed, total): (u64, u64)) -> ObjectiveStatus {
+        let is_met = u128::from(passed) * u128::from(HUNDRED_PERCENT_IN_THOUSANDTHS)
+            >= u128::from(self.0) * u128::from(total);
+        ObjectiveStatus { achieved_percent: ratio_percent((passed, total)), is_met }
     }
 
-    /// Returns the error budget when `good` of `all` passed.
+    /// Returns the error budget when `passed` of `total` passed.
     #[must_use]
-    pub fn error_budget(self, (good, all): (u64, u64)) -> ErrorBudget {
-        let allowed = all as f64 * self.allowed_failure_ratio();
-        let used = all - good;
-        let left_percent = (self.0 < 100_000 && all > 0).then(|| 100.0 * (1.0 - used as f64 / allowed));
-        ErrorBudget { allowed_failures: allowed, failures: used, remaining_percent: left_percent }
+    pub fn error_budget(self, (passed, total): (u64, u64)) -> ErrorBudget {
+        let allowed_failures = total as f64 * self.allowed_failure_ratio();
+        let failures = total - passed;
+        let remaining_percent =
+            (self.0 < 100_000 && total > 0).then(|| 100.0 * (1.0 - failures as f64 / allowed_failures));
+        ErrorBudget { allowed_failures, failures, remaining_percent }
     }
 
     /// Returns how many times faster than allowed failures occur: at 1, exactly the allowed number is used up at the
     /// end. `None` when nothing was counted or nothing may fail.
     #[must_use]
-    pub fn burn_rate(self, (good, all): (u64, u64)) -> Option<f64> {
-        (self.0 < 100_000 && all > 0).then(|| (all - good) as f64 / all as f64 / self.allowed_failure_ratio())
+    pub fn burn_rate(self, (passed, total): (u64, u64)) -> Option<f64> {
+        (self.0 < 100_000 && total > 0)
+            .then(|| (total - passed) as f64 / total as f64 / self.allowed_failure_ratio())
     }
 
     fn allowed_failure_ratio(self) -> f64 {
@@ -71,11 +73,11 @@ impl SlaObjective {
     }
 }
 
-/// Returns `good` of `all` in percent, with three decimals, rounded down: 100 means that nothing failed.
+/// Returns `passed` of `total` in percent, with three decimals, rounded down: 100 means that nothing failed.
 #[must_use]
-pub fn ratio_percent((good, all): (u64, u64)) -> Option<f64> {
+pub fn ratio_percent((passed, total): (u64, u64)) -> Option<f64> {
     let thousandths =
-        (u128::from(good) * u128::from(HUNDRED_PERCENT_IN_THOUSANDTHS)).checked_div(u128::from(all))?;
+        (u128::from(passed) * u128::from(HUNDRED_PERCENT_IN_THOUSANDTHS)).checked_div(u128::from(total))?;
     Some(thousandths as f64 / 1000.0)
 }
 

@@ -21,11 +21,11 @@ pub struct SlaStats {
 
 impl SlaStats {
     /// Adds the checks of one run.
-    pub(super) fn add(&mut self, run: &[Sample], excluded: u64) {
-        self.excluded_checks += excluded;
+    pub(super) fn add(&mut self, checks_of_run: &[Sample], excluded_checks: u64) {
+        self.excluded_checks += excluded_checks;
         let mut passed = false;
         let mut failed = false;
-        for check in run {
+        for check in checks_of_run {
             self.checks_by_outcome[usize::from(check.outcome.code())] += u64::from(check.slots);
             match check.outcome {
                 Outcome::Ok | Outcome::Warning => {
@@ -59,8 +59,8 @@ impl SlaStats {
     /// Returns the number of checks that passed, and of those that passed or failed.
     #[must_use]
     pub fn availability_counts(&self) -> (u64, u64) {
-        let good = self.checks_with(Outcome::Ok) + self.checks_with(Outcome::Warning);
-        (good, good + self.checks_with(Outcome::Error))
+        let passed = self.checks_with(Outcome::Ok) + self.checks_with(Outcome::Warning);
+        (passed, passed + self.checks_with(Outcome::Error))
     }
 
     /// Returns the number of runs that were up, and of those that were up or down.

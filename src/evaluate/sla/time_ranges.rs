@@ -10,55 +10,55 @@ impl TimeRanges {
     /// Returns the union of `ranges`, which may overlap and be in any order.
     #[must_use]
     pub fn from_ranges(mut ranges: Vec<(Timestamp, Timestamp)>) -> Self {
-        ranges.retain(|(from, thru)| from < thru);
+        ranges.retain(|(from, until)| from < until);
         ranges.sort_unstable();
         let mut merged: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(ranges.len());
-        for (from, thru) in ranges {
+        for (from, until) in ranges {
             match merged.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.max(thru),
-                _ => merged.push((from, thru)),
+                Some(last) if from <= last.1 => last.1 = last.1.max(until),
+                _ => merged.push((from, until)),
             }
         }
         Self(merged)
     }
 
-    /// Whether `at` lies in one of the ranges.
+    /// Whether `time` lies in one of the ranges.
     #[must_use]
-    pub fn contains(&self, at: Timestamp) -> bool {
-        let next = self.0.partition_point(|(from, _)| *from <= at);
-        next.checked_sub(1).is_some_and(|last| at < self.0[last].1)
+    pub fn contains(&self, time: Timestamp) -> bool {
+        let next = self.0.partition_point(|(from, _)| *from <= time);
+        next.checked_sub(1).is_some_and(|last| time < self.0[last].1)
     }
 
     /// Returns these ranges without those of `others`.
     #[must_use]
     pub fn subtract(&self, others: &Self) -> Self {
-        let mut left = Vec::with_capacity(self.0.len());
-        for &(from, thru) in &self.0 {
+        let mut remaining = Vec::with_capacity(self.0.len());
+        for &(from, until) in &self.0 {
             let mut from = from;
             let first = others.0.partition_point(|(_, end)| *end <= from);
-            for &(start, end) in others.0[first..].iter().take_while(|(start, _)| *start < thru) {
+            for &(start, end) in others.0[first..].iter().take_while(|(start, _)| *start < until) {
                 if from < start {
-                    left.push((from, start));
+                    remaining.push((from, start));
                 }
                 from = from.max(end);
             }
-            if from < thru {
-                left.push((from, thru));
+            if from < until {
+                remaining.push((from, until));
             }
         }
-        Self(left)
+        Self(remaining)
     }
 
     /// Returns the total length in microseconds.
     #[must_use]
     pub fn total_micros(&self) -> u64 {
-        self.0.iter().map(|(from, thru)| thru.as_micros().abs_diff(from.as_micros())).sum()
+        self.0.iter().map(|(from, until)| until.as_micros().abs_diff(from.as_micros())).sum()
     }
 
     /// Returns the part of the ranges in `from..thru`.
     #[must_use]
-    pub fn clip(&self, from: Timestamp, thru: Timestamp) -> Self {
-        let parts = self.0.iter().map(|(start, end)| ((*start).max(from), (*end).min(thru)));
+    pub fn clip(&self, from: Timestamp, until: Timestamp) -> Self {
+        let parts = self.0.iter().map(|(start, end)| ((*start).max(from), (*end).min(until)));
         Self(parts.filter(|(start, end)| start < end).collect())
     }
 }

@@ -63,13 +63,13 @@ impl<'i> XmlDocument<'i> {
     pub(in crate::evaluate) fn select(
         &self,
         path: &XPath,
-        fuel: &Cell<u64>,
+        node_budget: &Cell<u64>,
     ) -> Result<XPathResult<'_>, String> {
-        let scope = Evaluator::new(&self.document, fuel);
-        scope.check_prefixes(&path.prefixes)?;
-        match scope.evaluate(&path.expr)? {
+        let evaluator = Evaluator::new(&self.document, node_budget);
+        evaluator.check_prefixes(&path.prefixes)?;
+        match evaluator.evaluate(&path.expr)? {
             XPathValue::Nodes(nodes) => Ok(XPathResult::Nodes(nodes)),
-            other => Ok(XPathResult::Text(other.to_text(fuel)?)),
+            other => Ok(XPathResult::Text(other.to_text(node_budget)?)),
         }
     }
 }
@@ -79,17 +79,18 @@ fn has_too_many_attributes(text: &str) -> bool {
     let mut rest = text;
     while let Some(open) = rest.find('<') {
         rest = &rest[open + 1..];
-        let skipped = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")];
-        if let Some((_, close)) = skipped.into_iter().find(|(open, _)| rest.starts_with(open)) {
+        let skipped_sections = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")];
+        if let Some((_, close)) = skipped_sections.into_iter().find(|(open, _)| rest.starts_with(open)) {
             let Some(end) = rest.find(close) else { return false };
             rest = &rest[end..];
             continue;
         }
         let (tag, after) = rest.split_once('>').unwrap_or((rest, ""));
-        let blanks = [' ', '\t', '\r', '\n'];
-        let values = tag.split('=').skip(1);
-        let values = values.filter(|value| value.trim_start_matches(blanks).starts_with(['"', '\'']));
-        if values.take(MAX_ATTRIBUTES + 1).count() > MAX_ATTRIBUTES {
+        let whitespace = [' ', '\t', '\r', '\n'];
+        let quoted_values = tag.split('=').skip(1);
+        let quoted_values =
+            quoted_values.filter(|value| value.trim_start_matches(whitespace).starts_with(['"', '\'']));
+        if quoted_values.take(MAX_ATTRIBUTES + 1).count() > MAX_ATTRIBUTES {
             return true;
         }
         rest = after;

@@ -15,8 +15,8 @@ use crate::syntax::xpath::{ArithmeticOperator, Axis, Expr, LocationStep, NodeTes
 const DEDUP_THRESHOLD: usize = 64 * 1024;
 
 impl<'d, 'f> Evaluator<'d, 'f> {
-    pub(super) fn new(document: &'d Document<'d>, fuel: &'f Cell<u64>) -> Self {
-        Self { document, node_budget: fuel }
+    pub(super) fn new(document: &'d Document<'d>, node_budget: &'f Cell<u64>) -> Self {
+        Self { document, node_budget }
     }
 
     /// Evaluates `expr` at the root.
@@ -107,11 +107,11 @@ impl<'d, 'f> Evaluator<'d, 'f> {
 
     fn evaluate_step(
         &self,
-        from: &[XPathNode<'d>],
+        context_nodes: &[XPathNode<'d>],
         step: &LocationStep,
     ) -> Result<Vec<XPathNode<'d>>, String> {
-        let (mut found, mut node_count) = (Vec::new(), DEDUP_THRESHOLD);
-        for node in from {
+        let (mut found, mut dedup_at) = (Vec::new(), DEDUP_THRESHOLD);
+        for node in context_nodes {
             let mut nodes = Vec::new();
             node.for_each_on_axis(step.axis, &mut |node| {
                 consume_nodes(self.node_budget, node.visit_cost())?;
@@ -124,11 +124,11 @@ impl<'d, 'f> Evaluator<'d, 'f> {
                 nodes = self.filter_by_predicate(nodes, predicate)?;
             }
             found.append(&mut nodes);
-            if found.len() > node_count {
+            if found.len() > dedup_at {
                 // Sorting takes longer than finding.
                 consume_nodes(self.node_budget, 4 * found.len() as u64)?;
                 found = sort_and_dedup(found);
-                node_count = DEDUP_THRESHOLD.max(2 * found.len());
+                dedup_at = DEDUP_THRESHOLD.max(2 * found.len());
             }
         }
         Ok(sort_and_dedup(found))
@@ -157,30 +157,30 @@ impl<'d, 'f> Evaluator<'d, 'f> {
     }
 
     fn matches_node_test(&self, node: XPathNode<'d>, step: &LocationStep) -> Result<bool, String> {
-        let tree = node.owner_node();
-        let is_principal = match (step.axis, node) {
+        let owner = node.owner_node();
+        let has_principal_type = match (step.axis, node) {
             (Axis::Attribute, XPathNode::Attribute(..)) | (Axis::Namespace, XPathNode::Namespace(..)) => true,
             (Axis::Attribute | Axis::Namespace, _) => false,
-            (_, XPathNode::Tree(_)) => tree.is_element(),
+            (_, XPathNode::Tree(_)) => owner.is_element(),
             _ => false,
         };
         let is_tree = matches!(node, XPathNode::Tree(_));
         Ok(match &step.node_test {
             NodeTest::Node => true,
-            NodeTest::Text => is_tree && tree.is_text(),
-            NodeTest::Comment => is_tree && tree.is_comment(),
-            NodeTest::ProcessingInstruction(None) => is_tree && tree.is_pi(),
+            NodeTest::Text => is_tree && owner.is_text(),
+            NodeTest::Comment => is_tree && owner.is_comment(),
+            NodeTest::ProcessingInstruction(None) => is_tree && owner.is_pi(),
             NodeTest::ProcessingInstruction(Some(target)) => {
-                is_tree && tree.pi().is_some_and(|pi| pi.target == &**target)
+                is_tree && owner.pi().is_some_and(|pi| pi.target == &**target)
             }
-            NodeTest::Wildcard => is_principal,
+            NodeTest::Wildcard => has_principal_type,
             NodeTest::PrefixWildcard(prefix) => {
                 let uri = self.namespace_uri(prefix)?;
-                is_principal && node.name().0 == Some(uri)
+                has_principal_type && node.name().0 == Some(uri)
             }
             NodeTest::Named(prefix, local) => {
                 let uri = prefix.as_deref().map(|prefix| self.namespace_uri(prefix)).transpose()?;
-                is_principal && node.name() == (uri, &**local)
+                has_principal_type && node.name() == (uri, &**local)
             }
         })
     }
@@ -190,8 +190,8 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         if prefix == "xml" {
             return Ok(NS_XML_URI);
         }
-        let declared = self.document.root_element().namespaces().find(|space| space.name() == Some(prefix));
-        declared.map(roxmltree::Namespace::uri).ok_or_else(|| unknown_prefix_error(prefix))
+        let namespace = self.document.root_element().namespaces().find(|space| space.name() == Some(prefix));
+        namespace.map(roxmltree::Namespace::uri).ok_or_else(|| unknown_prefix_error(prefix))
     }
 
     /// Fails for any of `prefixes` that the root element does not declare, even if it is never reached.

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-/// Subtracts `amount` nodes from the budget; fails when too few are left.
-pub(super) fn consume_nodes(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
-    let left = fuel.get().checked_sub(amount);
-    fuel.set(left.unwrap_or(0));
-    left.map(drop).ok_or_else(|| "the XPath visits too many nodes of this body".to_owned())
+/// Subtracts `nodes` nodes from the budget; fails when too few are left.
+pub(super) fn consume_nodes(node_budget: &Cell<u64>, nodes: u64) -> Result<(), String> {
+    let remaining = node_budget.get().checked_sub(nodes);
+    node_budget.set(remaining.unwrap_or(0));
+    remaining.map(drop).ok_or_else(|| "the XPath visits too many nodes of this body".to_owned())
 }

@@ -14,21 +14,21 @@ const WHITESPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// Calls `function` with `arguments`, whose number the parser has checked.
 pub(super) fn call_function<'d>(
-    scope: &Evaluator<'d, '_>,
+    evaluator: &Evaluator<'d, '_>,
     function: XPathFunction,
     arguments: &[Expr],
     context: EvalContext<'d>,
 ) -> Result<XPathValue<'d>, String> {
     let value = |index: usize| match arguments.get(index) {
-        Some(argument) => scope.evaluate_expr(argument, context),
+        Some(argument) => evaluator.evaluate_expr(argument, context),
         None => Ok(XPathValue::Nodes(vec![context.node])),
     };
     let text = |index: usize| {
-        let text = value(index)?.to_text(scope.node_budget)?;
-        consume_nodes(scope.node_budget, text.len() as u64 / 64)?;
+        let text = value(index)?.to_text(evaluator.node_budget)?;
+        consume_nodes(evaluator.node_budget, text.len() as u64 / 64)?;
         Ok::<_, String>(text)
     };
-    let number = |index: usize| value(index)?.to_number(scope.node_budget);
+    let number = |index: usize| value(index)?.to_number(evaluator.node_budget);
     // The node whose name is requested: the first.
     let first_node = || match value(0)? {
         XPathValue::Nodes(nodes) => Ok::<_, String>(nodes.first().copied()),
@@ -44,7 +44,7 @@ pub(super) fn call_function<'d>(
             XPathValue::Nodes(nodes) => XPathValue::Number(nodes.len() as f64),
             _ => XPathValue::Number(f64::NAN),
         },
-        XPathFunction::Id => XPathValue::Nodes(elements_by_id(scope, &value(0)?)?),
+        XPathFunction::Id => XPathValue::Nodes(elements_by_id(evaluator, &value(0)?)?),
         XPathFunction::LocalName => XPathValue::Text(name(|node| node.name().1.to_owned())?),
         XPathFunction::NamespaceUri => {
             XPathValue::Text(name(|node| node.name().0.unwrap_or_default().to_owned())?)
@@ -81,8 +81,9 @@ pub(super) fn call_function<'d>(
         XPathFunction::Number => XPathValue::Number(number(0)?),
         XPathFunction::Sum => match value(0)? {
             XPathValue::Nodes(nodes) => {
-                let numbers =
-                    nodes.into_iter().map(|node| XPathValue::Nodes(vec![node]).to_number(scope.node_budget));
+                let numbers = nodes
+                    .into_iter()
+                    .map(|node| XPathValue::Nodes(vec![node]).to_number(evaluator.node_budget));
                 XPathValue::Number(numbers.sum::<Result<f64, _>>()?)
             }
             _ => XPathValue::Number(f64::NAN),
@@ -102,52 +103,53 @@ fn round(number: f64) -> f64 {
 fn substring(text: &str, start: f64, length: Option<f64>) -> String {
     let start = round(start);
     let end = length.map_or(f64::INFINITY, |length| start + round(length));
-    let within = |position: usize| (position as f64) >= start && (position as f64) < end;
-    text.chars().enumerate().filter(|(index, _)| within(index + 1)).map(|(_, c)| c).collect()
+    let is_in_range = |position: usize| (position as f64) >= start && (position as f64) < end;
+    text.chars().enumerate().filter(|(index, _)| is_in_range(index + 1)).map(|(_, c)| c).collect()
 }
 
 fn translate(text: &str, from: &str, to: &str) -> String {
-    let mut becomes = HashMap::new();
+    let mut replacements = HashMap::new();
     let mut to = to.chars();
     for c in from.chars() {
-        let other = to.next();
-        becomes.entry(c).or_insert(other);
+        let replacement = to.next();
+        replacements.entry(c).or_insert(replacement);
     }
-    text.chars().filter_map(|c| becomes.get(&c).copied().unwrap_or(Some(c))).collect()
+    text.chars().filter_map(|c| replacements.get(&c).copied().unwrap_or(Some(c))).collect()
 }
 
 /// Returns the elements with one of these `xml:id`. Only a DTD can declare other id attributes, and none is read.
 fn elements_by_id<'d>(
-    scope: &Evaluator<'d, '_>,
+    evaluator: &Evaluator<'d, '_>,
     value: &XPathValue<'d>,
 ) -> Result<Vec<XPathNode<'d>>, String> {
     let mut ids = Vec::new();
-    let mut add = |text: &str| ids.extend(text.split(WHITESPACE).map(str::to_owned));
+    let mut add_ids = |text: &str| ids.extend(text.split(WHITESPACE).map(str::to_owned));
     match value {
         XPathValue::Nodes(nodes) => {
             for node in nodes {
-                add(&node.text_within_budget(scope.node_budget)?);
+                add_ids(&node.text_within_budget(evaluator.node_budget)?);
             }
         }
-        other => add(&other.to_text(scope.node_budget)?),
+        other => add_ids(&other.to_text(evaluator.node_budget)?),
     }
     let ids: std::collections::HashSet<String> = ids.into_iter().collect();
-    let mut found = Vec::new();
-    for node in scope.document.descendants() {
-        consume_nodes(scope.node_budget, 1)?;
+    let mut elements = Vec::new();
+    for node in evaluator.document.descendants() {
+        consume_nodes(evaluator.node_budget, 1)?;
         if node.attribute((NS_XML_URI, "id")).is_some_and(|id| ids.contains(id)) {
-            found.push(XPathNode::Tree(node));
+            elements.push(XPathNode::Tree(node));
         }
     }
-    Ok(sort_and_dedup(found))
+    Ok(sort_and_dedup(elements))
 }
 
 /// Whether the nearest `xml:lang` is `language` or a sublanguage of it.
 fn matches_language(node: XPathNode<'_>, language: &str) -> bool {
-    let declared = node.owner_node().ancestors().find_map(|above| above.attribute((NS_XML_URI, "lang")));
+    let declared =
+        node.owner_node().ancestors().find_map(|ancestor| ancestor.attribute((NS_XML_URI, "lang")));
     declared.is_some_and(|declared| {
-        let head = declared.get(..language.len()).unwrap_or_default();
-        let rest = declared.get(language.len()..).unwrap_or_default();
-        head.eq_ignore_ascii_case(language) && (rest.is_empty() || rest.starts_with('-'))
+        let prefix = declared.get(..language.len()).unwrap_or_default();
+        let suffix = declared.get(language.len()..).unwrap_or_default();
+        prefix.eq_ignore_ascii_case(language) && (suffix.is_empty() || suffix.starts_with('-'))
     })
 }

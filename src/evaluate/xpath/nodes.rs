@@ -27,15 +27,15 @@ impl<'d> XPathNode<'d> {
     pub(super) fn document_order(&self) -> (u32, u8, u32) {
         match *self {
             Self::Tree(node) => (node.id().get(), 0, 0),
-            Self::Namespace(node, at) => (node.id().get(), 1, at),
-            Self::Attribute(node, at) => (node.id().get(), 2, at),
+            Self::Namespace(node, index) => (node.id().get(), 1, index),
+            Self::Attribute(node, index) => (node.id().get(), 2, index),
         }
     }
 
     /// Returns the cost of one visit: a namespace is counted from the first one of its element.
     pub(super) const fn visit_cost(&self) -> u64 {
         match *self {
-            Self::Namespace(_, at) if at != XML_NAMESPACE_INDEX => 16 + at as u64,
+            Self::Namespace(_, index) if index != XML_NAMESPACE_INDEX => 16 + index as u64,
             Self::Tree(_) | Self::Attribute(..) | Self::Namespace(..) => 1,
         }
     }
@@ -54,12 +54,11 @@ impl<'d> XPathNode<'d> {
                 Some(pi) => (None, pi.target),
                 None => (node.tag_name().namespace(), node.tag_name().name()),
             },
-            Self::Attribute(node, at) => {
-                attribute(node, at).map_or((None, ""), |attribute| (attribute.namespace(), attribute.name()))
-            }
+            Self::Attribute(node, index) => attribute(node, index)
+                .map_or((None, ""), |attribute| (attribute.namespace(), attribute.name())),
             Self::Namespace(_, XML_NAMESPACE_INDEX) => (None, "xml"),
-            Self::Namespace(node, at) => {
-                (None, namespace(node, at).and_then(|(name, _)| name).unwrap_or_default())
+            Self::Namespace(node, index) => {
+                (None, namespace(node, index).and_then(|(name, _)| name).unwrap_or_default())
             }
         }
     }
@@ -90,83 +89,84 @@ impl<'d> XPathNode<'d> {
                 Some(pi) => Cow::Borrowed(pi.value.unwrap_or_default()),
                 None => Cow::Borrowed(node.text().unwrap_or_default()),
             },
-            Self::Attribute(node, at) => {
-                Cow::Borrowed(attribute(node, at).map_or("", |attribute| attribute.value()))
+            Self::Attribute(node, index) => {
+                Cow::Borrowed(attribute(node, index).map_or("", |attribute| attribute.value()))
             }
             Self::Namespace(_, XML_NAMESPACE_INDEX) => Cow::Borrowed(NS_XML_URI),
-            Self::Namespace(node, at) => Cow::Borrowed(namespace(node, at).map_or("", |(_, uri)| uri)),
+            Self::Namespace(node, index) => Cow::Borrowed(namespace(node, index).map_or("", |(_, uri)| uri)),
         }
     }
 
     /// Like [`XPathNode::text`], but consumes fuel for the visited nodes.
-    pub(super) fn text_within_budget(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
+    pub(super) fn text_within_budget(&self, node_budget: &Cell<u64>) -> Result<Cow<'d, str>, String> {
         if let Self::Tree(node) = self
             && node.has_children()
         {
             for _ in node.descendants() {
-                consume_nodes(fuel, 1)?;
+                consume_nodes(node_budget, 1)?;
             }
         }
         let text = self.text();
-        consume_nodes(fuel, self.visit_cost() + text.len() as u64 / 64)?;
+        consume_nodes(node_budget, self.visit_cost() + text.len() as u64 / 64)?;
         Ok(text)
     }
 
-    /// Calls `each` with the nodes of `axis`, nearest first.
+    /// Calls `visit` with the nodes of `axis`, nearest first.
     pub(super) fn for_each_on_axis(
         &self,
         axis: Axis,
-        each: &mut impl FnMut(XPathNode<'d>) -> Result<(), String>,
+        visit: &mut impl FnMut(XPathNode<'d>) -> Result<(), String>,
     ) -> Result<(), String> {
         let node = self.owner_node();
         let is_tree = matches!(self, Self::Tree(_));
-        let mut all =
-            |nodes: &mut dyn Iterator<Item = Node<'d, 'd>>| nodes.map(Self::Tree).try_for_each(&mut *each);
+        let mut visit_all =
+            |nodes: &mut dyn Iterator<Item = Node<'d, 'd>>| nodes.map(Self::Tree).try_for_each(&mut *visit);
         match axis {
-            Axis::Child if is_tree => all(&mut node.children()),
-            Axis::Descendant if is_tree => all(&mut node.descendants().skip(1)),
-            Axis::DescendantOrSelf if is_tree => all(&mut node.descendants()),
-            Axis::SelfNode | Axis::DescendantOrSelf => each(*self),
-            Axis::Parent if is_tree => all(&mut node.parent().into_iter()),
-            Axis::Parent => each(Self::Tree(node)),
-            Axis::Ancestor => all(&mut node.ancestors().skip(usize::from(is_tree))),
+            Axis::Child if is_tree => visit_all(&mut node.children()),
+            Axis::Descendant if is_tree => visit_all(&mut node.descendants().skip(1)),
+            Axis::DescendantOrSelf if is_tree => visit_all(&mut node.descendants()),
+            Axis::SelfNode | Axis::DescendantOrSelf => visit(*self),
+            Axis::Parent if is_tree => visit_all(&mut node.parent().into_iter()),
+            Axis::Parent => visit(Self::Tree(node)),
+            Axis::Ancestor => visit_all(&mut node.ancestors().skip(usize::from(is_tree))),
             Axis::AncestorOrSelf => {
                 if !is_tree {
-                    each(*self)?;
+                    visit(*self)?;
                 }
-                node.ancestors().map(Self::Tree).try_for_each(each)
+                node.ancestors().map(Self::Tree).try_for_each(visit)
             }
-            Axis::FollowingSibling if is_tree => all(&mut node.next_siblings().skip(1)),
-            Axis::PrecedingSibling if is_tree => all(&mut node.prev_siblings().skip(1)),
+            Axis::FollowingSibling if is_tree => visit_all(&mut node.next_siblings().skip(1)),
+            Axis::PrecedingSibling if is_tree => visit_all(&mut node.prev_siblings().skip(1)),
             Axis::Following => {
                 if !is_tree {
-                    all(&mut node.descendants().skip(1))?;
+                    visit_all(&mut node.descendants().skip(1))?;
                 }
-                for above in node.ancestors() {
-                    for beside in above.next_siblings().skip(1) {
-                        all(&mut beside.descendants())?;
+                for ancestor in node.ancestors() {
+                    for sibling in ancestor.next_siblings().skip(1) {
+                        visit_all(&mut sibling.descendants())?;
                     }
                 }
                 Ok(())
             }
             Axis::Preceding => {
-                for above in node.ancestors() {
-                    for beside in above.prev_siblings().skip(1) {
-                        let within: Vec<_> = beside.descendants().collect();
-                        all(&mut within.into_iter().rev())?;
+                for ancestor in node.ancestors() {
+                    for sibling in ancestor.prev_siblings().skip(1) {
+                        let descendants: Vec<_> = sibling.descendants().collect();
+                        visit_all(&mut descendants.into_iter().rev())?;
                     }
                 }
                 Ok(())
             }
             Axis::Attribute if is_tree => (0..node.attributes().len() as u64)
-                .try_for_each(|at| each(Self::Attribute(node, index_u32(at)))),
+                .try_for_each(|index| visit(Self::Attribute(node, index_u32(index)))),
             Axis::Namespace if is_tree && node.is_element() => {
-                let declared = node.namespaces().enumerate().filter(|(_, space)| space.name() != Some("xml"));
-                let declared = declared.filter(|(_, space)| !space.uri().is_empty());
-                declared
-                    .map(|(at, _)| at as u64)
-                    .try_for_each(|at| each(Self::Namespace(node, index_u32(at))))?;
-                each(Self::Namespace(node, XML_NAMESPACE_INDEX))
+                let declared_namespaces =
+                    node.namespaces().enumerate().filter(|(_, space)| space.name() != Some("xml"));
+                let declared_namespaces = declared_namespaces.filter(|(_, space)| !space.uri().is_empty());
+                declared_namespaces
+                    .map(|(index, _)| index as u64)
+                    .try_for_each(|index| visit(Self::Namespace(node, index_u32(index))))?;
+                visit(Self::Namespace(node, XML_NAMESPACE_INDEX))
             }
             Axis::Child
             | Axis::Descendant
@@ -179,14 +179,14 @@ impl<'d> XPathNode<'d> {
 }
 
 /// Converts an index. A document has fewer than 2^32 nodes of any kind, since it has fewer than 2^23 bytes.
-fn index_u32(at: u64) -> u32 {
-    u32::try_from(at).unwrap_or(XML_NAMESPACE_INDEX - 1)
+fn index_u32(index: u64) -> u32 {
+    u32::try_from(index).unwrap_or(XML_NAMESPACE_INDEX - 1)
 }
 
-fn attribute<'d>(node: Node<'d, 'd>, at: u32) -> Option<roxmltree::Attribute<'d, 'd>> {
-    node.attributes().nth(at as usize)
+fn attribute<'d>(node: Node<'d, 'd>, index: u32) -> Option<roxmltree::Attribute<'d, 'd>> {
+    node.attributes().nth(index as usize)
 }
 
-fn namespace<'d>(node: Node<'d, 'd>, at: u32) -> Option<(Option<&'d str>, &'d str)> {
-    node.namespaces().nth(at as usize).map(|space| (space.name(), space.uri()))
+fn namespace<'d>(node: Node<'d, 'd>, index: u32) -> Option<(Option<&'d str>, &'d str)> {
+    node.namespaces().nth(index as usize).map(|space| (space.name(), space.uri()))
 }

@@ -17,10 +17,10 @@ pub(super) enum XPathValue<'d> {
 }
 
 impl XPathValue<'_> {
-    pub(super) fn to_text(&self, fuel: &Cell<u64>) -> Result<String, String> {
+    pub(super) fn to_text(&self, node_budget: &Cell<u64>) -> Result<String, String> {
         Ok(match self {
             Self::Nodes(nodes) => match nodes.first() {
-                Some(first) => first.text_within_budget(fuel)?.into_owned(),
+                Some(first) => first.text_within_budget(node_budget)?.into_owned(),
                 None => String::new(),
             },
             Self::Number(number) => format_number(*number),
@@ -29,9 +29,9 @@ impl XPathValue<'_> {
         })
     }
 
-    pub(super) fn to_number(&self, fuel: &Cell<u64>) -> Result<f64, String> {
+    pub(super) fn to_number(&self, node_budget: &Cell<u64>) -> Result<f64, String> {
         Ok(match self {
-            Self::Nodes(_) => parse_number(&self.to_text(fuel)?),
+            Self::Nodes(_) => parse_number(&self.to_text(node_budget)?),
             Self::Number(number) => *number,
             Self::Text(text) => parse_number(text),
             Self::Boolean(truth) => f64::from(*truth),
@@ -74,16 +74,16 @@ pub(super) fn compare(
     operator: ComparisonOperator,
     left: &XPathValue<'_>,
     right: &XPathValue<'_>,
-    fuel: &Cell<u64>,
+    node_budget: &Cell<u64>,
 ) -> Result<bool, String> {
     use XPathValue::{Boolean, Nodes};
-    let equality = matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+    let is_equality = matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     match (left, right) {
         (Boolean(_), _) | (_, Boolean(_)) => {
             Ok(compare_numbers(operator, f64::from(left.to_bool()), f64::from(right.to_bool())))
         }
-        (Nodes(left), Nodes(right)) if equality => {
-            let (left, right) = (node_texts(left, fuel)?, node_texts(right, fuel)?);
+        (Nodes(left), Nodes(right)) if is_equality => {
+            let (left, right) = (node_texts(left, node_budget)?, node_texts(right, node_budget)?);
             Ok(match operator {
                 ComparisonOperator::Equal => !left.is_disjoint(&right),
                 // Two different texts exist, unless both sides consist of one and the same text.
@@ -91,21 +91,21 @@ pub(super) fn compare(
             })
         }
         (Nodes(left), Nodes(right)) => {
-            let (left, right) = (node_numbers(left, fuel)?, node_numbers(right, fuel)?);
+            let (left, right) = (node_numbers(left, node_budget)?, node_numbers(right, node_budget)?);
             let min = |all: &[f64]| all.iter().copied().reduce(f64::min);
             let max = |all: &[f64]| all.iter().copied().reduce(f64::max);
-            let ends = match operator {
+            let extremes = match operator {
                 ComparisonOperator::Less | ComparisonOperator::LessOrEqual => min(&left).zip(max(&right)),
                 _ => max(&left).zip(min(&right)),
             };
-            Ok(ends.is_some_and(|(left, right)| compare_numbers(operator, left, right)))
+            Ok(extremes.is_some_and(|(left, right)| compare_numbers(operator, left, right)))
         }
-        (Nodes(nodes), other) => any_node_matches(nodes, other, operator, fuel),
-        (other, Nodes(nodes)) => any_node_matches(nodes, other, swap_sides(operator), fuel),
-        (XPathValue::Text(left), XPathValue::Text(right)) if equality => {
+        (Nodes(nodes), other) => any_node_matches(nodes, other, operator, node_budget),
+        (other, Nodes(nodes)) => any_node_matches(nodes, other, swap_sides(operator), node_budget),
+        (XPathValue::Text(left), XPathValue::Text(right)) if is_equality => {
             Ok((left == right) == (operator == ComparisonOperator::Equal))
         }
-        _ => Ok(compare_numbers(operator, left.to_number(fuel)?, right.to_number(fuel)?)),
+        _ => Ok(compare_numbers(operator, left.to_number(node_budget)?, right.to_number(node_budget)?)),
     }
 }
 
@@ -113,17 +113,17 @@ fn any_node_matches(
     nodes: &[XPathNode<'_>],
     other: &XPathValue<'_>,
     operator: ComparisonOperator,
-    fuel: &Cell<u64>,
+    node_budget: &Cell<u64>,
 ) -> Result<bool, String> {
-    let as_text =
+    let text_operand =
         matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
     for node in nodes {
-        let text = node.text_within_budget(fuel)?;
-        let fits = match as_text {
+        let text = node.text_within_budget(node_budget)?;
+        let fits = match text_operand {
             Some(XPathValue::Text(expected)) => {
                 (text == *expected) == (operator == ComparisonOperator::Equal)
             }
-            _ => compare_numbers(operator, parse_number(&text), other.to_number(fuel)?),
+            _ => compare_numbers(operator, parse_number(&text), other.to_number(node_budget)?),
         };
         if fits {
             return Ok(true);
@@ -155,12 +155,13 @@ fn compare_numbers(operator: ComparisonOperator, left: f64, right: f64) -> bool 
     }
 }
 
-fn node_texts(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<HashSet<String>, String> {
-    nodes.iter().map(|node| node.text_within_budget(fuel).map(std::borrow::Cow::into_owned)).collect()
+fn node_texts(nodes: &[XPathNode<'_>], node_budget: &Cell<u64>) -> Result<HashSet<String>, String> {
+    nodes.iter().map(|node| node.text_within_budget(node_budget).map(std::borrow::Cow::into_owned)).collect()
 }
 
 /// Returns the values of nodes that are numbers.
-fn node_numbers(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<Vec<f64>, String> {
-    let numbers = nodes.iter().map(|node| node.text_within_budget(fuel).map(|text| parse_number(&text)));
+fn node_numbers(nodes: &[XPathNode<'_>], node_budget: &Cell<u64>) -> Result<Vec<f64>, String> {
+    let numbers =
+        nodes.iter().map(|node| node.text_within_budget(node_budget).map(|text| parse_number(&text)));
     numbers.filter(|number| number.as_ref().map_or(true, |number| !number.is_nan())).collect()
 }

@@ -35,12 +35,12 @@ impl ReadLimitStream<TcpStream> {
 }
 
 impl<S> ReadLimitStream<S> {
-    /// Wraps `inner`; with `greeted`, reads start with a synthetic greeting, since the real one was read before TLS.
-    pub(super) fn new(inner: S, address: SocketAddr, greeted: bool) -> Self {
+    /// Wraps `inner`; with `repeat_greeting`, reads start with a synthetic greeting, since the real one was read before TLS.
+    pub(super) fn new(inner: S, address: SocketAddr, repeat_greeting: bool) -> Self {
         Self {
             inner,
             peer_address: address,
-            pending_greeting: if greeted { SYNTHETIC_GREETING } else { b"" },
+            pending_greeting: if repeat_greeting { SYNTHETIC_GREETING } else { b"" },
             remaining_bytes: MAX_READ_BYTES,
         }
     }
@@ -62,9 +62,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for ReadLimitStream<S> {
         if self.remaining_bytes == 0 {
             return Poll::Ready(Err(io::Error::other("the mail server sent too much data")));
         }
-        let before = buffer.filled().len();
+        let filled_before = buffer.filled().len();
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.remaining_bytes = self.remaining_bytes.saturating_sub(buffer.filled().len() - before);
+        self.remaining_bytes = self.remaining_bytes.saturating_sub(buffer.filled().len() - filled_before);
         outcome
     }
 }

@@ -74,10 +74,10 @@ impl MailChannel {
         let email = email::build_email(message, &self.settings.sender)?;
         let deadline = Deadline::within(self.settings.attempt_timeout);
         let stream = self.connect_encrypted(deadline).await?;
-        let late = |_| {
+        let timed_out = |_| {
             SendError::transient(format!("timed out after {} s", self.settings.attempt_timeout.as_secs()))
         };
-        tokio::time::timeout_at(deadline.at, self.submit(stream, &email)).await.map_err(late)?
+        tokio::time::timeout_at(deadline.at, self.submit(stream, &email)).await.map_err(timed_out)?
     }
 
     async fn submit(
@@ -85,31 +85,34 @@ impl MailChannel {
         stream: Box<dyn AsyncTokioStream>,
         email: &lettre::Message,
     ) -> Result<(), SendError> {
-        let hello = ClientId::Domain(self.settings.ehlo_name.clone());
+        let ehlo_name = ClientId::Domain(self.settings.ehlo_name.clone());
         // Errors before the message are about the server, not about this message.
-        let before = |error: SmtpError| SendError::transient(describe_error(&error));
-        let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await.map_err(before)?;
+        let server_error = |error: SmtpError| SendError::transient(describe_error(&error));
+        let mut smtp =
+            AsyncSmtpConnection::connect_with_transport(stream, &ehlo_name).await.map_err(server_error)?;
         if !self.settings.username.is_empty() {
-            let login = Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
-            server.auth(&[Mechanism::Plain, Mechanism::Login], &login).await.map_err(|error| {
+            let credentials =
+                Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
+            smtp.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await.map_err(|error| {
                 SendError::transient(describe_error(&error)).redact_and_truncate(&self.settings.password.0)
             })?;
         }
-        let sent = server.send(email.envelope(), &email.formatted()).await;
-        sent.map_err(|error| SendError { is_retryable: !error.is_permanent(), ..before(error) })?;
+        let sent = smtp.send(email.envelope(), &email.formatted()).await;
+        sent.map_err(|error| SendError { is_retryable: !error.is_permanent(), ..server_error(error) })?;
         // The message was accepted: an error while closing the session does not matter.
-        let _ = tokio::time::timeout(Duration::from_secs(1), server.quit()).await;
+        let _ = tokio::time::timeout(Duration::from_secs(1), smtp.quit()).await;
         Ok(())
     }
 
     async fn connect_encrypted(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
         let MailSettings { encryption: tls, port, .. } = self.settings;
-        let implicit = tls == MailEncryption::ImplicitTls || tls == MailEncryption::Auto && port == 465;
+        let is_implicit_tls =
+            tls == MailEncryption::ImplicitTls || tls == MailEncryption::Auto && port == 465;
         let mut tcp = self.connect_tcp(deadline).await?;
         if tls == MailEncryption::Unencrypted {
             return Ok(Box::new(ReadLimitStream::from_tcp(tcp)?));
         }
-        if !implicit {
+        if !is_implicit_tls {
             match starttls::request_tls(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
                 Ok(()) => {}
                 Err(StartTlsError::NotOffered) if tls == MailEncryption::Auto => {
@@ -128,12 +131,12 @@ impl MailChannel {
         let mut trace = ConnectionTrace::default();
         let stream = self.net.tls_handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
         // After STARTTLS the server does not greet again, but lettre expects a greeting.
-        Ok(Box::new(ReadLimitStream::new(stream, address, !implicit)))
+        Ok(Box::new(ReadLimitStream::new(stream, address, !is_implicit_tls)))
     }
 
     async fn connect_tcp(&self, deadline: Deadline) -> Result<TcpStream, SendError> {
-        let to = Endpoint::new(&self.settings.host, self.settings.port);
-        Ok(self.net.connect(&to, deadline, &mut ConnectionTrace::default()).await?)
+        let endpoint = Endpoint::new(&self.settings.host, self.settings.port);
+        Ok(self.net.connect(&endpoint, deadline, &mut ConnectionTrace::default()).await?)
     }
 }
 

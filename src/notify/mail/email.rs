@@ -13,28 +13,28 @@ use crate::notify::send_error::SendError;
 /// Builds the email for `message`, sent by `from`. The same message has the same `Message-ID` at each attempt; the
 /// messages of one episode form one thread.
 pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Letter, SendError> {
-    let invalid =
+    let permanent_error =
         |what: &str, error: &dyn std::fmt::Display| SendError::permanent(format!("{what}: {error}"));
     let from: Mailbox =
         from.parse().map_err(|error| SendError::transient(format!("`mail.from`: {error}")))?;
-    let to: Address = message
+    let recipient_address: Address = message
         .recipient
         .address
         .trim()
         .parse()
-        .map_err(|error| invalid("the address is not a valid mail address", &error))?;
+        .map_err(|error| permanent_error("the address is not a valid mail address", &error))?;
     let domain = from.email.domain().to_owned();
-    let id = |name: &str| format!("<{}@{domain}>", to_header_token(name));
-    let at = u64::try_from(message.content.occurred_at.as_micros()).unwrap_or_default();
+    let message_id = |name: &str| format!("<{}@{domain}>", to_header_token(name));
+    let sent_at_micros = u64::try_from(message.content.occurred_at.as_micros()).unwrap_or_default();
     let mut builder = Letter::builder()
         .from(from)
-        .to(Mailbox::new(None, to))
+        .to(Mailbox::new(None, recipient_address))
         .subject(to_single_line(&message.subject))
-        .message_id(Some(id(&message.idempotency_key)))
-        .date(SystemTime::UNIX_EPOCH + Duration::from_micros(at));
+        .message_id(Some(message_id(&message.idempotency_key)))
+        .date(SystemTime::UNIX_EPOCH + Duration::from_micros(sent_at_micros));
     if let Some(episode) = message.content.episode_id {
-        let thread = id(&format!("episode-{episode}"));
-        builder = builder.in_reply_to(thread.clone()).references(thread);
+        let thread_id = message_id(&format!("episode-{episode}"));
+        builder = builder.in_reply_to(thread_id.clone()).references(thread_id);
     }
     // RFC 3834: prevents automatic replies such as absence notes.
     builder = builder.raw_header(HeaderValue::new(
@@ -56,16 +56,17 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
                 .multipart(with_attachments(MultiPart::mixed().multipart(alternatives), &message.attachments))
         }
     };
-    email.map_err(|error| invalid("the mail cannot be built", &error))
+    email.map_err(|error| permanent_error("the mail cannot be built", &error))
 }
 
 fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
     for file in files {
         let Some(content) = &file.content else { continue };
-        let kind =
+        let content_type =
             ContentType::parse(&file.media_type).or_else(|_| ContentType::parse("application/octet-stream"));
-        let Ok(kind) = kind else { continue };
-        parts = parts.singlepart(Attachment::new(to_header_token(&file.name)).body(content.to_vec(), kind));
+        let Ok(content_type) = content_type else { continue };
+        parts = parts
+            .singlepart(Attachment::new(to_header_token(&file.name)).body(content.to_vec(), content_type));
     }
     parts
 }

@@ -22,11 +22,11 @@ pub(super) fn encode_tagged(tag: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes an integer in the fewest bytes that hold its sign.
-pub(super) fn encode_integer(number: i64) -> Vec<u8> {
-    let bytes = number.to_be_bytes();
-    let spare = |pair: &[u8]| matches!((pair[0], pair[1] & 0x80), (0, 0) | (0xff, 0x80));
-    let skip = bytes.windows(2).take_while(|pair| spare(pair)).count();
-    encode_tagged(INTEGER_TAG, &bytes[skip..])
+pub(super) fn encode_integer(value: i64) -> Vec<u8> {
+    let bytes = value.to_be_bytes();
+    let is_redundant = |pair: &[u8]| matches!((pair[0], pair[1] & 0x80), (0, 0) | (0xff, 0x80));
+    let redundant_bytes = bytes.windows(2).take_while(|pair| is_redundant(pair)).count();
+    encode_tagged(INTEGER_TAG, &bytes[redundant_bytes..])
 }
 
 /// Encodes the content of an unsigned number, such as `TimeTicks`.
@@ -47,10 +47,10 @@ pub(super) fn encode_oid(arcs: &[u32]) -> Vec<u8> {
     };
     let mut content = Vec::new();
     for arc in std::iter::once(&first).chain(rest) {
-        let digits = (32 - arc.leading_zeros()).div_ceil(7).max(1);
-        for digit in (0..digits).rev() {
-            let more = if digit > 0 { 0x80 } else { 0 };
-            content.push(more | u8::try_from((arc >> (7 * digit)) & 0x7f).unwrap_or_default());
+        let base128_digits = (32 - arc.leading_zeros()).div_ceil(7).max(1);
+        for digit in (0..base128_digits).rev() {
+            let continuation_bit = if digit > 0 { 0x80 } else { 0 };
+            content.push(continuation_bit | u8::try_from((arc >> (7 * digit)) & 0x7f).unwrap_or_default());
         }
     }
     encode_tagged(OID_TAG, &content)
@@ -62,8 +62,8 @@ pub(super) fn encode_sequence(parts: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Encodes a sequence under a context-specific tag.
-pub(super) fn encode_context_tagged(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
-    encode_tagged(CONTEXT_TAG_BITS | number, &parts.concat())
+pub(super) fn encode_context_tagged(tag_number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
+    encode_tagged(CONTEXT_TAG_BITS | tag_number, &parts.concat())
 }
 
 #[cfg(test)]

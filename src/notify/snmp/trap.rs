@@ -46,24 +46,24 @@ impl TrapChannel {
         &self,
         message: &OutgoingMessage,
         now: Timestamp,
-        within: Duration,
+        timeout: Duration,
     ) -> Result<(), SendError> {
-        let deadline = Deadline::within(within);
+        let deadline = Deadline::within(timeout);
         let (host, port) = parse_host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
         let mut trace = ConnectionTrace::default();
         let net = self.net.with_egress_scope(message.egress_scope);
-        let found = net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
-        let allowed = net.allowed_addresses(&found, Some(port), &mut trace)?;
+        let resolved_addresses = net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
+        let allowed = net.allowed_addresses(&resolved_addresses, Some(port), &mut trace)?;
         let address = allowed.first().ok_or_else(|| SendError::transient("the host name has no address"))?;
-        let to = SocketAddr::new(*address, port);
-        let socket = net.open_udp_socket(to)?;
+        let receiver_address = SocketAddr::new(*address, port);
+        let socket = net.open_udp_socket(receiver_address)?;
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
-        let ticks =
+        let uptime_ticks =
             i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
-        let packet = build_trap_packet(message, &self.enterprise_oid, ticks, source);
-        let sent = deadline.enforce(Phase::Send, socket.send(&packet)).await?;
-        sent.map(drop).map_err(|error| SendError::transient(format!("{to}: {error}")))
+        let packet = build_trap_packet(message, &self.enterprise_oid, uptime_ticks, source);
+        let send_result = deadline.enforce(Phase::Send, socket.send(&packet)).await?;
+        send_result.map(drop).map_err(|error| SendError::transient(format!("{receiver_address}: {error}")))
     }
 }
 
@@ -73,33 +73,45 @@ fn parse_host_and_port(text: &str) -> Option<(&str, u16)> {
     Some((found.host, found.port.unwrap_or(DEFAULT_TRAP_PORT)))
 }
 
-fn build_trap_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, source: IpAddr) -> Vec<u8> {
+fn build_trap_packet(
+    message: &OutgoingMessage,
+    enterprise_oid: &[u32],
+    uptime_ticks: i64,
+    source_address: IpAddr,
+) -> Vec<u8> {
     let recipient = &message.recipient;
     let community = [message.credential.0.as_str(), recipient.username.as_str(), DEFAULT_COMMUNITY];
     let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(DEFAULT_COMMUNITY);
     let kind = message.content.kind;
-    let specific = NotificationKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
-    let specific = u32::try_from(specific).unwrap_or_default();
-    let ticks = encode_tagged(TIME_TICKS_TAG, &ber::encode_unsigned_content(ticks));
+    let specific_trap =
+        NotificationKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
+    let specific_trap = u32::try_from(specific_trap).unwrap_or_default();
+    let uptime_ticks = encode_tagged(TIME_TICKS_TAG, &ber::encode_unsigned_content(uptime_ticks));
     let (version, pdu) = if recipient.method == NotificationMethod::SnmpV1 {
         // Version 1 supports IPv4 agent addresses only.
-        let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };
+        let agent_address = if let IpAddr::V4(agent_address) = source_address {
+            agent_address
+        } else {
+            Ipv4Addr::UNSPECIFIED
+        };
         let parts = [
-            encode_oid(enterprise),
-            encode_tagged(IP_ADDRESS_TAG, &own.octets()),
+            encode_oid(enterprise_oid),
+            encode_tagged(IP_ADDRESS_TAG, &agent_address.octets()),
             encode_integer(ENTERPRISE_SPECIFIC),
-            encode_integer(specific.into()),
-            ticks,
-            encode_sequence(&message_varbinds(message, enterprise)),
+            encode_integer(specific_trap.into()),
+            uptime_ticks,
+            encode_sequence(&message_varbinds(message, enterprise_oid)),
         ];
         (0, encode_context_tagged(4, &parts))
     } else {
-        let trap: Vec<u32> = [enterprise, &[0, specific]].concat();
-        let mut bound =
-            vec![encode_varbind(SYS_UP_TIME_OID, ticks), encode_varbind(SNMP_TRAP_OID, encode_oid(&trap))];
-        bound.extend(message_varbinds(message, enterprise));
+        let trap_oid: Vec<u32> = [enterprise_oid, &[0, specific_trap]].concat();
+        let mut bindings = vec![
+            encode_varbind(SYS_UP_TIME_OID, uptime_ticks),
+            encode_varbind(SNMP_TRAP_OID, encode_oid(&trap_oid)),
+        ];
+        bindings.extend(message_varbinds(message, enterprise_oid));
         // The request id, which no reply refers to.
-        let request = i64::from(
+        let request_id = i64::from(
             message.idempotency_key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte))
                 >> 1,
         );
@@ -107,18 +119,23 @@ fn build_trap_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, 
             1,
             encode_context_tagged(
                 7,
-                &[encode_integer(request), encode_integer(0), encode_integer(0), encode_sequence(&bound)],
+                &[
+                    encode_integer(request_id),
+                    encode_integer(0),
+                    encode_integer(0),
+                    encode_sequence(&bindings),
+                ],
             ),
         )
     };
     encode_sequence(&[encode_integer(version), encode_octets(community.as_bytes()), pdu])
 }
 
-fn encode_varbind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
-    encode_sequence(&[encode_oid(name), value])
+fn encode_varbind(oid: &[u32], value: Vec<u8>) -> Vec<u8> {
+    encode_sequence(&[encode_oid(oid), value])
 }
 
-fn message_varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
+fn message_varbinds(message: &OutgoingMessage, enterprise_oid: &[u32]) -> Vec<Vec<u8>> {
     let content = &message.content;
     let values = [
         encode_octets(truncate(&message.subject)),
@@ -133,8 +150,8 @@ fn message_varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8
         encode_octets(truncate(&content.target)),
         encode_octets(truncate(&message.idempotency_key)),
     ];
-    let number = |at: usize| u32::try_from(at + 1).unwrap_or_default();
-    let object = |(at, value)| encode_varbind(&[enterprise, &[1, number(at)]].concat(), value);
+    let object_number = |at: usize| u32::try_from(at + 1).unwrap_or_default();
+    let object = |(at, value)| encode_varbind(&[enterprise_oid, &[1, object_number(at)]].concat(), value);
     values.into_iter().enumerate().map(object).collect()
 }
 
@@ -147,6 +164,6 @@ fn truncate(text: &str) -> &[u8] {
 #[must_use]
 pub fn parse_object_identifier(text: &str) -> Option<Vec<u32>> {
     let arcs: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
-    let fits = arcs.len() >= 2 && arcs.len() <= 100 && arcs[0] <= 2 && (arcs[0] == 2 || arcs[1] < 40);
-    fits.then_some(arcs)
+    let is_valid = arcs.len() >= 2 && arcs.len() <= 100 && arcs[0] <= 2 && (arcs[0] == 2 || arcs[1] < 40);
+    is_valid.then_some(arcs)
 }

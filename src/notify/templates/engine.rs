@@ -59,11 +59,11 @@ pub(super) fn render_template(
     environment.set_syntax(syntax.map_err(|error| describe_error(&error))?);
     let template =
         environment.template_from_named_str("template", source).map_err(|error| describe_error(&error))?;
-    let mut out = BoundedWriter::default();
+    let mut output = BoundedWriter::default();
     template
-        .render_captured_to(Value::from(Serde(values)), &mut out)
+        .render_captured_to(Value::from(Serde(values)), &mut output)
         .map_err(|error| describe_error(&error))?;
-    let text = String::from_utf8(out.bytes).map_err(|_| "its output is not valid UTF-8".to_owned())?;
+    let text = String::from_utf8(output.bytes).map_err(|_| "its output is not valid UTF-8".to_owned())?;
     match format {
         OutputFormat::SingleLine => Ok(to_single_line(&text)),
         OutputFormat::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
@@ -106,12 +106,12 @@ fn new_environment(format: OutputFormat) -> Environment<'static> {
     environment
 }
 
-fn join_filter(list: Value, between: Option<String>) -> Result<String, Error> {
-    let between = between.unwrap_or_default();
+fn join_filter(list: Value, separator: Option<String>) -> Result<String, Error> {
+    let separator = separator.unwrap_or_default();
     let mut joined = String::new();
-    for (number, item) in list.try_iter()?.enumerate() {
-        if number > 0 {
-            joined.push_str(&between);
+    for (index, item) in list.try_iter()?.enumerate() {
+        if index > 0 {
+            joined.push_str(&separator);
         }
         joined.push_str(&item.to_string());
         if joined.len() > MAX_JOINED_BYTES {

@@ -22,38 +22,39 @@ impl MessageRenderer {
         template: Option<&MessageTemplate>,
     ) -> Result<RenderedMessage, TemplateError> {
         let variables = TemplateVariables::from_content(content);
-        let none = MessageTemplate::default();
-        let own = template.unwrap_or(&none);
-        let is_body = method == NotificationMethod::JsonPost
-            && own.method == Some(NotificationMethod::JsonPost)
-            && !own.text.is_empty();
-        let own_text = if is_body { "" } else { own.text.as_str() };
+        let empty_template = MessageTemplate::default();
+        let account_template = template.unwrap_or(&empty_template);
+        let text_is_json_body = method == NotificationMethod::JsonPost
+            && account_template.method == Some(NotificationMethod::JsonPost)
+            && !account_template.text.is_empty();
+        let account_text = if text_is_json_body { "" } else { account_template.text.as_str() };
         let subject = render_part(
             "subject",
             OutputFormat::SingleLine,
-            non_empty_or(&own.subject, built_in::subject_template(content.kind)),
+            non_empty_or(&account_template.subject, built_in::subject_template(content.kind)),
             &variables,
         )?;
         let text = render_part(
             "text",
             OutputFormat::Text,
-            non_empty_or(own_text, built_in::text_template(method)),
+            non_empty_or(account_text, built_in::text_template(method)),
             &variables,
         )?;
         let html = match method {
-            NotificationMethod::MailHtml if own.html.is_empty() && !own_text.is_empty() => {
+            NotificationMethod::MailHtml if account_template.html.is_empty() && !account_text.is_empty() => {
                 Some(engine::text_to_html(&text))
             }
             NotificationMethod::MailHtml => Some(render_part(
                 "html",
                 OutputFormat::Html,
-                non_empty_or(&own.html, built_in::HTML_TEMPLATE),
+                non_empty_or(&account_template.html, built_in::HTML_TEMPLATE),
                 &variables,
             )?),
             _ => None,
         };
-        let body =
-            is_body.then(|| render_part("text", OutputFormat::Json, &own.text, &variables)).transpose()?;
+        let body = text_is_json_body
+            .then(|| render_part("text", OutputFormat::Json, &account_template.text, &variables))
+            .transpose()?;
         Ok(RenderedMessage { subject, text, html, json_body: body })
     }
 
@@ -66,7 +67,7 @@ impl MessageRenderer {
         );
         let kinds = NotificationKind::ALL.iter().map(|(kind, ..)| *kind);
         let mut errors = Vec::new();
-        for kind in kinds.filter(|kind| template.kind.is_none_or(|only| only == *kind)) {
+        for kind in kinds.filter(|kind| template.kind.is_none_or(|template_kind| template_kind == *kind)) {
             for method in &methods {
                 if let Err(error) = self.render(&example::example_content(kind), *method, Some(template))
                     && !errors.contains(&error)
@@ -85,8 +86,8 @@ impl MessageRenderer {
     }
 }
 
-pub(super) fn non_empty_or<'a>(own: &'a str, built_in: &'a str) -> &'a str {
-    if own.is_empty() { built_in } else { own }
+pub(super) fn non_empty_or<'a>(account_source: &'a str, built_in: &'a str) -> &'a str {
+    if account_source.is_empty() { built_in } else { account_source }
 }
 
 pub(super) fn render_part(

@@ -14,29 +14,29 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
     if source.len() > MAX_TEMPLATE_BYTES {
         return Err(format!("it has more than {MAX_TEMPLATE_BYTES} bytes"));
     }
-    let mut at = 0;
+    let mut position = 0;
     let mut concatenations = 0;
-    while let Some(found) = source[at..].find('{').map(|found| at + found) {
-        let refuse = |reason: String| {
-            let line = source[..found].matches('\n').count() + 1;
+    while let Some(brace_at) = source[position..].find('{').map(|brace_at| position + brace_at) {
+        let error_at_line = |reason: String| {
+            let line = source[..brace_at].matches('\n').count() + 1;
             Err(format!("line {line}: {reason}"))
         };
-        let rest = &source[found..];
-        at = if rest.starts_with("{#") {
+        let rest = &source[brace_at..];
+        position = if rest.starts_with("{#") {
             match rest.find("#}") {
-                Some(end) => found + end + 2,
-                None => return refuse("a comment does not end".to_owned()),
+                Some(end) => brace_at + end + 2,
+                None => return error_at_line("a comment does not end".to_owned()),
             }
         } else if rest.starts_with("{{") || rest.starts_with("{%") {
             match tag_length(rest, &mut concatenations) {
-                Ok(length) => found + length,
-                Err(reason) => return refuse(reason),
+                Ok(length) => brace_at + length,
+                Err(reason) => return error_at_line(reason),
             }
         } else {
-            found + 1
+            brace_at + 1
         };
         if concatenations > MAX_CONCATENATIONS {
-            return refuse(format!("more than {MAX_CONCATENATIONS} concatenations with `~`"));
+            return error_at_line(format!("more than {MAX_CONCATENATIONS} concatenations with `~`"));
         }
     }
     Ok(())
@@ -45,23 +45,23 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
 /// Returns the length in bytes of the tag that `text` begins with.
 fn tag_length(text: &str, concatenations: &mut usize) -> Result<usize, String> {
     let is_statement = text.starts_with("{%");
-    let end = if is_statement { "%}" } else { "}}" };
+    let closing_delimiter = if is_statement { "%}" } else { "}}" };
     let mut quote: Option<char> = None;
-    let mut escaped = false;
-    let inside = |(at, character): (usize, char)| (at + 2, character);
+    let mut is_escaped = false;
+    let after_delimiter = |(index, character): (usize, char)| (index + 2, character);
     let mut length = None;
-    for (at, character) in text[2..].char_indices().map(inside) {
-        if let Some(open) = quote {
-            (quote, escaped) = match character {
-                _ if escaped => (quote, false),
+    for (index, character) in text[2..].char_indices().map(after_delimiter) {
+        if let Some(opening_quote) = quote {
+            (quote, is_escaped) = match character {
+                _ if is_escaped => (quote, false),
                 '\\' => (quote, true),
-                other if other == open => (None, false),
+                other if other == opening_quote => (None, false),
                 _ => (quote, false),
             };
             continue;
         }
-        if text[at..].starts_with(end) {
-            length = Some(at + 2);
+        if text[index..].starts_with(closing_delimiter) {
+            length = Some(index + 2);
             break;
         }
         match character {
@@ -72,7 +72,7 @@ fn tag_length(text: &str, concatenations: &mut usize) -> Result<usize, String> {
             _ => {}
         }
     }
-    let length = length.ok_or_else(|| format!("`{}` is not closed by `{end}`", &text[..2]))?;
+    let length = length.ok_or_else(|| format!("`{}` is not closed by `{closing_delimiter}`", &text[..2]))?;
     if is_statement {
         let mut tokens = text[2..length - 2].trim_start_matches('-').split_whitespace();
         let keyword = tokens.next().unwrap_or_default().trim_end_matches('-');

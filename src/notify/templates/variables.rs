@@ -58,23 +58,23 @@ impl TemplateVariables {
 }
 
 /// Replaces control characters that a terminal or mail program would interpret, and truncates long texts and lists.
-fn sanitize_and_truncate(value: &mut Value, max: usize) {
+fn sanitize_and_truncate(value: &mut Value, max_chars: usize) {
     match value {
         Value::String(text) => {
-            let safe = |c: char| {
+            let replace_control = |c: char| {
                 if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
             };
-            *text = text.chars().take(max).map(safe).collect();
+            *text = text.chars().take(max_chars).map(replace_control).collect();
         }
         Value::Array(items) => {
             items.truncate(MAX_LIST_ITEMS);
             for item in items {
-                sanitize_and_truncate(item, max);
+                sanitize_and_truncate(item, max_chars);
             }
         }
         Value::Object(fields) => {
             for field in fields.values_mut().take(MAX_LIST_ITEMS) {
-                sanitize_and_truncate(field, max);
+                sanitize_and_truncate(field, max_chars);
             }
         }
         _ => {}
@@ -84,12 +84,12 @@ fn sanitize_and_truncate(value: &mut Value, max: usize) {
 fn phases_value(phases: &[(String, u64)]) -> Value {
     let total: u64 = phases.iter().map(|(_, micros)| micros).sum::<u64>().max(1);
     let phase = |(name, micros): &(String, u64)| {
-        let share = |whole: u64| micros.saturating_mul(whole).div_ceil(total).min(whole);
+        let scaled_to = |whole: u64| micros.saturating_mul(whole).div_ceil(total).min(whole);
         json!({
             "name": name.replace('_', " "),
             "time": format_micros(*micros),
-            "percent": share(100),
-            "bar": "#".repeat(usize::try_from(share(BAR_WIDTH_CHARS)).unwrap_or_default()),
+            "percent": scaled_to(100),
+            "bar": "#".repeat(usize::try_from(scaled_to(BAR_WIDTH_CHARS)).unwrap_or_default()),
         })
     };
     phases.iter().map(phase).collect()

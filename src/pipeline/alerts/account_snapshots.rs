@@ -25,10 +25,10 @@ struct VersionedAccount {
 }
 
 impl AccountSnapshots {
-    pub(super) fn new(accounts: Arc<AccountCache>) -> Self {
-        let generation = accounts.generation();
+    pub(super) fn new(account_cache: Arc<AccountCache>) -> Self {
+        let generation = account_cache.generation();
         Self {
-            account_cache: accounts,
+            account_cache,
             snapshots: HashMap::new(),
             unreadable_accounts: HashSet::new(),
             cache_generation: generation,
@@ -39,34 +39,34 @@ impl AccountSnapshots {
     /// Reloads what changed; does nothing when nothing changed.
     pub(super) async fn refresh(&mut self) {
         let generation = self.account_cache.generation();
-        let mut customers: Vec<CustomerId> = self.unreadable_accounts.iter().copied().collect();
+        let mut customer_ids: Vec<CustomerId> = self.unreadable_accounts.iter().copied().collect();
         if generation != self.cache_generation {
-            customers.extend(self.snapshots.keys());
+            customer_ids.extend(self.snapshots.keys());
         }
-        let mut all = true;
-        for customer in customers {
-            all &= self.reload(customer).await;
+        let mut all_loaded = true;
+        for customer in customer_ids {
+            all_loaded &= self.reload(customer).await;
         }
-        if all {
+        if all_loaded {
             self.cache_generation = generation;
         }
     }
 
-    /// Loads `customer`, now or as soon as it can be read.
-    pub(super) async fn ensure_loaded(&mut self, customer: CustomerId) {
-        if !self.snapshots.contains_key(&customer) {
-            self.reload(customer).await;
+    /// Loads `customer_id`, now or as soon as it can be read.
+    pub(super) async fn ensure_loaded(&mut self, customer_id: CustomerId) {
+        if !self.snapshots.contains_key(&customer_id) {
+            self.reload(customer_id).await;
         }
     }
 
-    /// Returns the facts of `customer` and their version.
-    pub(super) fn get(&self, customer: CustomerId) -> Option<(&AccountSnapshot, u64)> {
-        self.snapshots.get(&customer).map(|known| (known.account.as_ref(), known.version))
+    /// Returns the facts of `customer_id` and their version.
+    pub(super) fn get(&self, customer_id: CustomerId) -> Option<(&AccountSnapshot, u64)> {
+        self.snapshots.get(&customer_id).map(|snapshot| (snapshot.account.as_ref(), snapshot.version))
     }
 
     async fn reload(&mut self, customer: CustomerId) -> bool {
-        let facts = match self.account_cache.account(customer).await {
-            Ok(facts) => facts,
+        let account = match self.account_cache.account(customer).await {
+            Ok(account) => account,
             Err(error) => {
                 tracing::warn!(customer_id = %customer, error = %error, "failed to read an account; alerts use its earlier data");
                 if !self.snapshots.contains_key(&customer) {
@@ -76,9 +76,9 @@ impl AccountSnapshots {
             }
         };
         self.unreadable_accounts.remove(&customer);
-        if self.snapshots.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.account, &facts)) {
+        if self.snapshots.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.account, &account)) {
             self.last_version += 1;
-            self.snapshots.insert(customer, VersionedAccount { account: facts, version: self.last_version });
+            self.snapshots.insert(customer, VersionedAccount { account, version: self.last_version });
         }
         true
     }

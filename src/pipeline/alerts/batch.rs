@@ -71,16 +71,16 @@ pub(super) struct UnrenderedNotification {
 }
 
 impl AlertEngine {
-    /// Processes `results` and `commands`. Timers run only when `time_passes`, in a batch after which nothing is queued:
+    /// Processes `results` and `commands`. Timers run only when `runs_timers`, in a batch after which nothing is queued:
     /// late results all count before runs are closed.
     pub(in crate::pipeline) async fn process_batch(
         &mut self,
         results: &mut [CheckResult],
         commands: Vec<IngestCommand>,
-        time_passes: bool,
+        runs_timers: bool,
     ) -> BatchOutcome {
         let mut batch = BatchContext { now: self.dependencies.clock.now(), ..BatchContext::default() };
-        if time_passes {
+        if runs_timers {
             self.locations.refresh(batch.now);
         }
         self.account_snapshots.refresh().await;
@@ -90,34 +90,31 @@ impl AlertEngine {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
                     self.apply_monitor_changes(upserts, removed, &mut batch).await;
                 }
-                IngestCommand::VerificationDone { monitor_id: monitor, planned_at, verification: answer } => {
-                    verifications.push((monitor, planned_at, answer));
+                IngestCommand::VerificationDone { monitor_id, planned_at, verification } => {
+                    verifications.push((monitor_id, planned_at, verification));
                 }
-                IngestCommand::TracerouteDone {
-                    result_key: result,
-                    output_file: file,
-                    notifications: messages,
-                } => {
+                IngestCommand::TracerouteDone { result_key: result, output_file: file, notifications } => {
                     batch.checks_to_release.push(result.check_id);
                     batch
                         .alert_changes
                         .added_captures
                         .extend(file.map(|file| AddedCapture { result_key: result, capture: file }));
                     let now = batch.now;
-                    let due = messages.into_iter().map(move |mut message| {
+                    let due_notifications = notifications.into_iter().map(move |mut notification| {
                         // Due after the alert that waited for it, which is due once this is stored.
-                        (message.created_at, message.not_before) = (now, now + TRACEROUTE_NOTIFICATION_DELAY);
-                        message
+                        (notification.created_at, notification.not_before) =
+                            (now, now + TRACEROUTE_NOTIFICATION_DELAY);
+                        notification
                     });
-                    batch.alert_changes.notifications.extend(due);
+                    batch.alert_changes.notifications.extend(due_notifications);
                 }
-                IngestCommand::AcknowledgeEpisode { monitor_id: monitor, episode_id: episode } => {
+                IngestCommand::AcknowledgeEpisode { monitor_id, episode_id } => {
                     if self
                         .monitors
-                        .get_mut(&monitor)
-                        .is_some_and(|entry| entry.alert_state.acknowledge_episode(episode))
+                        .get_mut(&monitor_id)
+                        .is_some_and(|entry| entry.alert_state.acknowledge_episode(episode_id))
                     {
-                        batch.dirty_monitors.insert(monitor);
+                        batch.dirty_monitors.insert(monitor_id);
                     }
                 }
             }
@@ -125,37 +122,37 @@ impl AlertEngine {
         for result in &mut *results {
             self.on_result(result, &mut batch).await;
         }
-        for (monitor, planned_at, answer) in verifications {
-            self.on_input(monitor, AlertInput::Verification(planned_at, answer), &mut batch);
+        for (monitor_id, planned_at, verification) in verifications {
+            self.on_input(monitor_id, AlertInput::Verification(planned_at, verification), &mut batch);
         }
-        if time_passes {
+        if runs_timers {
             self.run_due_timers(&mut batch);
         }
-        while let Some((monitor, effect)) = batch.effects.pop_front() {
-            self.apply_effect(monitor, effect, &mut batch);
+        while let Some((monitor_id, effect)) = batch.effects.pop_front() {
+            self.apply_effect(monitor_id, effect, &mut batch);
         }
         self.record_recovered_locations(&mut batch);
         self.build_notifications(&mut batch, results).await;
         self.add_changed_states(&mut batch);
-        let wakes_delivery = !batch.alert_changes.notifications.is_empty();
+        let has_notifications = !batch.alert_changes.notifications.is_empty();
         let BatchContext {
-            verification_requests: asks,
-            traceroutes: traces,
-            checks_to_release: hasten,
+            verification_requests,
+            traceroutes,
+            checks_to_release,
             events,
-            alert_changes: changes,
-            missed_results: missed,
+            alert_changes,
+            missed_results,
             ..
         } = batch;
         BatchOutcome {
-            alert_changes: changes,
-            missed_results: missed,
+            alert_changes,
+            missed_results,
             post_commit: PostCommitActions {
-                verifications: asks,
-                traceroutes: traces,
-                checks_to_release: hasten,
+                verifications: verification_requests,
+                traceroutes,
+                checks_to_release,
                 events,
-                has_notifications: wakes_delivery,
+                has_notifications,
             },
         }
     }
@@ -165,119 +162,118 @@ impl AlertEngine {
         let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active) else {
             return;
         };
-        let Some((facts, version)) = self.account_snapshots.get(entry.monitor.customer) else { return };
-        let rules = entry.rules(facts, version, self.settings);
+        let Some((account, account_version)) = self.account_snapshots.get(entry.monitor.customer) else {
+            return;
+        };
+        let rules = entry.rules(account, account_version, self.settings);
         if rules.policy.notify_on_content_change && baseline::needs_baseline(entry, result) {
             let results = self.dependencies.result_store.as_ref();
-            let before = baseline::load_last_page(results, result.monitor_id, result.location_id).await;
-            entry.last_pages.push((result.location_id, before));
+            let baseline = baseline::load_last_page(results, result.monitor_id, result.location_id).await;
+            entry.last_pages.push((result.location_id, baseline));
         }
-        let mut objects = None;
+        let mut object_change = None;
         if let Some(rule) = rules.object_comparison
             && result.details.page_load.is_some()
         {
             if !entry.object_baselines.iter().any(|(location, _)| *location == result.location_id) {
                 let results = self.dependencies.result_store.as_ref();
-                let before =
+                let baseline =
                     baseline::load_last_objects(results, result.monitor_id, result.location_id).await;
-                entry.object_baselines.push((result.location_id, before));
+                entry.object_baselines.push((result.location_id, baseline));
             }
-            objects = entry.compare_objects(result, rule);
+            object_change = entry.compare_objects(result, rule);
         }
-        let location_result = entry.build_location_result(result, &rules, objects);
-        let context = InputContext {
-            account: facts,
-            offline_locations: self.locations.offline_locations(),
-            now: batch.now,
-        };
+        let location_result = entry.build_location_result(result, &rules, object_change);
+        let context =
+            InputContext { account, offline_locations: self.locations.offline_locations(), now: batch.now };
         let effects = entry.apply_input(AlertInput::Result(location_result), &rules, context);
         self.queue_effects(result.monitor_id, effects, batch);
     }
 
-    /// Applies another input to the alert state of `monitor`.
-    pub(super) fn on_input(&mut self, monitor: MonitorId, input: AlertInput, batch: &mut BatchContext) {
-        let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.is_active) else { return };
-        let Some((facts, version)) = self.account_snapshots.get(entry.monitor.customer) else { return };
-        let rules = entry.rules(facts, version, self.settings);
-        let context = InputContext {
-            account: facts,
-            offline_locations: self.locations.offline_locations(),
-            now: batch.now,
+    /// Applies another input to the alert state of `monitor_id`.
+    pub(super) fn on_input(&mut self, monitor_id: MonitorId, input: AlertInput, batch: &mut BatchContext) {
+        let Some(entry) = self.monitors.get_mut(&monitor_id).filter(|entry| entry.is_active) else { return };
+        let Some((account, account_version)) = self.account_snapshots.get(entry.monitor.customer) else {
+            return;
         };
+        let rules = entry.rules(account, account_version, self.settings);
+        let context =
+            InputContext { account, offline_locations: self.locations.offline_locations(), now: batch.now };
         let effects = entry.apply_input(input, &rules, context);
-        self.queue_effects(monitor, effects, batch);
+        self.queue_effects(monitor_id, effects, batch);
     }
 
     /// Queues the effects for the rest of the batch and sets the next timer.
     pub(super) fn queue_effects(
         &mut self,
-        monitor: MonitorId,
+        monitor_id: MonitorId,
         effects: Vec<Effect>,
         batch: &mut BatchContext,
     ) {
-        let Some(entry) = self.monitors.get_mut(&monitor) else { return };
+        let Some(entry) = self.monitors.get_mut(&monitor_id) else { return };
         if entry.has_stored_state || !entry.alert_state.is_derivable() {
-            batch.dirty_monitors.insert(monitor);
+            batch.dirty_monitors.insert(monitor_id);
         }
-        if let Some(due) = entry.alert_state.next_tick_at()
-            && entry.next_timer_at.is_none_or(|set| due < set)
+        if let Some(next_tick_at) = entry.alert_state.next_tick_at()
+            && entry.next_timer_at.is_none_or(|current_timer| next_tick_at < current_timer)
         {
-            entry.next_timer_at = Some(due);
-            self.timers.push(due, monitor);
+            entry.next_timer_at = Some(next_tick_at);
+            self.timers.push(next_tick_at, monitor_id);
         }
-        batch.effects.extend(effects.into_iter().map(|effect| (monitor, effect)));
-        self.publish_health(monitor);
+        batch.effects.extend(effects.into_iter().map(|effect| (monitor_id, effect)));
+        self.publish_health(monitor_id);
     }
 
     fn run_due_timers(&mut self, batch: &mut BatchContext) {
-        while let Some((at, monitor)) = self.timers.pop_due(batch.now) {
-            let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.next_timer_at == Some(at))
+        while let Some((due_at, monitor_id)) = self.timers.pop_due(batch.now) {
+            let Some(entry) =
+                self.monitors.get_mut(&monitor_id).filter(|entry| entry.next_timer_at == Some(due_at))
             else {
                 continue;
             };
             entry.next_timer_at = None;
             if entry.alert_state.next_tick_at().is_some_and(|due| due <= batch.now) {
-                self.on_input(monitor, AlertInput::Tick, batch);
-                self.defer_timer(monitor, batch.now);
+                self.on_input(monitor_id, AlertInput::Tick, batch);
+                self.defer_timer(monitor_id, batch.now);
             } else {
-                self.queue_effects(monitor, Vec::new(), batch);
+                self.queue_effects(monitor_id, Vec::new(), batch);
             }
         }
     }
 
     /// Defers a timer that its tick did not move, so that the loop does not spin.
-    fn defer_timer(&mut self, monitor: MonitorId, now: Timestamp) {
+    fn defer_timer(&mut self, monitor_id: MonitorId, now: Timestamp) {
         let later = now + Duration::from_secs(1);
         if let Some(entry) =
-            self.monitors.get_mut(&monitor).filter(|entry| entry.next_timer_at.is_some_and(|at| at <= now))
+            self.monitors.get_mut(&monitor_id).filter(|entry| entry.next_timer_at.is_some_and(|at| at <= now))
         {
             entry.next_timer_at = Some(later);
-            self.timers.push(later, monitor);
+            self.timers.push(later, monitor_id);
         }
     }
 
-    fn apply_effect(&mut self, monitor: MonitorId, effect: Effect, batch: &mut BatchContext) {
-        let Some(entry) = self.monitors.get(&monitor) else { return };
+    fn apply_effect(&mut self, monitor_id: MonitorId, effect: Effect, batch: &mut BatchContext) {
+        let Some(entry) = self.monitors.get(&monitor_id) else { return };
         match effect {
             Effect::RequestVerification {
                 planned_at,
-                check_id: check,
+                check_id,
                 location_id: location,
                 failed_locations: failed,
             } => {
-                let verifier = self.select_verifier(entry, &failed, (location, check));
+                let verifier = self.select_verifier(entry, &failed, (location, check_id));
                 match verifier {
-                    Ok((location, longest)) => {
+                    Ok((location, max_check_duration)) => {
                         batch.verification_requests.push(VerificationRequest {
                             monitor: entry.monitor.clone(),
                             planned_at,
                             verifying_location: location,
-                            max_check_duration: longest,
+                            max_check_duration,
                         });
                     }
                     Err(status) => {
                         self.apply_verification(
-                            monitor,
+                            monitor_id,
                             planned_at,
                             verification_without_check(status, batch.now),
                             batch,
@@ -285,10 +281,10 @@ impl AlertEngine {
                     }
                 }
             }
-            Effect::RecordVerification { planned_at, location, verification: answer } => {
+            Effect::RecordVerification { planned_at, location, verification } => {
                 batch.alert_changes.verified_checks.push(VerifiedCheck {
-                    result_key: result_key(monitor, planned_at, location),
-                    verification: answer,
+                    result_key: result_key(monitor_id, planned_at, location),
+                    verification,
                 });
             }
             Effect::RecordMissed { planned_at, locations } => {
@@ -312,13 +308,13 @@ impl AlertEngine {
                 batch.alert_changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
             }
             // Its recipients are those of the notification that follows.
-            Effect::RunTraceroute { planned_at, location, check_id: check, recipients: _ } => {
+            Effect::RunTraceroute { planned_at, location, check_id, recipients: _ } => {
                 if self.traceroute_runner.try_acquire(location, batch.now) {
-                    let result = result_key(monitor, planned_at, location);
-                    batch.traced_checks.insert(check);
-                    let monitor = entry.monitor.clone();
+                    let result = result_key(monitor_id, planned_at, location);
+                    batch.traced_checks.insert(check_id);
+                    let monitor_id = entry.monitor.clone();
                     batch.traceroutes.push(TracerouteJob {
-                        monitor,
+                        monitor: monitor_id,
                         result_key: result,
                         peer_address: None,
                         notifications: Vec::new(),
@@ -326,22 +322,22 @@ impl AlertEngine {
                 }
             }
             Effect::Notify { recipient_id: recipient, group_id: group, draft } => {
-                let traced = draft.awaits_traceroute
+                let has_traceroute = draft.awaits_traceroute
                     && draft
                         .deciding_result
                         .as_ref()
                         .is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
-                if traced {
+                if has_traceroute {
                     let draft = NotificationDraft { kind: NotificationKind::Traceroute, ..draft.clone() };
                     batch.traceroute_notifications.push(UnrenderedNotification {
-                        monitor_id: monitor,
+                        monitor_id,
                         recipient_id: recipient,
                         group_id: group,
                         draft,
                     });
                 }
                 batch.notifications.push(UnrenderedNotification {
-                    monitor_id: monitor,
+                    monitor_id,
                     recipient_id: recipient,
                     group_id: group,
                     draft,
@@ -354,12 +350,12 @@ impl AlertEngine {
     fn select_verifier(
         &self,
         entry: &TrackedMonitor,
-        failed: &[LocationId],
-        of: (LocationId, CheckId),
+        failed_locations: &[LocationId],
+        failed_check: (LocationId, CheckId),
     ) -> Result<(LocationId, Duration), Status> {
         let known = self.account_snapshots.get(entry.monitor.customer).zip(entry.cached_rules.as_ref());
         let ((facts, _), (_, rules)) = known.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
-        let location = self.locations.select_verifier(&rules.policy, facts, failed, of);
+        let location = self.locations.select_verifier(&rules.policy, facts, failed_locations, failed_check);
         let location = location.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
         if !self.verification_runner.has_capacity() {
             return Err(Status::VERIFICATION_NO_RESPONSE);
@@ -370,14 +366,14 @@ impl AlertEngine {
     /// Applies a verification. Its effects come before the remaining ones, as if they had followed at once.
     fn apply_verification(
         &mut self,
-        monitor: MonitorId,
+        monitor_id: MonitorId,
         planned_at: Timestamp,
-        answer: Verification,
+        verification: Verification,
         batch: &mut BatchContext,
     ) {
-        let rest = std::mem::take(&mut batch.effects);
-        self.on_input(monitor, AlertInput::Verification(planned_at, answer), batch);
-        batch.effects.extend(rest);
+        let remaining_effects = std::mem::take(&mut batch.effects);
+        self.on_input(monitor_id, AlertInput::Verification(planned_at, verification), batch);
+        batch.effects.extend(remaining_effects);
     }
 
     fn record_recovered_locations(&mut self, batch: &mut BatchContext) {
@@ -392,10 +388,10 @@ impl AlertEngine {
 
     /// Adds changed alert states to the stored changes; default states are deleted.
     fn add_changed_states(&mut self, batch: &mut BatchContext) {
-        let mut touched: Vec<MonitorId> = batch.dirty_monitors.drain().collect();
-        touched.sort_unstable();
-        for monitor in touched {
-            let Some(entry) = self.monitors.get_mut(&monitor) else { continue };
+        let mut monitor_ids: Vec<MonitorId> = batch.dirty_monitors.drain().collect();
+        monitor_ids.sort_unstable();
+        for monitor_id in monitor_ids {
+            let Some(entry) = self.monitors.get_mut(&monitor_id) else { continue };
             let body = if entry.alert_state.is_derivable() {
                 None
             } else {
@@ -403,7 +399,7 @@ impl AlertEngine {
             };
             if body.is_some() || entry.has_stored_state {
                 entry.has_stored_state = body.is_some();
-                batch.alert_changes.alert_states.push((monitor, body));
+                batch.alert_changes.alert_states.push((monitor_id, body));
             }
         }
     }

@@ -30,13 +30,8 @@ pub(in crate::pipeline) enum IngestCommand {
 /// Published health of the monitors. A monitor without an entry has had no input yet.
 pub(in crate::pipeline) type HealthMap = Arc<RwLock<HashMap<MonitorId, MonitorHealth>>>;
 
-/// Returns the key of a check of `monitor`.
-pub(super) fn result_key(monitor: MonitorId, planned_at: Timestamp, location: LocationId) -> ResultKey {
-    let run = RunId::new(monitor, planned_at);
-    ResultKey {
-        check_id: CheckId::new(run, location),
-        monitor_id: monitor,
-        location_id: location,
-        planned_at,
-    }
+/// Returns the key of a check of `monitor_id`.
+pub(super) fn result_key(monitor_id: MonitorId, planned_at: Timestamp, location_id: LocationId) -> ResultKey {
+    let run = RunId::new(monitor_id, planned_at);
+    ResultKey { check_id: CheckId::new(run, location_id), monitor_id, location_id, planned_at }
 }

@@ -43,7 +43,7 @@ impl AlertEngine {
     pub(in crate::pipeline) async fn load(
         dependencies: AlertEngineDependencies,
         settings: AlertEngineSettings,
-        commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
+        command_sender: tokio::sync::mpsc::WeakSender<IngestCommand>,
         health_map: HealthMap,
     ) -> Result<Self, StoreError> {
         let restored_state = RestoredAlertStates::load(&dependencies).await?;
@@ -60,26 +60,26 @@ impl AlertEngine {
             restored_state: Some(restored_state),
             dependencies,
             settings,
-            command_sender: commands,
+            command_sender,
             health_map,
         })
     }
 
     /// Waits until a timer is due, at most a second so that clock steps are noticed.
     pub(in crate::pipeline) async fn wait_for_timer(&self) {
-        let longest = Duration::from_secs(1);
+        let max_wait = Duration::from_secs(1);
         let now = self.dependencies.clock.now();
-        let pause = self.timers.next_at().map_or(longest, |due| due.since(now).min(longest));
-        self.dependencies.clock.sleep(pause).await;
+        let wait = self.timers.next_at().map_or(max_wait, |due| due.since(now).min(max_wait));
+        self.dependencies.clock.sleep(wait).await;
     }
 
-    /// Publishes the health of `monitor` when it changed.
-    pub(super) fn publish_health(&mut self, monitor: MonitorId) {
-        let Some(entry) = self.monitors.get_mut(&monitor) else { return };
+    /// Publishes the health of `monitor_id` when it changed.
+    pub(super) fn publish_health(&mut self, monitor_id: MonitorId) {
+        let Some(entry) = self.monitors.get_mut(&monitor_id) else { return };
         let health = entry.alert_state.health();
         if entry.published_health != Some(health) {
             entry.published_health = Some(health);
-            self.health_map.write().insert(monitor, health);
+            self.health_map.write().insert(monitor_id, health);
         }
     }
 }

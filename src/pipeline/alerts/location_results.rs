@@ -9,14 +9,14 @@ use super::monitor_entry::{PageFingerprint, TrackedMonitor};
 use super::monitor_rules::MonitorRules;
 
 impl TrackedMonitor {
-    /// Converts `result` and remembers its page. `objects` is the change of its page's objects.
+    /// Converts `result` and remembers its page. `object_change` is the change of its page's objects.
     pub(super) fn build_location_result(
         &mut self,
         result: &mut CheckResult,
         rules: &MonitorRules,
-        objects: Option<PageChange>,
+        object_change: Option<PageChange>,
     ) -> LocationResult {
-        let content =
+        let content_change =
             if rules.policy.notify_on_content_change { self.detect_page_change(result) } else { None };
         LocationResult {
             planned_at: result.planned_at,
@@ -34,7 +34,7 @@ impl TrackedMonitor {
                 .filter(|view| view.should_notify())
                 .map(|view| view.id)
                 .collect(),
-            page_change: objects.or(content),
+            page_change: object_change.or(content_change),
             expiring_certificate: expiring_certificate(result, rules),
         }
     }
@@ -42,22 +42,22 @@ impl TrackedMonitor {
     /// Detects a change of the page's size since the last passing run at this location (behaviour.md 4, content
     /// change). A change of its text is recorded in the result, too.
     fn detect_page_change(&mut self, result: &mut CheckResult) -> Option<PageChange> {
-        let now = passing_page_fingerprint(result)?;
+        let current = passing_page_fingerprint(result)?;
         let entry = self.last_pages.iter_mut().find(|(location, _)| *location == result.location_id);
-        let Some((_, before)) = entry else {
-            self.last_pages.push((result.location_id, Some(now)));
+        let Some((_, previous)) = entry else {
+            self.last_pages.push((result.location_id, Some(current)));
             return None;
         };
-        let (bytes, text) = (now.body_bytes, now.text_hash.clone());
-        let before = before.replace(now)?;
-        let is_resized = before.body_bytes != bytes;
-        let is_reworded = before.text_hash.is_some() && text.is_some() && before.text_hash != text;
+        let (bytes, text) = (current.body_bytes, current.text_hash.clone());
+        let previous = previous.replace(current)?;
+        let is_resized = previous.body_bytes != bytes;
+        let is_reworded = previous.text_hash.is_some() && text.is_some() && previous.text_hash != text;
         if let Some(facts) = &mut result.facts.http {
             facts.content_changed = is_resized || is_reworded;
-            facts.previous_text_sha256 = before.text_hash.filter(|_| is_reworded);
+            facts.previous_text_sha256 = previous.text_hash.filter(|_| is_reworded);
         }
         is_resized.then_some(PageChange {
-            bytes_before: before.body_bytes,
+            bytes_before: previous.body_bytes,
             bytes_now: bytes,
             object_changes: None,
         })
@@ -70,23 +70,25 @@ impl TrackedMonitor {
         result: &mut CheckResult,
         rule: PageComparisonRule,
     ) -> Option<PageChange> {
-        let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
-        let full = result.details.page_load.as_deref_mut()?;
+        let has_passed = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
+        let full_page = result.details.page_load.as_deref_mut()?;
         let entry = self.object_baselines.iter_mut().find(|(location, _)| *location == result.location_id);
-        let (_, known) = entry?;
-        let changes = match known {
-            Some(before) if is_good => page_comparison::compare_with_baseline(before, full, &rule),
+        let (_, baseline) = entry?;
+        let changes = match baseline {
+            Some(previous) if has_passed => {
+                page_comparison::compare_with_baseline(previous, full_page, &rule)
+            }
             _ => Vec::new(),
         };
-        let bytes_before = known.as_ref().map_or(0, PageBaseline::total_bytes);
-        if let Some(now) = PageBaseline::from_page(full, known.as_ref()) {
-            *known = Some(now);
+        let bytes_before = baseline.as_ref().map_or(0, PageBaseline::total_bytes);
+        if let Some(new_baseline) = PageBaseline::from_page(full_page, baseline.as_ref()) {
+            *baseline = Some(new_baseline);
         }
         let failure = page_comparison::changes_failure(&changes)?;
-        full.changes = page_comparison::truncate_changes(changes);
+        full_page.changes = page_comparison::truncate_changes(changes);
         let change = PageChange {
             bytes_before,
-            bytes_now: full.decoded_bytes,
+            bytes_now: full_page.decoded_bytes,
             object_changes: Some(failure.detail.clone()),
         };
         let status = failure.status();
@@ -114,10 +116,12 @@ impl TrackedMonitor {
 
 /// Returns the page of a passing run. A redirect that was not followed has no page.
 pub(super) fn passing_page_fingerprint(result: &CheckResult) -> Option<PageFingerprint> {
-    let page = result.facts.http.as_ref()?;
-    let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
-    (is_good && !(300..400).contains(&page.http_status))
-        .then(|| PageFingerprint { body_bytes: page.body_bytes, text_hash: page.text_sha256.clone() })
+    let http_facts = result.facts.http.as_ref()?;
+    let has_passed = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
+    (has_passed && !(300..400).contains(&http_facts.http_status)).then(|| PageFingerprint {
+        body_bytes: http_facts.body_bytes,
+        text_hash: http_facts.text_sha256.clone(),
+    })
 }
 
 fn expiring_certificate(result: &CheckResult, rules: &MonitorRules) -> Option<ExpiringCertificate> {

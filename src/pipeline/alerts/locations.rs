@@ -52,26 +52,29 @@ impl LocationStatuses {
     pub(super) fn select_verifier(
         &self,
         policy: &AlertPolicy,
-        facts: &AccountSnapshot,
-        failed: &[LocationId],
-        (of, check): (LocationId, CheckId),
+        account: &AccountSnapshot,
+        failed_locations: &[LocationId],
+        (failed_location, failed_check): (LocationId, CheckId),
     ) -> Option<LocationId> {
-        let region = |id| {
+        let region_of = |id| {
             self.agents.iter().find(|agent| agent.location.id == id).map(|agent| agent.location.region_code)
         };
-        let own_region = region(of);
+        let failed_region = region_of(failed_location);
         let is_eligible = |agent: &&AgentStatus| {
             let id = agent.location.id;
-            let of_pool = policy.run_plan.location_pool.contains(&id);
-            let verifies = agent.can_verify && facts.locations.contains_key(&id.0);
-            agent.is_alive && id != of && !failed.contains(&id) && (of_pool || verifies)
+            let is_in_pool = policy.run_plan.location_pool.contains(&id);
+            let may_verify = agent.can_verify && account.locations.contains_key(&id.0);
+            agent.is_alive
+                && id != failed_location
+                && !failed_locations.contains(&id)
+                && (is_in_pool || may_verify)
         };
         let mut candidates: Vec<&AgentStatus> = self.agents.iter().filter(is_eligible).collect();
-        let same_region = |agent: &&AgentStatus| own_region == Some(agent.location.region_code);
-        if !candidates.iter().all(same_region) {
-            candidates.retain(|agent| !same_region(agent));
+        let is_in_failed_region = |agent: &&AgentStatus| failed_region == Some(agent.location.region_code);
+        if !candidates.iter().all(is_in_failed_region) {
+            candidates.retain(|agent| !is_in_failed_region(agent));
         }
-        let index = usize::try_from(check.0 % candidates.len().max(1) as u64).unwrap_or_default();
+        let index = usize::try_from(failed_check.0 % candidates.len().max(1) as u64).unwrap_or_default();
         candidates.get(index).map(|agent| agent.location.id)
     }
 }

@@ -37,49 +37,51 @@ impl AlertEngine {
     }
 
     fn upsert_monitor(&mut self, monitor: Monitor, batch: &mut BatchContext) {
-        let (id, active) = (monitor.id, monitor.is_active(batch.now));
-        if !self.monitors.contains_key(&id) {
-            let started = self
+        let (monitor_id, is_active) = (monitor.id, monitor.is_active(batch.now));
+        if !self.monitors.contains_key(&monitor_id) {
+            let restored_entry = self
                 .restored_state
                 .as_mut()
                 .map(|restored_state| restored_state.restore_monitor(monitor.clone()));
-            let (entry, ended) =
-                started.unwrap_or_else(|| (TrackedMonitor::new(monitor.clone()), Vec::new()));
+            let (entry, ended_episodes) =
+                restored_entry.unwrap_or_else(|| (TrackedMonitor::new(monitor.clone()), Vec::new()));
             batch.alert_changes.episodes.extend(
-                ended.into_iter().map(|stored| stored_forms::ended_episode_record(stored, batch.now)),
+                ended_episodes
+                    .into_iter()
+                    .map(|stored| stored_forms::ended_episode_record(stored, batch.now)),
             );
-            self.monitors.insert(id, entry);
+            self.monitors.insert(monitor_id, entry);
         }
-        let Some(entry) = self.monitors.get_mut(&id) else { return };
-        let was_active = std::mem::replace(&mut entry.is_active, active);
+        let Some(entry) = self.monitors.get_mut(&monitor_id) else { return };
+        let was_active = std::mem::replace(&mut entry.is_active, is_active);
         (entry.monitor, entry.cached_rules) = (monitor, None);
-        if active && !was_active {
+        if is_active && !was_active {
             let requests = entry.alert_state.pending_verification_requests();
-            batch.effects.extend(requests.into_iter().map(|request| (id, request)));
+            batch.effects.extend(requests.into_iter().map(|request| (monitor_id, request)));
             // Makes the state expect its next run, so that a missing one is noticed.
-            self.on_input(id, AlertInput::Tick, batch);
-        } else if !active && (was_active || entry.has_stored_state) {
+            self.on_input(monitor_id, AlertInput::Tick, batch);
+        } else if !is_active && (was_active || entry.has_stored_state) {
             let effects = entry.alert_state.close(batch.now);
             entry.last_pages.clear();
             entry.object_baselines.clear();
-            self.queue_effects(id, effects, batch);
+            self.queue_effects(monitor_id, effects, batch);
         }
-        if !active && let Some(entry) = self.monitors.get_mut(&id) {
+        if !is_active && let Some(entry) = self.monitors.get_mut(&monitor_id) {
             entry.published_health = None;
-            self.health_map.write().remove(&id);
+            self.health_map.write().remove(&monitor_id);
         }
     }
 
-    fn remove_monitor(&mut self, id: MonitorId, batch: &mut BatchContext) {
-        let Some(mut entry) = self.monitors.remove(&id) else { return };
+    fn remove_monitor(&mut self, monitor_id: MonitorId, batch: &mut BatchContext) {
+        let Some(mut entry) = self.monitors.remove(&monitor_id) else { return };
         for effect in entry.alert_state.close(batch.now) {
             if let Effect::UpdateEpisode(change) = effect {
                 batch.alert_changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
             }
         }
         if entry.has_stored_state {
-            batch.alert_changes.alert_states.push((id, None));
+            batch.alert_changes.alert_states.push((monitor_id, None));
         }
-        self.health_map.write().remove(&id);
+        self.health_map.write().remove(&monitor_id);
     }
 }

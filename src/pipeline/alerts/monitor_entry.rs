@@ -71,18 +71,18 @@ impl TrackedMonitor {
         }
     }
 
-    /// Returns its rules for `version` of the account facts.
+    /// Returns its rules for `account_version` of the account facts.
     pub(super) fn rules(
         &mut self,
-        facts: &AccountSnapshot,
-        version: u64,
+        account: &AccountSnapshot,
+        account_version: u64,
         settings: AlertEngineSettings,
     ) -> Arc<MonitorRules> {
         match &self.cached_rules {
-            Some((of, rules)) if *of == version => Arc::clone(rules),
+            Some((cached_version, rules)) if *cached_version == account_version => Arc::clone(rules),
             _ => {
-                let rules = Arc::new(monitor_rules::build_monitor_rules(&self.monitor, facts, settings));
-                self.cached_rules = Some((version, Arc::clone(&rules)));
+                let rules = Arc::new(monitor_rules::build_monitor_rules(&self.monitor, account, settings));
+                self.cached_rules = Some((account_version, Arc::clone(&rules)));
                 rules
             }
         }
@@ -104,8 +104,8 @@ impl TrackedMonitor {
         };
         match input {
             AlertInput::Result(result) => self.alert_state.on_result(result, &cx),
-            AlertInput::Verification(planned_at, answer) => {
-                self.alert_state.on_verification(planned_at, answer, &cx)
+            AlertInput::Verification(planned_at, verification) => {
+                self.alert_state.on_verification(planned_at, verification, &cx)
             }
             AlertInput::Tick => self.alert_state.on_tick(&cx),
         }

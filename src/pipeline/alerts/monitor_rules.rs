@@ -22,28 +22,29 @@ pub(super) struct MonitorRules {
 /// Builds the rules of this revision of `monitor`.
 pub(super) fn build_monitor_rules(
     monitor: &Monitor,
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     settings: AlertEngineSettings,
 ) -> MonitorRules {
     let monitor_settings = monitor.document.settings();
-    let pool: Vec<LocationId> = facts.location_pool_ids(monitor).into_iter().map(LocationId).collect();
-    let plan = monitor.run_plan(&pool);
-    let expiry = monitor_settings.certificate_dates.expiry_rule(facts.certificate_warning_days);
+    let pool: Vec<LocationId> = account.location_pool_ids(monitor).into_iter().map(LocationId).collect();
+    let run_plan = monitor.run_plan(&pool);
+    let expiry_rule = monitor_settings.certificate_dates.expiry_rule(account.certificate_warning_days);
     let policy = AlertPolicy {
         monitor_id: monitor.id,
         location_mode: monitor_settings.location_mode,
-        primary_location: plan.location_pool.first().copied().unwrap_or(LocationId(0)),
-        run_plan: plan,
-        quorum: facts.failure_quorum,
+        primary_location: run_plan.location_pool.first().copied().unwrap_or(LocationId(0)),
+        run_plan,
+        quorum: account.failure_quorum,
         notify_on_error: monitor_settings.alerting.notify_on_error,
         notify_on_content_change: monitor_settings
             .full_page
-            .is_some_and(|page| page.notify_on_content_change),
-        notify_on_expiry: expiry != ExpiryRule::Disabled,
+            .is_some_and(|object_comparison| object_comparison.notify_on_content_change),
+        notify_on_expiry: expiry_rule != ExpiryRule::Disabled,
         traceroute_on_error: monitor_settings.alerting.traceroute_on_error,
         no_data_threshold: settings.no_data_threshold,
     };
-    let page =
-        monitor_settings.full_page.and_then(|page| page.comparison_rule(settings.size_tolerance_percent));
-    MonitorRules { policy, certificate_expiry: expiry, object_comparison: page }
+    let object_comparison = monitor_settings
+        .full_page
+        .and_then(|object_comparison| object_comparison.comparison_rule(settings.size_tolerance_percent));
+    MonitorRules { policy, certificate_expiry: expiry_rule, object_comparison }
 }

@@ -30,17 +30,17 @@ pub(super) struct ContentSources<'a, 'r> {
 /// Builds the content for `draft`.
 pub(super) fn build_notification_content(
     draft: &NotificationDraft,
-    from: &ContentSources<'_, '_>,
+    sources: &ContentSources<'_, '_>,
 ) -> NotificationContent {
-    let (monitor, facts) = (from.monitor, from.account);
+    let (monitor, account) = (sources.monitor, sources.account);
     let cause = draft.deciding_result.as_ref();
-    let result = cause.and_then(|cause| (from.result_by_check)(cause.check_id));
-    let (status, status_text) = status_line(draft, result, from.now);
+    let result = cause.and_then(|cause| (sources.result_by_check)(cause.check_id));
+    let (status, status_text) = status_line(draft, result, sources.now);
     NotificationContent {
         kind: draft.kind,
         customer: monitor.customer,
-        account_name: facts.name.clone(),
-        subject_prefix: facts.brand.clone(),
+        account_name: account.name.clone(),
+        subject_prefix: account.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),
@@ -54,33 +54,36 @@ pub(super) fn build_notification_content(
         consecutive_failures: draft.consecutive_runs,
         http_status: result.and_then(|result| Some(result.facts.http.as_ref()?.http_status)),
         location_id: cause.map(|cause| cause.location_id),
-        location_name: cause.map(|cause| location_name(cause.location_id, from)).unwrap_or_default(),
-        location_reports: location_reports(draft, from),
+        location_name: cause.map(|cause| location_name(cause.location_id, sources)).unwrap_or_default(),
+        location_reports: location_reports(draft, sources),
         verification: draft.verification.clone(),
         target: display_target(monitor),
         failing_step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
         alert_note: monitor.document.alert_note().to_owned(),
-        properties: custom_properties(monitor, facts),
+        properties: custom_properties(monitor, account),
         phases: result.map(named_phases).unwrap_or_default(),
         certificate: result.map(peer_certificate_json).unwrap_or_default(),
-        extra: extra_fields(draft, result, from.now),
+        extra: extra_fields(draft, result, sources.now),
     }
 }
 
 /// Returns the status code, 0 for clears and for what is not an error, and its text.
 fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
     let cause = draft.deciding_result.as_ref();
-    let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
+    let failed_status = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match draft.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
         NotificationKind::NoData => {
-            (found, format!("no data from {} consecutive runs", draft.consecutive_runs))
+            (failed_status, format!("no data from {} consecutive runs", draft.consecutive_runs))
         }
         NotificationKind::WebChange => {
-            let page = cause.and_then(|cause| cause.page_change.as_ref());
-            let text = page.map(|page| match &page.object_changes {
+            let page_change = cause.and_then(|cause| cause.page_change.as_ref());
+            let text = page_change.map(|page_change| match &page_change.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
-                None => format!("content changed from {} to {} bytes", page.bytes_before, page.bytes_now),
+                None => format!(
+                    "content changed from {} to {} bytes",
+                    page_change.bytes_before, page_change.bytes_now
+                ),
             });
             (Status::OK, text.unwrap_or_else(|| "content changed".to_owned()))
         }
@@ -97,25 +100,29 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
                 None => (Status::OK, "the certificate expires soon".to_owned()),
             }
         }
-        _ => (found, result.map_or_else(|| found.text().to_owned(), |result| result.status_text.clone())),
+        _ => (
+            failed_status,
+            result.map_or_else(|| failed_status.text().to_owned(), |result| result.status_text.clone()),
+        ),
     }
 }
 
 /// Returns every location of the run, also those without a result.
-fn location_reports(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
-    let to_report = |reported: &LocationResult| LocationReport {
-        location_id: reported.location_id,
-        name: location_name(reported.location_id, from),
-        status: Some(reported.status),
-        status_text: match (from.result_by_check)(reported.check_id).and_then(|result| result.reasons.first())
+fn location_reports(draft: &NotificationDraft, sources: &ContentSources<'_, '_>) -> Vec<LocationReport> {
+    let to_report = |location_result: &LocationResult| LocationReport {
+        location_id: location_result.location_id,
+        name: location_name(location_result.location_id, sources),
+        status: Some(location_result.status),
+        status_text: match (sources.result_by_check)(location_result.check_id)
+            .and_then(|result| result.reasons.first())
         {
-            Some(reason) => format!("{}: {reason}", reported.status.text()),
-            None => reported.status.text().to_owned(),
+            Some(reason) => format!("{}: {reason}", location_result.status.text()),
+            None => location_result.status.text().to_owned(),
         },
     };
     let unreported = |location: &LocationId| LocationReport {
         location_id: *location,
-        name: location_name(*location, from),
+        name: location_name(*location, sources),
         status: None,
         status_text: "no result".to_owned(),
     };
@@ -127,9 +134,9 @@ fn location_reports(draft: &NotificationDraft, from: &ContentSources<'_, '_>) ->
         .collect()
 }
 
-fn location_name(location: LocationId, from: &ContentSources<'_, '_>) -> String {
-    let known = from.account.locations.get(&location.0);
-    known.map_or_else(|| (from.location_name)(location), |known| known.name.clone())
+fn location_name(location_id: LocationId, sources: &ContentSources<'_, '_>) -> String {
+    let known = sources.account.locations.get(&location_id.0);
+    known.map_or_else(|| (sources.location_name)(location_id), |known| known.name.clone())
 }
 
 /// Returns the phases of the attempt that decided.
@@ -141,8 +148,10 @@ fn named_phases(result: &CheckResult) -> Vec<(String, u64)> {
 
 /// Returns the peer's own certificate, as results show it.
 fn peer_certificate_json(result: &CheckResult) -> Value {
-    let own = result.facts.tls.as_ref().and_then(|tls| tls.certificates.first());
-    own.and_then(|own| serde_json::to_value(own).ok()).unwrap_or_default()
+    let peer_certificate = result.facts.tls.as_ref().and_then(|tls| tls.certificates.first());
+    peer_certificate
+        .and_then(|peer_certificate| serde_json::to_value(peer_certificate).ok())
+        .unwrap_or_default()
 }
 
 /// Returns the failed content views whose errors are notified.
@@ -172,23 +181,23 @@ fn extra_fields(
         extra.insert("content_views".to_owned(), Value::Array(views));
     }
     let browser = result.and_then(|result| result.details.browser.as_ref());
-    if let Some(trace) = browser.and_then(|browser| browser.trace_id.as_ref()) {
-        extra.insert("trace_id".to_owned(), json!(trace));
+    if let Some(trace_id) = browser.and_then(|browser| browser.trace_id.as_ref()) {
+        extra.insert("trace_id".to_owned(), json!(trace_id));
     }
     let cause = draft.deciding_result.as_ref();
-    if let (NotificationKind::WebChange, Some(page)) =
+    if let (NotificationKind::WebChange, Some(page_change)) =
         (draft.kind, cause.and_then(|cause| cause.page_change.as_ref()))
     {
-        extra.insert("bytes_before".to_owned(), json!(page.bytes_before));
-        extra.insert("bytes_now".to_owned(), json!(page.bytes_now));
+        extra.insert("bytes_before".to_owned(), json!(page_change.bytes_before));
+        extra.insert("bytes_now".to_owned(), json!(page_change.bytes_now));
     }
     let certificate = cause.and_then(|cause| cause.expiring_certificate.as_ref());
     if let (NotificationKind::CertificateExpiration, Some(certificate)) = (draft.kind, certificate) {
-        let days =
+        let days_left =
             if certificate.not_after > now { certificate.not_after.since(now).as_secs() / 86_400 } else { 0 };
         extra.insert("certificate_subject".to_owned(), json!(certificate.subject));
         extra.insert("certificate_not_after".to_owned(), json!(certificate.not_after));
-        extra.insert("certificate_days_left".to_owned(), json!(days));
+        extra.insert("certificate_days_left".to_owned(), json!(days_left));
     }
     extra
 }
@@ -199,12 +208,12 @@ pub(super) fn deduplication_key(
     content: &NotificationContent,
     recipient: crate::domain::RecipientId,
 ) -> String {
-    let about = match (content.episode_id, content.check_id) {
+    let subject_id = match (content.episode_id, content.check_id) {
         (Some(episode), _) => episode.to_string(),
         (None, Some(check)) => check.to_string(),
         (None, None) => content.monitor_id.map_or_else(String::new, |monitor| format!("m{monitor}")),
     };
-    format!("{}-{about}-{}-{recipient}", content.kind.name(), content.occurred_at.as_micros())
+    format!("{}-{subject_id}-{}-{recipient}", content.kind.name(), content.occurred_at.as_micros())
 }
 
 /// Returns the results that the content of `draft` is built from.
@@ -214,9 +223,9 @@ pub(super) fn referenced_results(draft: &NotificationDraft) -> impl Iterator<Ite
 
 /// Finds a result among those of the batch, then among those read from the store.
 pub(super) fn find_result<'a>(
-    loaded: &HashMap<CheckId, &'a CheckResult>,
-    fetched: &'a HashMap<CheckId, CheckResult>,
-    id: CheckId,
+    batch_results: &HashMap<CheckId, &'a CheckResult>,
+    stored_results: &'a HashMap<CheckId, CheckResult>,
+    check_id: CheckId,
 ) -> Option<&'a CheckResult> {
-    loaded.get(&id).copied().or_else(|| fetched.get(&id))
+    batch_results.get(&check_id).copied().or_else(|| stored_results.get(&check_id))
 }

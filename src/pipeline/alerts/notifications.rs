@@ -23,97 +23,88 @@ impl AlertEngine {
         if notifications.is_empty() && batch.traceroutes.is_empty() {
             return;
         }
-        let loaded = results_by_check(results);
-        let fetched = self.fetch_missing_results(&notifications, &loaded).await;
-        let find = |id: CheckId| find_result(&loaded, &fetched, id);
-        let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
+        let batch_results = results_by_check(results);
+        let stored_results = self.fetch_missing_results(&notifications, &batch_results).await;
+        let result_by_check = |id: CheckId| find_result(&batch_results, &stored_results, id);
+        let mut last_content: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
         for pending in notifications {
-            let UnrenderedNotification {
-                monitor_id: monitor,
-                recipient_id: recipient,
-                group_id: group,
-                draft,
-            } = pending;
+            let UnrenderedNotification { monitor_id, recipient_id, group_id, draft } = pending;
             let kind = draft.kind;
             // Recipients of the same notification are adjacent.
-            let same = |(of, written_kind, at, content): &(
-                MonitorId,
-                NotificationKind,
-                Timestamp,
-                NotificationContent,
-            )| {
-                *of == monitor
-                    && *written_kind == kind
-                    && *at == draft.planned_at
-                    && content.episode_id == draft.episode_id
-            };
-            if !written.as_ref().is_some_and(same) {
-                written = self
-                    .build_content(monitor, &draft, &find, batch.now)
-                    .map(|content| (monitor, kind, draft.planned_at, content));
+            let is_same_notification =
+                |(content_monitor_id, content_kind, content_planned_at, content): &(
+                    MonitorId,
+                    NotificationKind,
+                    Timestamp,
+                    NotificationContent,
+                )| {
+                    *content_monitor_id == monitor_id
+                        && *content_kind == kind
+                        && *content_planned_at == draft.planned_at
+                        && content.episode_id == draft.episode_id
+                };
+            if !last_content.as_ref().is_some_and(is_same_notification) {
+                last_content = self
+                    .build_content(monitor_id, &draft, &result_by_check, batch.now)
+                    .map(|content| (monitor_id, kind, draft.planned_at, content));
             }
-            let Some((.., content)) = &written else { continue };
+            let Some((.., content)) = &last_content else { continue };
             let is_delayed = draft.awaits_traceroute
                 && draft.deciding_result.is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
             let not_before = if is_delayed { batch.now + self.settings.traceroute_wait } else { batch.now };
-            let message = NewNotification {
-                idempotency_key: deduplication_key(content, recipient),
-                recipient_id: recipient,
-                group_id: group,
+            let notification = NewNotification {
+                idempotency_key: deduplication_key(content, recipient_id),
+                recipient_id,
+                group_id,
                 content: content.clone(),
                 created_at: batch.now,
                 not_before,
             };
             if kind == NotificationKind::Traceroute {
                 // Sent once the traceroute is complete.
-                let trace = batch
+                let traceroute = batch
                     .traceroutes
                     .iter_mut()
-                    .find(|trace| Some(trace.result_key.check_id) == content.check_id);
-                if let Some(trace) = trace {
-                    trace.notifications.push(message);
+                    .find(|traceroute| Some(traceroute.result_key.check_id) == content.check_id);
+                if let Some(traceroute) = traceroute {
+                    traceroute.notifications.push(notification);
                 }
             } else {
-                batch.alert_changes.notifications.push(message);
+                batch.alert_changes.notifications.push(notification);
             }
         }
-        for trace in &mut batch.traceroutes {
-            trace.peer_address =
-                find(trace.result_key.check_id).and_then(|result| Some(result.address?.ip()));
+        for traceroute in &mut batch.traceroutes {
+            traceroute.peer_address =
+                result_by_check(traceroute.result_key.check_id).and_then(|result| Some(result.address?.ip()));
         }
     }
 
     fn build_content<'r>(
         &self,
-        monitor: MonitorId,
+        monitor_id: MonitorId,
         draft: &crate::alerting::NotificationDraft,
-        find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
+        result_by_check: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
         now: Timestamp,
     ) -> Option<NotificationContent> {
-        let entry = self.monitors.get(&monitor)?;
-        let (facts, _) = self.account_snapshots.get(entry.monitor.customer)?;
+        let entry = self.monitors.get(&monitor_id)?;
+        let (account, _) = self.account_snapshots.get(entry.monitor.customer)?;
         let name = |location| self.locations.name_of(location).to_owned();
-        let sources = ContentSources {
-            monitor: &entry.monitor,
-            account: facts,
-            result_by_check: find,
-            location_name: &name,
-            now,
-        };
+        let sources =
+            ContentSources { monitor: &entry.monitor, account, result_by_check, location_name: &name, now };
         Some(build_notification_content(draft, &sources))
     }
 
-    /// Reads referenced results that are not in `loaded`.
+    /// Reads referenced results that are not in `batch_results`.
     async fn fetch_missing_results(
         &self,
         notifications: &[UnrenderedNotification],
-        loaded: &HashMap<CheckId, &CheckResult>,
+        batch_results: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
         let mut requested = HashSet::new();
         let mut states: Vec<MonitorState> = Vec::new();
         for pending in notifications {
             for location_result in referenced_results(&pending.draft) {
-                if !loaded.contains_key(&location_result.check_id)
+                if !batch_results.contains_key(&location_result.check_id)
                     && requested.insert(location_result.check_id)
                 {
                     states.push(MonitorState {

@@ -27,26 +27,26 @@ impl ReportedOfflineLocations {
 
 /// Builds the event that a location went offline or is back.
 pub(super) fn location_event(
-    customer: CustomerId,
-    name: &str,
-    location: LocationId,
+    customer_id: CustomerId,
+    location_name: &str,
+    location_id: LocationId,
     is_offline: bool,
     at: Timestamp,
 ) -> NewRecord {
-    let (event, what) = if is_offline {
+    let (event_type, change_text) = if is_offline {
         ("location_away", "has no live agent; runs there are recorded as missed")
     } else {
         ("location_back", "has a live agent again")
     };
     let fields = json!({
-        "event": event,
-        "description": format!("The location `{name}` ({location}) {what}"),
+        "event": event_type,
+        "description": format!("The location `{location_name}` ({location_id}) {change_text}"),
         "value": "",
         "quantity": 1,
     });
     NewRecord {
         kind: RecordKind::Event,
-        customer: Some(customer),
+        customer: Some(customer_id),
         parent_id: None,
         unique_key: None,
         created_at: at,

@@ -6,19 +6,19 @@ use crate::store::ConfigChange;
 
 impl AlertEngine {
     /// Starts verifications and traceroutes, records events, and wakes the delivery.
-    pub(in crate::pipeline) fn run_post_commit_actions(&self, after: PostCommitActions) {
+    pub(in crate::pipeline) fn run_post_commit_actions(&self, actions: PostCommitActions) {
         let PostCommitActions {
             verifications,
             traceroutes,
             checks_to_release: release_checks,
             events,
             has_notifications: wakes_delivery,
-        } = after;
+        } = actions;
         for request in verifications {
             self.verification_runner.start(request, &self.dependencies, self.command_sender.clone());
         }
-        for trace in traceroutes {
-            self.traceroute_runner.start(trace, &self.dependencies, self.command_sender.clone());
+        for traceroute in traceroutes {
+            self.traceroute_runner.start(traceroute, &self.dependencies, self.command_sender.clone());
         }
         if wakes_delivery {
             self.dependencies.delivery_wakeup.wake();

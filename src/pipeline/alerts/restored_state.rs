@@ -20,29 +20,29 @@ pub(super) struct RestoredAlertStates {
 impl RestoredAlertStates {
     pub(super) async fn load(dependencies: &AlertEngineDependencies) -> Result<Self, StoreError> {
         let mut alert_states = HashMap::new();
-        for (monitor, body) in dependencies.alert_store.alert_states().await? {
+        for (monitor_id, body) in dependencies.alert_store.alert_states().await? {
             // A new state would lose an open episode and the recipients that wait for its clear.
             let alert_state = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
                 table: "watches",
-                row: format!("monitor_id {monitor}"),
+                row: format!("monitor_id {monitor_id}"),
                 column: "body",
                 reason: error.to_string(),
             })?;
-            alert_states.insert(monitor, alert_state);
+            alert_states.insert(monitor_id, alert_state);
         }
-        let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
+        let mut monitor_states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
         for state in dependencies.result_store.monitor_states().await? {
-            states.entry(state.monitor_id).or_default().push(state);
+            monitor_states.entry(state.monitor_id).or_default().push(state);
         }
         let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
         let page =
             dependencies.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-        let left_out = page.total.saturating_sub(page.items.len() as u64);
-        if left_out > 0 {
+        let unreadable_count = page.total.saturating_sub(page.items.len() as u64);
+        if unreadable_count > 0 {
             return Err(StoreError::Undecodable {
                 table: "episodes",
-                row: format!("{left_out} of the open ones"),
+                row: format!("{unreadable_count} of the open ones"),
                 column: "body",
                 reason: "see the preceding errors in the log".to_owned(),
             });
@@ -50,7 +50,7 @@ impl RestoredAlertStates {
         for episode in page.items {
             open_episodes.entry(episode.monitor_id).or_default().push(episode);
         }
-        Ok(Self { alert_states, monitor_states: states, open_episodes })
+        Ok(Self { alert_states, monitor_states, open_episodes })
     }
 
     /// Returns the entry of `monitor` with its restored state, and the stored episodes that have ended, since the state
@@ -65,8 +65,8 @@ impl RestoredAlertStates {
                 .alert_state
                 .restore_from_results(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
         }
-        let mut ended = self.open_episodes.remove(&id).unwrap_or_default();
-        ended.retain(|episode| {
+        let mut ended_episodes = self.open_episodes.remove(&id).unwrap_or_default();
+        ended_episodes.retain(|episode| {
             Some(episode.id) != entry.alert_state.open_episode_id() || {
                 if episode.acknowledged_at.is_some() {
                     entry.alert_state.acknowledge_episode(episode.id);
@@ -74,7 +74,7 @@ impl RestoredAlertStates {
                 false
             }
         });
-        (entry, ended)
+        (entry, ended_episodes)
     }
 
     /// Returns what is left once all monitors are known: data of monitors that no longer exist.

@@ -25,12 +25,12 @@ pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> Sto
     }
 }
 
-/// Ends `stored` at `at` without recovery, since its monitor or its alert state no longer exists.
-pub(super) fn ended_episode_record(mut stored: StoredEpisode, at: Timestamp) -> StoredEpisode {
+/// Ends `episode` at `at` without recovery, since its monitor or its alert state no longer exists.
+pub(super) fn ended_episode_record(mut episode: StoredEpisode, at: Timestamp) -> StoredEpisode {
     let end = crate::alerting::EpisodeEnd { ended_at: at, is_recovery: false };
-    stored.ended_at = Some(at);
-    stored.change_fields.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
-    stored
+    episode.ended_at = Some(at);
+    episode.change_fields.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
+    episode
 }
 
 /// Builds the missed result of a run of `monitor` at `location`, which is offline.

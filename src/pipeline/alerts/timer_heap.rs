@@ -11,8 +11,8 @@ use crate::domain::{MonitorId, Timestamp};
 pub(super) struct TimerHeap(BinaryHeap<Reverse<(Timestamp, MonitorId)>>);
 
 impl TimerHeap {
-    pub(super) fn push(&mut self, at: Timestamp, monitor: MonitorId) {
-        self.0.push(Reverse((at, monitor)));
+    pub(super) fn push(&mut self, due_at: Timestamp, monitor_id: MonitorId) {
+        self.0.push(Reverse((due_at, monitor_id)));
     }
 
     /// Returns when the next timer is due.

@@ -48,31 +48,31 @@ impl Default for TracerouteRunner {
 impl TracerouteRunner {
     /// Whether another traceroute may start at `location`; counts it if so.
     pub(super) fn try_acquire(&mut self, location: LocationId, now: Timestamp) -> bool {
-        let (left, at) = self.token_buckets.entry(location).or_insert((BURST_PER_LOCATION, now));
+        let (tokens, refilled_at) = self.token_buckets.entry(location).or_insert((BURST_PER_LOCATION, now));
         // A clock that was set back adds nothing.
-        let since = if now > *at { now.since(*at).as_secs_f64() } else { 0.0 };
-        (*left, *at) = ((*left + since * TRACEROUTES_PER_SECOND).min(BURST_PER_LOCATION), now);
-        let admitted = *left >= 1.0;
-        if admitted {
-            *left -= 1.0;
+        let elapsed_s = if now > *refilled_at { now.since(*refilled_at).as_secs_f64() } else { 0.0 };
+        (*tokens, *refilled_at) =
+            ((*tokens + elapsed_s * TRACEROUTES_PER_SECOND).min(BURST_PER_LOCATION), now);
+        let is_allowed = *tokens >= 1.0;
+        if is_allowed {
+            *tokens -= 1.0;
         }
-        admitted
+        is_allowed
     }
 
     /// Starts a traceroute; its outcome is sent as a command.
     pub(super) fn start(
         &self,
-        trace: TracerouteJob,
+        job: TracerouteJob,
         dependencies: &AlertEngineDependencies,
-        commands: WeakSender<IngestCommand>,
+        command_sender: WeakSender<IngestCommand>,
     ) {
         let (permits, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
-        let TracerouteJob { monitor, result_key: result, peer_address: address, notifications: messages } =
-            trace;
-        let tracing = tokio::spawn(async move {
+        let TracerouteJob { monitor, result_key: result, peer_address: address, notifications } = job;
+        let traceroute_task = tokio::spawn(async move {
             let _permit = permits.acquire().await.ok()?;
             match planner.run_traceroute(monitor, result.location_id, address).await {
-                Ok(file) => Some(file),
+                Ok(output_file) => Some(output_file),
                 Err(error) => {
                     tracing::debug!(check_id = %result.check_id, error = %error, "traceroute failed");
                     None
@@ -81,16 +81,15 @@ impl TracerouteRunner {
         });
         tokio::spawn(async move {
             // A panic in the task is logged already; the traceroute notifications are then dropped.
-            let file = tracing.await.ok().flatten();
-            let messages = file.as_ref().map(|file| with_traceroute_text(messages, file)).unwrap_or_default();
-            if let Some(commands) = commands.upgrade() {
+            let output_file = traceroute_task.await.ok().flatten();
+            let notifications = output_file
+                .as_ref()
+                .map(|output_file| with_traceroute_text(notifications, output_file))
+                .unwrap_or_default();
+            if let Some(command_sender) = command_sender.upgrade() {
                 // Fails only at the end of the process.
-                let _ = commands
-                    .send(IngestCommand::TracerouteDone {
-                        result_key: result,
-                        output_file: file,
-                        notifications: messages,
-                    })
+                let _ = command_sender
+                    .send(IngestCommand::TracerouteDone { result_key: result, output_file, notifications })
                     .await;
             }
         });

@@ -60,33 +60,29 @@ impl VerificationRunner {
         &self,
         request: VerificationRequest,
         dependencies: &AlertEngineDependencies,
-        commands: WeakSender<IngestCommand>,
+        command_sender: WeakSender<IngestCommand>,
     ) {
         let (runner, dependencies) = (self.clone(), dependencies.clone());
         self.pending_count.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
-            let (monitor, planned_at) = (request.monitor.id, request.planned_at);
-            let limit = request.max_check_duration + VERIFICATION_GRACE;
+            let (monitor_id, planned_at) = (request.monitor.id, request.planned_at);
+            let timeout = request.max_check_duration + VERIFICATION_GRACE;
             let outcome = tokio::select! {
                 outcome = runner.run_verification(request, &dependencies) => outcome,
-                () = dependencies.clock.sleep(limit) => Some((Status::VERIFICATION_NO_RESPONSE, None, None)),
+                () = dependencies.clock.sleep(timeout) => Some((Status::VERIFICATION_NO_RESPONSE, None, None)),
             };
             runner.pending_count.fetch_sub(1, Ordering::Relaxed);
-            let Some((status, location_id, found)) = outcome else { return };
-            let answer = Verification {
+            let Some((status, location_id, found_status)) = outcome else { return };
+            let verification = Verification {
                 status,
                 location_id,
-                recheck_status: found,
+                recheck_status: found_status,
                 completed_at: dependencies.clock.now(),
             };
-            if let Some(commands) = commands.upgrade() {
+            if let Some(command_sender) = command_sender.upgrade() {
                 // Fails only at the end of the process.
-                let _ = commands
-                    .send(IngestCommand::VerificationDone {
-                        monitor_id: monitor,
-                        planned_at,
-                        verification: answer,
-                    })
+                let _ = command_sender
+                    .send(IngestCommand::VerificationDone { monitor_id, planned_at, verification })
                     .await;
             }
         });

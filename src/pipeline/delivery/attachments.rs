@@ -10,26 +10,26 @@ const MAX_ATTACHMENT_BYTES: u64 = 8 * 1024 * 1024;
 /// Name of a stored traceroute.
 const TRACEROUTE_FILE_NAME: &str = "traceroute.txt";
 
-/// Returns the files of `check` for `recipient`. Files that cannot be read are left out: the message matters more.
+/// Returns the files of `check_id` for `recipient`. Files that cannot be read are left out: the message matters more.
 pub(super) async fn load_attachments(
-    results: Option<&Arc<dyn ResultStore>>,
-    check: Option<CheckId>,
+    result_store: Option<&Arc<dyn ResultStore>>,
+    check_id: Option<CheckId>,
     recipient: &Recipient,
 ) -> Vec<Capture> {
-    let (Some(results), Some(check)) = (results, check) else { return Vec::new() };
+    let (Some(result_store), Some(check_id)) = (result_store, check_id) else { return Vec::new() };
     if !matches!(recipient.method, NotificationMethod::MailText | NotificationMethod::MailHtml) {
         return Vec::new();
     }
-    let Ok(Some(result)) = results.result(check).await else { return Vec::new() };
-    let mut left = MAX_ATTACHMENT_BYTES;
+    let Ok(Some(result)) = result_store.result(check_id).await else { return Vec::new() };
+    let mut remaining_bytes = MAX_ATTACHMENT_BYTES;
     let mut files = Vec::new();
     for capture in result.captures.iter().filter(|file| is_attached_for(recipient, file)) {
-        if capture.content_bytes > left {
+        if capture.content_bytes > remaining_bytes {
             continue;
         }
-        match results.capture(check, capture.name.clone()).await {
+        match result_store.capture(check_id, capture.name.clone()).await {
             Ok(Some(file)) => {
-                left -= capture.content_bytes.min(left);
+                remaining_bytes -= capture.content_bytes.min(remaining_bytes);
                 files.push(file);
             }
             Ok(None) => {}

@@ -5,17 +5,22 @@ use std::time::Duration;
 
 use super::settings::DeliverySettings;
 
-/// Returns the delay after `failures` consecutive failed attempts: it doubles with each up to a maximum, and varies
+/// Returns the delay after `consecutive_failures` consecutive failed attempts: it doubles with each up to a maximum, and varies
 /// by up to a quarter, so that recipients that failed together are not retried together. The variation depends on
-/// `key` and `failures` only.
-pub(super) fn retry_delay(settings: &DeliverySettings, key: &str, failures: u32) -> Duration {
-    let doubled =
-        settings.initial_retry_delay.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
-    let pause = doubled.min(settings.max_retry_delay);
+/// `jitter_key` and `consecutive_failures` only.
+pub(super) fn retry_delay(
+    settings: &DeliverySettings,
+    jitter_key: &str,
+    consecutive_failures: u32,
+) -> Duration {
+    let exponential_delay = settings
+        .initial_retry_delay
+        .saturating_mul(2_u32.saturating_pow(consecutive_failures.saturating_sub(1)));
+    let delay = exponential_delay.min(settings.max_retry_delay);
     let mut hasher = DefaultHasher::new();
-    (key, failures).hash(&mut hasher);
-    let percent = 75 + u32::try_from(hasher.finish() % 51).unwrap_or(25);
-    pause * percent / 100
+    (jitter_key, consecutive_failures).hash(&mut hasher);
+    let jitter_percent = 75 + u32::try_from(hasher.finish() % 51).unwrap_or(25);
+    delay * jitter_percent / 100
 }
 
 #[cfg(test)]

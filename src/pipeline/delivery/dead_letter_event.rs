@@ -10,20 +10,20 @@ const EVENT_TYPE: &str = "notification_given_up";
 /// Creator of the event.
 const EVENT_CREATOR: &str = "vigie";
 
-/// Builds the event that `message` was given up because of `error`.
+/// Builds the event that `notification` was given up because of `error`.
 pub(super) fn dead_letter_event(
-    message: &Notification,
+    notification: &Notification,
     recipient: &Recipient,
     error: &str,
     now: Timestamp,
 ) -> ConfigChange {
-    let content = &message.message.content;
-    let about = match content.monitor_name.as_str() {
+    let content = &notification.message.content;
+    let monitor_text = match content.monitor_name.as_str() {
         "" => String::new(),
         name => format!(" about `{name}`"),
     };
     let description = format!(
-        "{}{about} could not be delivered to `{}`: {error}. Further ones within the next hour are listed under \
+        "{}{monitor_text} could not be delivered to `{}`: {error}. Further ones within the next hour are listed under \
          /notifications?state=dead",
         content.kind.title(),
         recipient.name

@@ -22,17 +22,17 @@ impl DeliveryTask {
         settings: DeliverySettings,
         wakeup: DeliveryWakeup,
     ) -> Self {
-        let (end, ended) = tokio::sync::watch::channel(None);
-        let task = tokio::spawn(DeliveryWorker::new(dependencies, settings, wakeup).run(ended));
-        Self { drain_timeout_sender: end, task }
+        let (shutdown_sender, shutdown_receiver) = tokio::sync::watch::channel(None);
+        let task = tokio::spawn(DeliveryWorker::new(dependencies, settings, wakeup).run(shutdown_receiver));
+        Self { drain_timeout_sender: shutdown_sender, task }
     }
 
-    /// Delivers what is due, for at most `within`, and stops. Everything else stays in the outbox for the next start.
-    pub async fn drain(self, within: Duration) {
-        self.drain_timeout_sender.send_replace(Some(within));
+    /// Delivers what is due, for at most `timeout`, and stops. Everything else stays in the outbox for the next start.
+    pub async fn drain(self, timeout: Duration) {
+        self.drain_timeout_sender.send_replace(Some(timeout));
         let abort_handle = self.task.abort_handle();
         // The worker aborts attempts that hang; this timeout covers a store that does not respond.
-        if tokio::time::timeout(within * 2 + Duration::from_secs(5), self.task).await.is_err() {
+        if tokio::time::timeout(timeout * 2 + Duration::from_secs(5), self.task).await.is_err() {
             tracing::warn!("delivery did not stop in time; it continues at the next start");
             abort_handle.abort();
         }

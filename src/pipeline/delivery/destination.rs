@@ -24,8 +24,8 @@ pub struct Destination {
 
 /// Looks up destinations.
 pub trait DestinationLookup: Send + Sync + 'static {
-    /// Returns the destination of `message`; `None` when the recipient was removed.
-    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
+    /// Returns the destination of `notification`; `None` when the recipient was removed.
+    fn find<'a>(&'a self, notification: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
 }
 
 /// The destinations of all accounts.
@@ -39,28 +39,38 @@ pub struct AccountDestinations {
 }
 
 impl DestinationLookup for AccountDestinations {
-    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
+    fn find<'a>(&'a self, notification: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         Box::pin(async move {
-            let (new, customer) = (&message.message, message.message.content.customer);
-            let facts = self.account_cache.account(customer).await?;
-            let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient_id);
-            let Some(recipient) = known.cloned() else { return Ok(None) };
+            let (new_notification, customer) = (&notification.message, notification.message.content.customer);
+            let account = self.account_cache.account(customer).await?;
+            let found_recipient = account
+                .contacts
+                .recipients
+                .iter()
+                .find(|recipient| recipient.id == new_notification.recipient_id);
+            let Some(recipient) = found_recipient.cloned() else { return Ok(None) };
             let Some(record) = self.config_store.record(RecordKind::Recipient, recipient.id.0).await? else {
                 return Ok(None);
             };
             let secret = self.decrypt_password(&record);
-            let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group_id);
-            let mut best: Option<MessageTemplate> = None;
+            let group =
+                account.contacts.groups.iter().find(|group| Some(group.id) == new_notification.group_id);
+            let mut best_template: Option<MessageTemplate> = None;
             for id in group.map(|group| group.template_ids.as_slice()).unwrap_or_default() {
                 let Some(template) = self.load_template(customer, *id).await? else { continue };
-                let fits = template.kind.is_none_or(|kind| kind == new.content.kind)
+                let is_applicable = template.kind.is_none_or(|kind| kind == new_notification.content.kind)
                     && template.method.is_none_or(|method| method == recipient.method);
-                let rank = |template: &MessageTemplate| (template.method.is_some(), template.kind.is_some());
-                if fits && best.as_ref().is_none_or(|best| rank(&template) > rank(best)) {
-                    best = Some(template);
+                let specificity =
+                    |template: &MessageTemplate| (template.method.is_some(), template.kind.is_some());
+                if is_applicable
+                    && best_template
+                        .as_ref()
+                        .is_none_or(|best_template| specificity(&template) > specificity(best_template))
+                {
+                    best_template = Some(template);
                 }
             }
-            Ok(Some(Destination { recipient, secret, template: best }))
+            Ok(Some(Destination { recipient, secret, template: best_template }))
         })
     }
 }
@@ -79,9 +89,9 @@ impl AccountDestinations {
     async fn load_template(
         &self,
         customer: CustomerId,
-        id: i64,
+        template_id: i64,
     ) -> Result<Option<MessageTemplate>, StoreError> {
-        let record = self.config_store.record(RecordKind::Template, id).await?;
+        let record = self.config_store.record(RecordKind::Template, template_id).await?;
         let record = record.filter(|record| record.customer == customer);
         Ok(record.and_then(|record| ok_or_log_skipped(&record, template_from_fields(&record.fields))))
     }

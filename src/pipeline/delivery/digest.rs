@@ -17,8 +17,8 @@ pub(super) fn build_digest(held: &[Notification], now: Timestamp) -> Option<NewN
     let (first, last) = (held.first()?, held.last()?);
     let recipient = first.message.recipient_id;
     let mut kinds: BTreeMap<NotificationKind, usize> = BTreeMap::new();
-    for message in held {
-        *kinds.entry(message.message.content.kind).or_default() += 1;
+    for notification in held {
+        *kinds.entry(notification.message.content.kind).or_default() += 1;
     }
     let counts: Vec<String> =
         kinds.iter().map(|(kind, count)| format!("{count} × {}", kind.title())).collect();
@@ -47,8 +47,8 @@ pub(super) fn last_included_id(digest: &NotificationContent) -> Option<i64> {
     digest.extra.get("last").and_then(Value::as_i64)
 }
 
-fn summary_line(message: &Notification) -> String {
-    let content = &message.message.content;
+fn summary_line(notification: &Notification) -> String {
+    let content = &notification.message.content;
     let location = if content.location_name.is_empty() {
         String::new()
     } else {
@@ -64,17 +64,17 @@ fn summary_line(message: &Notification) -> String {
     )
 }
 
-/// Returns content of `kind` that is about no monitor, with the account data of `like`.
+/// Returns content of `kind` that is about no monitor, with the account data of `account_source`.
 fn content_without_monitor(
     kind: NotificationKind,
-    like: &NotificationContent,
+    account_source: &NotificationContent,
     now: Timestamp,
 ) -> NotificationContent {
     NotificationContent {
         kind,
-        customer: like.customer,
-        account_name: like.account_name.clone(),
-        subject_prefix: like.subject_prefix.clone(),
+        customer: account_source.customer,
+        account_name: account_source.account_name.clone(),
+        subject_prefix: account_source.subject_prefix.clone(),
         monitor_id: None,
         monitor_name: String::new(),
         monitor_type: None,

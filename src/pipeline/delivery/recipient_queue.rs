@@ -53,10 +53,10 @@ impl RecipientQueue {
             return NextAction::Wait;
         }
         self.prune_recent_sends(now);
-        let max = usize::try_from(settings.max_per_minute).unwrap_or(usize::MAX);
-        if !is_digest && max > 0 && self.recent_sends.len() >= max {
-            let free_at = self.recent_sends.front().map_or(now, |first| *first + RATE_WINDOW);
-            self.digest_at.get_or_insert(free_at);
+        let max_per_minute = usize::try_from(settings.max_per_minute).unwrap_or(usize::MAX);
+        if !is_digest && max_per_minute > 0 && self.recent_sends.len() >= max_per_minute {
+            let limit_resets_at = self.recent_sends.front().map_or(now, |first| *first + RATE_WINDOW);
+            self.digest_at.get_or_insert(limit_resets_at);
             return NextAction::HoldBack;
         }
         NextAction::Send
@@ -69,8 +69,8 @@ impl RecipientQueue {
 
     fn is_ready(&self, now: Timestamp, settings: &DeliverySettings) -> bool {
         // A longer delay than possible means that the clock was set back since.
-        let longest = settings.max_retry_delay * 2 + Duration::from_hours(1);
-        self.retry_at.is_none_or(|at| at <= now || at > now + longest)
+        let max_delay = settings.max_retry_delay * 2 + Duration::from_hours(1);
+        self.retry_at.is_none_or(|at| at <= now || at > now + max_delay)
     }
 
     /// Returns when the queue is ready, unless it is ready now.
@@ -96,14 +96,14 @@ impl RecipientQueue {
     pub(super) fn on_failed(
         &mut self,
         now: Timestamp,
-        key: &str,
+        message_key: &str,
         attempts: u32,
         retry_after: Option<Duration>,
         settings: &DeliverySettings,
     ) -> Timestamp {
         self.consecutive_failures = self.consecutive_failures.saturating_add(1);
-        let pause = backoff::retry_delay(settings, key, self.consecutive_failures.max(attempts));
-        let retry_at = now + pause.max(retry_after.unwrap_or_default());
+        let delay = backoff::retry_delay(settings, message_key, self.consecutive_failures.max(attempts));
+        let retry_at = now + delay.max(retry_after.unwrap_or_default());
         if attempts >= SKIP_AFTER_ATTEMPTS && self.skipped_until.is_none() && retry_after.is_none() {
             self.skipped_until = Some(retry_at);
             self.retry_at = None;

@@ -18,17 +18,17 @@ pub(super) struct RecipientQueues {
 }
 
 impl RecipientQueues {
-    /// Returns the queue of `recipient`.
-    pub(super) fn queue_mut(&mut self, recipient: RecipientId) -> &mut RecipientQueue {
-        self.queues.entry(recipient).or_default()
+    /// Returns the queue of `recipient_id`.
+    pub(super) fn queue_mut(&mut self, recipient_id: RecipientId) -> &mut RecipientQueue {
+        self.queues.entry(recipient_id).or_default()
     }
 
     /// Reserves a slot of `host`; `false` when it has none left.
     pub(super) fn try_acquire_host_slot(&mut self, host: &str, settings: &DeliverySettings) -> bool {
         let in_flight = self.in_flight_by_host.entry(host.to_owned()).or_default();
-        let free = *in_flight < settings.max_per_host;
-        *in_flight += usize::from(free);
-        free
+        let is_available = *in_flight < settings.max_per_host;
+        *in_flight += usize::from(is_available);
+        is_available
     }
 
     /// Releases the slot.

@@ -75,36 +75,36 @@ impl DeliveryWorker {
         }
     }
 
-    pub(super) async fn run(mut self, mut end: watch::Receiver<Option<Duration>>) {
+    pub(super) async fn run(mut self, mut shutdown_receiver: watch::Receiver<Option<Duration>>) {
         if let Ok(recipients) = self.dependencies.outbox.recipients_with_held().await {
             let now = self.dependencies.clock.now();
             for recipient in recipients {
                 self.queues.queue_mut(recipient).digest_at = Some(now);
             }
         }
-        let within = loop {
-            let pause = self.run_round().await;
+        let drain_timeout = loop {
+            let sleep_time = self.run_round().await;
             let clock = Arc::clone(&self.dependencies.clock);
             tokio::select! {
-                _ = end.changed() => break end.borrow().unwrap_or_default(),
+                _ = shutdown_receiver.changed() => break shutdown_receiver.borrow().unwrap_or_default(),
                 Some(finished) = self.in_flight.join_next(), if !self.in_flight.is_empty() => self.on_send_finished(finished.ok()).await,
                 () = self.wakeup.wait() => {}
-                () = clock.sleep(pause) => {}
+                () = clock.sleep(sleep_time) => {}
             }
         };
-        self.drain(within).await;
+        self.drain(drain_timeout).await;
     }
 
-    /// Sends what is due and stops. Attempts that take longer than `within` are aborted and repeated at the next start.
-    async fn drain(&mut self, within: Duration) {
-        let until = Instant::now() + within;
+    /// Sends what is due and stops. Attempts that take longer than `timeout` are aborted and repeated at the next start.
+    async fn drain(&mut self, timeout: Duration) {
+        let drain_deadline = Instant::now() + timeout;
         loop {
             // A store error was logged already; the rest stays in the outbox.
-            let progress = self.dispatch_due().await.unwrap_or(false);
-            if self.in_flight.is_empty() && !progress {
+            let has_more = self.dispatch_due().await.unwrap_or(false);
+            if self.in_flight.is_empty() && !has_more {
                 break;
             }
-            match tokio::time::timeout_at(until, self.in_flight.join_next()).await {
+            match tokio::time::timeout_at(drain_deadline, self.in_flight.join_next()).await {
                 Ok(Some(finished)) => self.on_send_finished(finished.ok()).await,
                 Ok(None) => {}
                 Err(_) => break,
@@ -132,8 +132,8 @@ impl DeliveryWorker {
             }
         }
         let now = self.dependencies.clock.now();
-        let due = self.dependencies.outbox.next_due().await.unwrap_or_default();
-        match [due, self.queues.next_at(now)].into_iter().flatten().min() {
+        let next_due_at = self.dependencies.outbox.next_due().await.unwrap_or_default();
+        match [next_due_at, self.queues.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
             // Due in the outbox, but the recipient's queue is not ready yet.
             Some(at) if at <= now => ROUND_RETRY_DELAY,
@@ -147,37 +147,43 @@ impl DeliveryWorker {
         let now = self.dependencies.clock.now();
         self.queues.remove_idle_queues(now);
         self.enqueue_due_digests(now).await?;
-        let max = u32::try_from(MAX_DUE_PER_ROUND + self.queues.blocked_queue_count(now)).unwrap_or(u32::MAX);
-        let due = self.dependencies.outbox.due_notifications(now, max, 1).await?;
-        let mut over_limit = HashSet::new();
-        for message in due {
-            let (recipient, is_digest) = (message.message.recipient_id, is_digest(&message));
+        let max_messages =
+            u32::try_from(MAX_DUE_PER_ROUND + self.queues.blocked_queue_count(now)).unwrap_or(u32::MAX);
+        let due_notifications = self.dependencies.outbox.due_notifications(now, max_messages, 1).await?;
+        let mut recipients_over_limit = HashSet::new();
+        for notification in due_notifications {
+            let (recipient, is_digest) = (notification.message.recipient_id, is_digest(&notification));
             let queue = self.queues.queue_mut(recipient);
             match queue.next_action(now, is_digest, &self.settings) {
                 NextAction::Wait => {}
-                NextAction::HoldBack => drop(over_limit.insert(recipient)),
+                NextAction::HoldBack => drop(recipients_over_limit.insert(recipient)),
                 NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
                 // After a long downtime of the receiver, only messages that are not too old are sent.
-                NextAction::Send if queue.is_failing() && self.is_expired(&message, now) => {
-                    self.give_up_expired(&message, now).await?;
+                NextAction::Send if queue.is_failing() && self.is_expired(&notification, now) => {
+                    self.give_up_expired(&notification, now).await?;
                 }
-                NextAction::Send => self.dispatch(message).await?,
+                NextAction::Send => self.dispatch(notification).await?,
             }
         }
-        let held = self.hold_back(&over_limit, now).await?;
-        Ok(held || !self.unsaved_outcomes.is_empty())
+        let has_held_back = self.hold_back(&recipients_over_limit, now).await?;
+        Ok(has_held_back || !self.unsaved_outcomes.is_empty())
     }
 
-    fn is_expired(&self, message: &Notification, now: Timestamp) -> bool {
-        now.since(message.message.created_at) >= self.settings.max_age
+    fn is_expired(&self, notification: &Notification, now: Timestamp) -> bool {
+        now.since(notification.message.created_at) >= self.settings.max_age
     }
 
-    async fn give_up_expired(&mut self, message: &Notification, now: Timestamp) -> Result<(), StoreError> {
-        let Some(to) = self.find_destination(message, now).await? else { return Ok(()) };
+    async fn give_up_expired(
+        &mut self,
+        notification: &Notification,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let Some(destination) = self.find_destination(notification, now).await? else { return Ok(()) };
         let hours = self.settings.max_age.as_secs() / 3_600;
-        let last = if message.error.is_empty() { String::new() } else { format!(": {}", message.error) };
-        let error = format!("given up after {hours} h and {} attempts{last}", message.attempts);
-        self.give_up(message, &to.recipient, error, now).await;
+        let last_error =
+            if notification.error.is_empty() { String::new() } else { format!(": {}", notification.error) };
+        let error = format!("given up after {hours} h and {} attempts{last_error}", notification.attempts);
+        self.give_up(notification, &destination.recipient, error, now).await;
         Ok(())
     }
 
@@ -196,25 +202,26 @@ impl DeliveryWorker {
         Ok(())
     }
 
-    /// Holds back the due messages of the recipients in `over_limit`.
+    /// Holds back the due messages of the recipients in `recipients_over_limit`.
     async fn hold_back(
         &mut self,
-        over_limit: &HashSet<RecipientId>,
+        recipients_over_limit: &HashSet<RecipientId>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        if over_limit.is_empty() {
+        if recipients_over_limit.is_empty() {
             return Ok(false);
         }
         let max = MAX_HELD_PER_RECIPIENT
-            .saturating_mul(u32::try_from(over_limit.len()).unwrap_or(u32::MAX))
+            .saturating_mul(u32::try_from(recipients_over_limit.len()).unwrap_or(u32::MAX))
             .max(MAX_DIGEST_MESSAGES);
         let due = self.dependencies.outbox.due_notifications(now, max, MAX_HELD_PER_RECIPIENT).await?;
-        let held = due
-            .iter()
-            .filter(|message| over_limit.contains(&message.message.recipient_id) && !is_digest(message));
-        let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
-        self.dependencies.metrics.count_notifications("held", held.len());
-        self.unsaved_outcomes.extend(held);
+        let held_outcomes = due.iter().filter(|message| {
+            recipients_over_limit.contains(&message.message.recipient_id) && !is_digest(message)
+        });
+        let held_outcomes: Vec<_> =
+            held_outcomes.map(|message| (message.id, DeliveryOutcome::Held)).collect();
+        self.dependencies.metrics.count_notifications("held", held_outcomes.len());
+        self.unsaved_outcomes.extend(held_outcomes);
         Ok(true)
     }
 
@@ -222,147 +229,156 @@ impl DeliveryWorker {
     async fn enqueue_due_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
         for recipient in self.queues.recipients_with_due_digest(now) {
             let held = self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await?;
-            if let Some(new) = digest::build_digest(&held, now) {
-                self.dependencies.outbox.enqueue(vec![new]).await?;
+            if let Some(digest_notification) = digest::build_digest(&held, now) {
+                self.dependencies.outbox.enqueue(vec![digest_notification]).await?;
             }
             self.queues.queue_mut(recipient).digest_at = None;
         }
         Ok(())
     }
 
-    /// Returns the destination of `message`; marks the message dead when the recipient no longer exists.
+    /// Returns the destination of `notification`; marks the message dead when the recipient no longer exists.
     async fn find_destination(
         &mut self,
-        message: &Notification,
+        notification: &Notification,
         now: Timestamp,
     ) -> Result<Option<Destination>, StoreError> {
-        let found = self.dependencies.destination_lookup.find(message).await?;
+        let found = self.dependencies.destination_lookup.find(notification).await?;
         if found.is_none() {
             let dead = DeliveryOutcome::Dead { error: "the recipient was removed".to_owned() };
-            self.unsaved_outcomes.push((message.id, dead.clone()));
-            self.record_digest_outcome(message, dead, now).await;
+            self.unsaved_outcomes.push((notification.id, dead.clone()));
+            self.record_digest_outcome(notification, dead, now).await;
         }
         Ok(found)
     }
 
-    /// Sends `message` in a task of its own.
-    async fn dispatch(&mut self, message: Notification) -> Result<(), StoreError> {
+    /// Sends `notification` in a task of its own.
+    async fn dispatch(&mut self, notification: Notification) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
-        let Some(to) = self.find_destination(&message, now).await? else { return Ok(()) };
-        let host = destination_host(&to.recipient);
+        let Some(destination) = self.find_destination(&notification, now).await? else { return Ok(()) };
+        let host = destination_host(&destination.recipient);
         if !self.queues.try_acquire_host_slot(&host, &self.settings) {
             return Ok(());
         }
-        self.queues.queue_mut(message.message.recipient_id).is_busy = true;
+        self.queues.queue_mut(notification.message.recipient_id).is_busy = true;
         let dependencies = self.dependencies.clone();
         self.in_flight.spawn(async move {
             let started = Instant::now();
-            let recipient = to.recipient.clone();
+            let recipient = destination.recipient.clone();
             let method = recipient.method;
             // A panic in one channel fails its message alone.
-            let sent = AssertUnwindSafe(render_and_send(&dependencies, &message, to)).catch_unwind().await;
-            let outcome =
-                sent.unwrap_or_else(|_| Err(SendError::transient("internal error of Vigie; see its log")));
+            let send_result = AssertUnwindSafe(render_and_send(&dependencies, &notification, destination))
+                .catch_unwind()
+                .await;
+            let outcome = send_result
+                .unwrap_or_else(|_| Err(SendError::transient("internal error of Vigie; see its log")));
             dependencies.metrics.record_delivery(method, outcome.is_ok(), started.elapsed());
-            FinishedAttempt { notification: message, recipient, host, result: outcome }
+            FinishedAttempt { notification, recipient, host, result: outcome }
         });
         Ok(())
     }
 
     /// Handles the outcome of an attempt; `None` for an aborted task.
     async fn on_send_finished(&mut self, finished: Option<FinishedAttempt>) {
-        let Some(FinishedAttempt { notification: message, recipient, host, result: outcome }) = finished
-        else {
+        let Some(FinishedAttempt { notification, recipient, host, result: outcome }) = finished else {
             return;
         };
         let now = self.dependencies.clock.now();
         self.queues.release_host_slot(&host);
         self.recipients_to_release.push(recipient.id);
-        let attempts = message.attempts.saturating_add(1);
+        let attempts = notification.attempts.saturating_add(1);
         let queue = self.queues.queue_mut(recipient.id);
         match outcome {
             Ok(()) => {
-                queue.on_sent(now, is_digest(&message));
-                self.unsaved_outcomes.push((message.id, DeliveryOutcome::Sent));
+                queue.on_sent(now, is_digest(&notification));
+                self.unsaved_outcomes.push((notification.id, DeliveryOutcome::Sent));
                 self.dependencies.metrics.count_notifications("sent", 1);
-                self.record_digest_outcome(&message, DeliveryOutcome::Digested(message.id), now).await;
+                self.record_digest_outcome(&notification, DeliveryOutcome::Digested(notification.id), now)
+                    .await;
             }
             Err(error) if error.is_retryable => {
                 let next_at = queue.on_failed(
                     now,
-                    &message.message.idempotency_key,
+                    &notification.message.idempotency_key,
                     attempts,
                     error.retry_after,
                     &self.settings,
                 );
                 tracing::warn!(
-                    notification_id = message.id,
+                    notification_id = notification.id,
                     recipient_id = %recipient.id,
                     attempts,
                     error = %error,
                     "delivery attempt failed, will retry"
                 );
-                if self.is_expired(&message, now) {
+                if self.is_expired(&notification, now) {
                     let hours = self.settings.max_age.as_secs() / 3_600;
                     let text = format!("given up after {hours} h and {attempts} attempts: {}", error.detail);
-                    self.give_up(&message, &recipient, text, now).await;
+                    self.give_up(&notification, &recipient, text, now).await;
                 } else {
                     self.unsaved_outcomes.push((
-                        message.id,
+                        notification.id,
                         DeliveryOutcome::RetryScheduled { error: error.detail, next_attempt_at: next_at },
                     ));
                 }
             }
             Err(error) => {
                 queue.on_rejected();
-                self.give_up(&message, &recipient, error.detail, now).await;
+                self.give_up(&notification, &recipient, error.detail, now).await;
             }
         }
     }
 
     async fn give_up(
         &mut self,
-        message: &Notification,
+        notification: &Notification,
         recipient: &Recipient,
         error: String,
         now: Timestamp,
     ) {
         tracing::error!(
-            notification_id = message.id,
+            notification_id = notification.id,
             recipient_id = %recipient.id,
             error,
             "notification given up"
         );
         self.dependencies.metrics.count_notifications("dead", 1);
         let queue = self.queues.queue_mut(recipient.id);
-        let is_reported = queue
+        let was_reported_recently = queue
             .dead_letter_reported_at
             .is_some_and(|at| at <= now && now.since(at) < DEAD_LETTER_REPORT_INTERVAL);
-        if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !is_reported) {
+        if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently) {
             queue.dead_letter_reported_at = Some(now);
-            let event = dead_letter_event::dead_letter_event(message, recipient, &error, now);
+            let event = dead_letter_event::dead_letter_event(notification, recipient, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "failed to record the event of a notification that was given up");
             }
         }
         let dead = DeliveryOutcome::Dead { error };
-        self.unsaved_outcomes.push((message.id, dead.clone()));
-        self.record_digest_outcome(message, dead, now).await;
+        self.unsaved_outcomes.push((notification.id, dead.clone()));
+        self.record_digest_outcome(notification, dead, now).await;
     }
 
     /// Records the outcome of a digest for the messages that it covers.
-    async fn record_digest_outcome(&mut self, message: &Notification, end: DeliveryOutcome, now: Timestamp) {
-        let Some(last) = digest::last_included_id(&message.message.content).filter(|_| is_digest(message))
+    async fn record_digest_outcome(
+        &mut self,
+        notification: &Notification,
+        outcome: DeliveryOutcome,
+        now: Timestamp,
+    ) {
+        let Some(last_included_id) =
+            digest::last_included_id(&notification.message.content).filter(|_| is_digest(notification))
         else {
             return;
         };
-        let recipient = message.message.recipient_id;
+        let recipient = notification.message.recipient_id;
         match self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await {
             Ok(held) => {
-                let (included, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
-                self.unsaved_outcomes.extend(included.iter().map(|held| (held.id, end.clone())));
+                let (included, still_held): (Vec<_>, Vec<_>) =
+                    held.iter().partition(|held| held.id <= last_included_id);
+                self.unsaved_outcomes.extend(included.iter().map(|held| (held.id, outcome.clone())));
                 let queue = self.queues.queue_mut(recipient);
-                queue.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
+                queue.digest_at = (!still_held.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
             // The messages are repeated in the next digest: a duplicate is better than a loss.
             Err(error) => {
@@ -372,22 +388,25 @@ impl DeliveryWorker {
     }
 }
 
-fn is_digest(message: &Notification) -> bool {
-    message.message.content.kind == NotificationKind::Digest
+fn is_digest(notification: &Notification) -> bool {
+    notification.message.content.kind == NotificationKind::Digest
 }
 
 /// Renders the message and sends it through its channel.
 async fn render_and_send(
     dependencies: &DeliveryDependencies,
-    message: &Notification,
-    to: Destination,
+    notification: &Notification,
+    destination: Destination,
 ) -> Result<(), SendError> {
-    let Destination { recipient, secret, template } = to;
-    let (new, renderer) = (&message.message, &dependencies.renderer);
-    let attachments =
-        attachments::load_attachments(dependencies.result_store.as_ref(), new.content.check_id, &recipient)
-            .await;
-    let mut content = new.content.clone();
+    let Destination { recipient, secret, template } = destination;
+    let (new_notification, renderer) = (&notification.message, &dependencies.renderer);
+    let attachments = attachments::load_attachments(
+        dependencies.result_store.as_ref(),
+        new_notification.content.check_id,
+        &recipient,
+    )
+    .await;
+    let mut content = new_notification.content.clone();
     if let Some(traceroute) = attachments::traceroute_text(&attachments) {
         content.extra.entry("traceroute").or_insert(traceroute.into());
     }
@@ -400,11 +419,11 @@ async fn render_and_send(
         rendered => rendered,
     };
     let rendered = rendered.map_err(|error| SendError::permanent(error.to_string()))?;
-    let message = OutgoingMessage {
-        idempotency_key: new.idempotency_key.clone(),
+    let notification = OutgoingMessage {
+        idempotency_key: new_notification.idempotency_key.clone(),
         content,
         recipient,
-        egress_scope: EgressScope::for_account(new.content.customer),
+        egress_scope: EgressScope::for_account(new_notification.content.customer),
         credential: secret,
         subject: rendered.subject,
         text: rendered.text,
@@ -412,5 +431,5 @@ async fn render_and_send(
         json_body: rendered.json_body,
         attachments,
     };
-    dependencies.sender.send(&message).await
+    dependencies.sender.send(&notification).await
 }

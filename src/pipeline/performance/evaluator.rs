@@ -72,30 +72,30 @@ impl PerformanceEvaluator {
     /// Fails when the store does.
     pub async fn new(dependencies: PerformanceDependencies) -> Result<Self, StoreError> {
         let mut active = BTreeMap::new();
-        for stored in dependencies.alert_store.active_alerts().await? {
+        for stored_alert in dependencies.alert_store.active_alerts().await? {
             // Skipping it would raise and notify the alert a second time.
             let alert: ActivePerformanceAlert =
-                serde_json::from_str(&stored.state_json).map_err(|error| StoreError::Undecodable {
+                serde_json::from_str(&stored_alert.state_json).map_err(|error| StoreError::Undecodable {
                     table: "raised",
-                    row: format!("alert {}, location_id {}", stored.alert_id, stored.location_id),
+                    row: format!("alert {}, location_id {}", stored_alert.alert_id, stored_alert.location_id),
                     column: "body",
                     reason: error.to_string(),
                 })?;
-            active.insert((stored.alert_id, stored.location_id), alert);
+            active.insert((stored_alert.alert_id, stored_alert.location_id), alert);
         }
-        let performance = Self { dependencies, active_alerts: active, cached_baselines: HashMap::new() };
-        performance.active_alerts.keys().for_each(|(alert, _)| performance.publish_active(*alert));
-        Ok(performance)
+        let evaluator = Self { dependencies, active_alerts: active, cached_baselines: HashMap::new() };
+        evaluator.active_alerts.keys().for_each(|(alert, _)| evaluator.publish_active(*alert));
+        Ok(evaluator)
     }
 
-    /// Evaluates each minute until `end`.
+    /// Evaluates each minute until `shutdown`.
     #[must_use]
-    pub fn start(mut self, end: CancellationToken) -> JoinHandle<()> {
+    pub fn start(mut self, shutdown: CancellationToken) -> JoinHandle<()> {
         tokio::spawn(async move {
             let clock = Arc::clone(&self.dependencies.clock);
             loop {
                 tokio::select! {
-                    () = end.cancelled() => return,
+                    () = shutdown.cancelled() => return,
                     () = clock.sleep(EVALUATION_INTERVAL) => {}
                 }
                 if let Err(error) = self.evaluate_all().await {
@@ -110,8 +110,8 @@ impl PerformanceEvaluator {
 
     /// Whether this alert is active anywhere.
     #[must_use]
-    pub fn is_active(&self, alert: i64) -> bool {
-        self.active_alerts.keys().any(|(id, _)| *id == alert)
+    pub fn is_active(&self, alert_id: i64) -> bool {
+        self.active_alerts.keys().any(|(id, _)| *id == alert_id)
     }
 
     /// Evaluates all rules once. Changes that cannot be stored are evaluated again, with the same outcome.
@@ -144,8 +144,8 @@ impl PerformanceEvaluator {
                 continue;
             }
             rule_ids.insert(rule.id);
-            let facts = self.dependencies.account_cache.account(monitor.customer).await?;
-            self.evaluate_rule(rule, &monitor, &facts, now, &mut changes).await?;
+            let account = self.dependencies.account_cache.account(monitor.customer).await?;
+            self.evaluate_rule(rule, &monitor, &account, now, &mut changes).await?;
         }
         changes
             .cleared
@@ -158,25 +158,26 @@ impl PerformanceEvaluator {
         &mut self,
         rule: &PerformanceRule,
         monitor: &Monitor,
-        facts: &AccountSnapshot,
+        account: &AccountSnapshot,
         now: Timestamp,
         changes: &mut EvaluationChanges,
     ) -> Result<(), StoreError> {
-        let bases = self.load_baselines(rule, now).await?;
+        let baselines = self.load_baselines(rule, now).await?;
         for mean in
             self.dependencies.result_store.mean_durations(rule.monitor_id, now - rule.window, now).await?
         {
             let key = (rule.id, mean.location_id);
-            let base = bases.iter().find(|base| base.location_id == mean.location_id).copied();
+            let baseline =
+                baselines.iter().find(|baseline| baseline.location_id == mean.location_id).copied();
             let alert = self.active_alerts.get(&key);
-            let Some(change) = rule.evaluate(alert.is_some(), Some(mean), base) else { continue };
+            let Some(change) = rule.evaluate(alert.is_some(), Some(mean), baseline) else { continue };
             match change {
                 PerformanceAlertChange::Raise { limit_us, .. } => {
-                    let recipients = select_performance_recipients(&facts.contacts, monitor.id);
+                    let recipients = select_performance_recipients(&account.contacts, monitor.id);
                     let event = PerformanceAlertEvent {
                         rule,
                         monitor,
-                        account: facts,
+                        account,
                         location: mean.location_id,
                         change,
                         since: now,
@@ -191,18 +192,18 @@ impl PerformanceEvaluator {
                 }
                 PerformanceAlertChange::Clear { .. } => {
                     let since = alert.map_or(now, |alert| alert.raised_at);
-                    let recipients: Vec<_> = select_performance_recipients(&facts.contacts, monitor.id)
+                    let recipients: Vec<_> = select_performance_recipients(&account.contacts, monitor.id)
                         .into_iter()
                         .filter(|(id, _)| alert.is_some_and(|alert| alert.notified_recipients.contains(id)))
                         .filter(|(id, _)| {
-                            facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
+                            account.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
                         })
                         .collect();
                     changes.push_notifications(
                         &PerformanceAlertEvent {
                             rule,
                             monitor,
-                            account: facts,
+                            account,
                             location: mean.location_id,
                             change,
                             since,
@@ -225,15 +226,15 @@ impl PerformanceEvaluator {
     ) -> Result<Vec<MeanDuration>, StoreError> {
         let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR_MICROS);
-        if let Some((cached_hour, bases)) = self.cached_baselines.get(&rule.id)
+        if let Some((cached_hour, baselines)) = self.cached_baselines.get(&rule.id)
             && *cached_hour == hour
         {
-            return Ok(bases.clone());
+            return Ok(baselines.clone());
         }
-        let thru = now - rule.window;
-        let from = thru - Duration::from_hours(24 * u64::from(days));
+        let until = now - rule.window;
+        let from = until - Duration::from_hours(24 * u64::from(days));
         let rollups =
-            self.dependencies.result_store.rollups(rule.monitor_id, RollupSpan::Hour, from, thru).await?;
+            self.dependencies.result_store.rollups(rule.monitor_id, RollupSpan::Hour, from, until).await?;
         let mut means: BTreeMap<LocationId, MeanDuration> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
@@ -269,29 +270,32 @@ impl PerformanceEvaluator {
             }
         };
         let rows = changes.raised.iter().map(to_row).collect();
-        let messages = !changes.notifications.is_empty();
+        let has_notifications = !changes.notifications.is_empty();
         self.dependencies
             .alert_store
             .commit_changes(rows, changes.cleared.clone(), changes.notifications)
             .await?;
-        let mut changed: Vec<i64> = changes.cleared.iter().map(|(alert, _)| *alert).collect();
-        changed.extend(changes.raised.iter().map(|((alert, _), _)| *alert));
+        let mut changed_alerts: Vec<i64> = changes.cleared.iter().map(|(alert, _)| *alert).collect();
+        changed_alerts.extend(changes.raised.iter().map(|((alert, _), _)| *alert));
         for key in &changes.cleared {
             self.active_alerts.remove(key);
         }
         self.active_alerts.extend(changes.raised);
-        for alert in changed {
+        for alert in changed_alerts {
             self.publish_active(alert);
         }
-        if messages {
+        if has_notifications {
             self.dependencies.delivery_wakeup.wake();
         }
         Ok(())
     }
 
     /// Publishes to the pages and the API whether this alert is active anywhere.
-    fn publish_active(&self, alert: i64) {
-        self.dependencies.account_cache.active_performance_alerts().set_active(alert, self.is_active(alert));
+    fn publish_active(&self, alert_id: i64) {
+        self.dependencies
+            .account_cache
+            .active_performance_alerts()
+            .set_active(alert_id, self.is_active(alert_id));
     }
 }
 

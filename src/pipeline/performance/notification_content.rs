@@ -24,7 +24,7 @@ pub(super) fn build_notification_content(
     event: &PerformanceAlertEvent<'_>,
     kind: NotificationKind,
 ) -> NotificationContent {
-    let PerformanceAlertEvent { rule, monitor, account: facts, location, change, since, now } = event;
+    let PerformanceAlertEvent { rule, monitor, account, location, change, since, now } = event;
     let (mean_us, limit_us, comparison) = match *change {
         PerformanceAlertChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
         PerformanceAlertChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
@@ -44,8 +44,8 @@ pub(super) fn build_notification_content(
     NotificationContent {
         kind,
         customer: monitor.customer,
-        account_name: facts.name.clone(),
-        subject_prefix: facts.brand.clone(),
+        account_name: account.name.clone(),
+        subject_prefix: account.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),
@@ -59,13 +59,13 @@ pub(super) fn build_notification_content(
         consecutive_failures: u32::from(kind == NotificationKind::PerformanceError),
         http_status: None,
         location_id: Some(*location),
-        location_name: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
+        location_name: account.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
         location_reports: Vec::new(),
         verification: None,
         target: display_target(monitor),
         failing_step: None,
         alert_note: monitor.document.alert_note().to_owned(),
-        properties: custom_properties(monitor, facts),
+        properties: custom_properties(monitor, account),
         phases: Vec::new(),
         certificate: Value::Null,
         extra: into_object(extra),

@@ -133,7 +133,7 @@ pub trait AlertStore: Send + Sync + 'static {
         customer: CustomerId,
         id: EpisodeId,
         login: String,
-        at: Timestamp,
+        acknowledged_at: Timestamp,
     ) -> StoreFuture<'_, bool>;
 
     /// Removes episodes that ended, and notifications sent or given up, before `before`; returns how many.
@@ -142,9 +142,14 @@ pub trait AlertStore: Send + Sync + 'static {
 
 /// Stores notifications to be delivered.
 pub trait Outbox: Send + Sync + 'static {
-    /// Returns pending notifications due at `now`, oldest first, at most `max` and at most `each` of one recipient, so
+    /// Returns pending notifications due at `now`, oldest first, at most `max` and at most `max_per_recipient` of one recipient, so
     /// that a slow receiver does not delay the others.
-    fn due_notifications(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
+    fn due_notifications(
+        &self,
+        now: Timestamp,
+        max: u32,
+        max_per_recipient: u32,
+    ) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Returns when the next pending notification is due.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
@@ -156,13 +161,17 @@ pub trait Outbox: Send + Sync + 'static {
     fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>>;
 
     /// Records the outcomes of attempts. Notifications retried or removed meanwhile are not changed.
-    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()>;
+    fn record_outcomes(
+        &self,
+        outcomes: Vec<(i64, DeliveryOutcome)>,
+        recorded_at: Timestamp,
+    ) -> StoreFuture<'_, ()>;
 
     /// Makes pending notifications about this check due now, since the traceroute that they waited for is complete.
     fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()>;
 
     /// Adds notifications such as a digest or a test; returns their ids, also for existing keys.
-    fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>>;
+    fn enqueue(&self, notifications: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>>;
 
     /// Returns notifications of any state.
     fn notifications(

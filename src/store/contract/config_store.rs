@@ -62,14 +62,14 @@ pub trait ConfigStore: Send + Sync + 'static {
     fn write_changes(
         &self,
         changes: Vec<ConfigChange>,
-        audit: Vec<NewAuditEntry>,
+        audit_entries: Vec<NewAuditEntry>,
     ) -> StoreFuture<'_, Vec<i64>>;
 
     /// Returns a record.
     fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>>;
 
     /// Returns the record of `kind` with this unique key.
-    fn record_by_unique_key(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>>;
+    fn record_by_unique_key(&self, kind: RecordKind, unique_key: String) -> StoreFuture<'_, Option<Record>>;
 
     /// Returns records, ordered by id.
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>>;
@@ -80,9 +80,9 @@ pub trait ConfigStore: Send + Sync + 'static {
     /// Returns the account of a monitor, even of a removed one.
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;
 
-    /// Re-encrypts secrets of monitors and private data of certificates and recipients with the callback `reseal`.
+    /// Re-encrypts secrets of monitors and private data of certificates and recipients with the callback `reseal_fn`.
     /// Calls it with the context of [`seal_context`]. Returns how many changed.
-    fn reseal(&self, reseal: ResealFn) -> StoreFuture<'_, u64>;
+    fn reseal(&self, reseal_fn: ResealFn) -> StoreFuture<'_, u64>;
 }
 
 /// Returns the new form of sealed bytes; `None` leaves them unchanged.

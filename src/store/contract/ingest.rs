@@ -19,6 +19,6 @@ pub struct IngestBatch {
 
 /// Stores results and what follows from them.
 pub trait Ingest: Send + Sync + 'static {
-    /// Stores all of `commit` or nothing; once it returns, a killed process loses none of it.
-    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()>;
+    /// Stores all of `batch` or nothing; once it returns, a killed process loses none of it.
+    fn commit(&self, batch: IngestBatch) -> StoreFuture<'_, ()>;
 }

@@ -48,7 +48,7 @@ pub trait MonitorStore: Send + Sync + 'static {
     fn apply_monitors(
         &self,
         upserts: Vec<Monitor>,
-        removed: Vec<MonitorId>,
-        entries: AuditEntries,
+        removed_ids: Vec<MonitorId>,
+        audit_entries: AuditEntries,
     ) -> StoreFuture<'_, ()>;
 }

@@ -24,7 +24,7 @@ pub trait PerformanceAlertStore: Send + Sync + 'static {
     fn commit_changes(
         &self,
         raised: Vec<StoredPerformanceAlert>,
-        over: Vec<(i64, LocationId)>,
+        cleared: Vec<(i64, LocationId)>,
         notifications: Vec<NewNotification>,
     ) -> StoreFuture<'_, ()>;
 }

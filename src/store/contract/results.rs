@@ -15,10 +15,10 @@ pub trait ResultStore: SampleStore {
     fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults>;
 
     /// Returns a result with all retained details. Fast even for an unknown id.
-    fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>>;
+    fn result(&self, check_id: CheckId) -> StoreFuture<'_, Option<CheckResult>>;
 
     /// Returns a capture of a result, with its content.
-    fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>>;
+    fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>>;
 
     /// Returns the states of these monitors, by monitor and location; none for removed monitors.
     fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;
@@ -35,6 +35,6 @@ pub trait ResultStore: SampleStore {
         monitor: MonitorId,
         span: RollupSpan,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
     ) -> StoreFuture<'_, Vec<Rollup>>;
 }

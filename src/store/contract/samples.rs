@@ -10,7 +10,7 @@ pub trait SampleStore: Send + Sync + 'static {
         &self,
         monitor: MonitorId,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
         max: u32,
     ) -> StoreFuture<'_, Vec<Sample>>;
 
@@ -22,6 +22,6 @@ pub trait SampleStore: Send + Sync + 'static {
         &self,
         monitor: MonitorId,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
     ) -> StoreFuture<'_, Vec<MeanDuration>>;
 }

@@ -17,9 +17,13 @@ const DELETE_CHUNK_ROWS: i64 = 1000;
 
 const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
 
-/// Inserts `entry` about the object with the id `about`.
-pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64>) -> rusqlite::Result<()> {
-    let json = |map| serde_json::to_string(map).unwrap_or_else(|_| "{}".to_owned());
+/// Inserts `entry` about the object with the id `object_id`.
+pub(super) fn insert(
+    conn: &Connection,
+    entry: &NewAuditEntry,
+    object_id: Option<i64>,
+) -> rusqlite::Result<()> {
+    let to_json = |map| serde_json::to_string(map).unwrap_or_else(|_| "{}".to_owned());
     conn.prepare_cached(
         "INSERT INTO audit (customer, at, login, address, via, action, object, object_id, object_name, before,
              after)
@@ -33,10 +37,10 @@ pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64
         entry.entry_point,
         entry.action,
         entry.object_kind,
-        about,
+        object_id,
         entry.object_name,
-        json(&entry.before),
-        json(&entry.after)
+        to_json(&entry.before),
+        to_json(&entry.after)
     ])?;
     Ok(())
 }
@@ -44,24 +48,24 @@ pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64
 /// Inserts `entries` about objects that have ids already.
 pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite::Result<()> {
     for entry in (0..).map_while(entries) {
-        let about = match entry.object_id {
+        let object_id = match entry.object_id {
             AuditObject::Id(id) => Some(id),
             AuditObject::CreatedByWrite(_) | AuditObject::None => None,
         };
-        insert(conn, &entry, about)?;
+        insert(conn, &entry, object_id)?;
     }
     Ok(())
 }
 
-/// Of the `DELETE_CHUNK_ROWS` oldest entries after the id `after`, removes those from before `cut`; returns the last id that
+/// Of the `DELETE_CHUNK_ROWS` oldest entries after the id `after_id`, removes those from before `cutoff_us`; returns the last id that
 /// was read, and how many were removed.
-pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::Result<(i64, u64)> {
-    let last: Option<i64> = conn
+pub(super) fn remove_old(conn: &Connection, after_id: i64, cutoff_us: i64) -> rusqlite::Result<(i64, u64)> {
+    let last_id: Option<i64> = conn
         .prepare_cached("SELECT max(id) FROM (SELECT id FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)")?
-        .query_row([after, DELETE_CHUNK_ROWS], |row| row.get(0))?;
-    let Some(last) = last else { return Ok((after, 0)) };
-    let mut removal = conn.prepare_cached("DELETE FROM audit WHERE id > ?1 AND id <= ?2 AND at < ?3")?;
-    Ok((last, removal.execute([after, last, cut])? as u64))
+        .query_row([after_id, DELETE_CHUNK_ROWS], |row| row.get(0))?;
+    let Some(last_id) = last_id else { return Ok((after_id, 0)) };
+    let mut delete = conn.prepare_cached("DELETE FROM audit WHERE id > ?1 AND id <= ?2 AND at < ?3")?;
+    Ok((last_id, delete.execute([after_id, last_id, cutoff_us])? as u64))
 }
 
 /// Returns a page of the matching entries, newest first, and their number.

@@ -31,8 +31,8 @@ pub(super) fn compress_all(captures: &mut Vec<Capture>) -> Vec<CaptureChunk> {
         else {
             return false;
         };
-        for (number, body) in compressed.chunks(CHUNK_BYTES).enumerate() {
-            chunks.push(CaptureChunk { name: capture.name.clone(), index: number, bytes: body.to_vec() });
+        for (index, body) in compressed.chunks(CHUNK_BYTES).enumerate() {
+            chunks.push(CaptureChunk { name: capture.name.clone(), index, bytes: body.to_vec() });
         }
         true
     });
@@ -46,12 +46,12 @@ pub(super) fn insert(
     (planned_at, monitor, location): (i64, i64, i64),
     chunks: &[CaptureChunk],
 ) -> rusqlite::Result<()> {
-    let mut insert = conn.prepare_cached(
+    let mut statement = conn.prepare_cached(
         "INSERT INTO captures (failed, planned_at, monitor_id, location_id, name, piece, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
     )?;
     for chunk in chunks {
-        insert.execute(params![
+        statement.execute(params![
             failed,
             planned_at,
             monitor,
@@ -95,11 +95,11 @@ pub(super) fn read(
         ("location_id", result.location_id.0),
     ];
     let row_ref = RowRef { table: "captures", key: &key };
-    let bytes = usize::try_from(capture.content_bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
-    let content = zstd::bulk::decompress(&compressed, bytes)
+    let content_len = usize::try_from(capture.content_bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
+    let content = zstd::bulk::decompress(&compressed, content_len)
         .map_err(|error| row_ref.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
-    if content.len() != bytes {
-        let reason = format_args!("`{}` has {} bytes, not {bytes}", capture.name, content.len());
+    if content.len() != content_len {
+        let reason = format_args!("`{}` has {} bytes, not {content_len}", capture.name, content.len());
         return Err(row_ref.decode_error("body", reason));
     }
     Ok(Some(Capture { content: Some(Arc::from(content)), ..capture }))

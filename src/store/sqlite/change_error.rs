@@ -18,11 +18,11 @@ impl From<rusqlite::Error> for ChangeError {
     }
 }
 
-/// Converts `error`; returns [`StoreError::AlreadyExists`] when it says that the key `text` is in use.
-pub(super) fn to_change_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
-    match text {
-        Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            ChangeError::Rejected(StoreError::AlreadyExists(text.to_owned()))
+/// Converts `error`; returns [`StoreError::AlreadyExists`] when it says that the key `unique_key` is in use.
+pub(super) fn to_change_error(error: rusqlite::Error, unique_key: Option<&str>) -> ChangeError {
+    match unique_key {
+        Some(unique_key) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            ChangeError::Rejected(StoreError::AlreadyExists(unique_key.to_owned()))
         }
         _ => ChangeError::Sql(error),
     }

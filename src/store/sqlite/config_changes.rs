@@ -28,13 +28,13 @@ enum PreparedChange {
 }
 
 impl PreparedConfigChanges {
-    pub(super) fn prepare(writes: Vec<ConfigChange>, audit: Vec<NewAuditEntry>) -> Self {
-        let steps = writes
+    pub(super) fn prepare(changes: Vec<ConfigChange>, audit_entries: Vec<NewAuditEntry>) -> Self {
+        let prepared = changes
             .into_iter()
-            .map(|write| match write {
+            .map(|change| match change {
                 ConfigChange::CreateMonitor(new) => PreparedChange::CreateMonitor(MonitorRow::from_new(new)),
-                ConfigChange::UpdateMonitor { monitor: stored, expected } => {
-                    PreparedChange::UpdateMonitor(MonitorRow::from_stored(*stored), expected)
+                ConfigChange::UpdateMonitor { monitor, expected } => {
+                    PreparedChange::UpdateMonitor(MonitorRow::from_stored(*monitor), expected)
                 }
                 ConfigChange::RemoveMonitor { id, expected } => PreparedChange::RemoveMonitor(id, expected),
                 ConfigChange::CreateRecord(new) => {
@@ -49,41 +49,41 @@ impl PreparedConfigChanges {
                 ConfigChange::RevokeTokens(user) => PreparedChange::RevokeTokens(user.0),
             })
             .collect();
-        Self { changes: steps, audit_entries: audit }
+        Self { changes: prepared, audit_entries }
     }
 
     /// Applies all changes or none; returns the ids of created objects.
     pub(super) fn apply(&self, conn: &Connection) -> rusqlite::Result<Result<Vec<i64>, StoreError>> {
-        let statement = |sql| conn.prepare_cached(sql)?.execute([]);
-        statement("SAVEPOINT one_call")?;
+        let execute = |sql| conn.prepare_cached(sql)?.execute([]);
+        execute("SAVEPOINT one_call")?;
         let outcome = match self.apply_all(conn) {
             Ok(ids) => Ok(ids),
             Err(ChangeError::Sql(error)) => return Err(error),
             Err(ChangeError::Rejected(error)) => {
-                statement("ROLLBACK TO one_call")?;
+                execute("ROLLBACK TO one_call")?;
                 Err(error)
             }
         };
-        statement("RELEASE one_call")?;
+        execute("RELEASE one_call")?;
         Ok(outcome)
     }
 
     fn apply_all(&self, conn: &Connection) -> Result<Vec<i64>, ChangeError> {
-        let mut created = Vec::with_capacity(self.changes.len());
-        for step in &self.changes {
-            created.extend(step.apply(conn)?);
+        let mut created_ids = Vec::with_capacity(self.changes.len());
+        for change in &self.changes {
+            created_ids.extend(change.apply(conn)?);
         }
         for entry in &self.audit_entries {
-            let about = match entry.object_id {
+            let object_id = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::CreatedByWrite(number) => {
-                    Some(*created.get(number).ok_or_else(missing_object_error)?)
+                AuditObject::CreatedByWrite(write_index) => {
+                    Some(*created_ids.get(write_index).ok_or_else(missing_object_error)?)
                 }
                 AuditObject::None => None,
             };
-            audit::insert(conn, entry, about)?;
+            audit::insert(conn, entry, object_id)?;
         }
-        Ok(created)
+        Ok(created_ids)
     }
 }
 
@@ -97,15 +97,23 @@ fn missing_object_error() -> ChangeError {
 impl PreparedChange {
     /// Applies the change; returns the id of a created object.
     fn apply(&self, conn: &Connection) -> Result<Option<i64>, ChangeError> {
-        let found = match self {
+        let existed = match self {
             Self::CreateMonitor(row) => return row.insert(conn).map(Some),
             Self::CreateRecord(row) => return row.insert(conn).map(Some),
-            Self::UpdateMonitor(row, expected) => return row.update(conn, *expected).map(|()| None),
-            Self::UpdateRecord(row, expected) => return row.update(conn, *expected).map(|()| None),
-            Self::RemoveMonitor(id, expected) => monitors::mark_removed(conn, *id, Some(*expected))?,
-            Self::RemoveRecord(kind, id, expected) => records::delete(conn, *kind, *id, *expected)?,
+            Self::UpdateMonitor(row, expected_revision) => {
+                return row.update(conn, *expected_revision).map(|()| None);
+            }
+            Self::UpdateRecord(row, expected_revision) => {
+                return row.update(conn, *expected_revision).map(|()| None);
+            }
+            Self::RemoveMonitor(id, expected_revision) => {
+                monitors::mark_removed(conn, *id, Some(*expected_revision))?
+            }
+            Self::RemoveRecord(kind, id, expected_revision) => {
+                records::delete(conn, *kind, *id, *expected_revision)?
+            }
             Self::RevokeTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,
         };
-        if found { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
+        if existed { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
     }
 }

@@ -23,11 +23,11 @@ impl ConfigStore for SqliteStore {
     fn write_changes(
         &self,
         changes: Vec<ConfigChange>,
-        audit: Vec<NewAuditEntry>,
+        audit_entries: Vec<NewAuditEntry>,
     ) -> StoreFuture<'_, Vec<i64>> {
         Box::pin(async move {
-            let changes = PreparedConfigChanges::prepare(changes, audit);
-            self.writer.call(move |writing| changes.apply(writing.conn)).await?
+            let changes = PreparedConfigChanges::prepare(changes, audit_entries);
+            self.writer.call(move |context| changes.apply(context.conn)).await?
         })
     }
 
@@ -35,8 +35,8 @@ impl ConfigStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| records::by_id(conn, kind, id)))
     }
 
-    fn record_by_unique_key(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
-        Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique)))
+    fn record_by_unique_key(&self, kind: RecordKind, unique_key: String) -> StoreFuture<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique_key)))
     }
 
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
@@ -51,7 +51,7 @@ impl ConfigStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| shared_texts::customer_for_monitor(conn, monitor)))
     }
 
-    fn reseal(&self, reseal: ResealFn) -> StoreFuture<'_, u64> {
+    fn reseal(&self, reseal_fn: ResealFn) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             let monitors = SealedColumn {
                 kind: "monitor",
@@ -71,11 +71,11 @@ impl ConfigStore for SqliteStore {
                        WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
                 ..certificates
             };
-            let mut resealed = 0;
-            for sealed in [monitors, certificates, recipients] {
-                resealed += sealed.reseal_all(self, &reseal).await?;
+            let mut changed = 0;
+            for column in [monitors, certificates, recipients] {
+                changed += column.reseal_all(self, &reseal_fn).await?;
             }
-            Ok(resealed)
+            Ok(changed)
         })
     }
 }
@@ -91,17 +91,17 @@ struct SealedColumn {
 impl SealedColumn {
     /// Reseals all rows in chunks, so that other writers are not blocked; returns how many changed. When interrupted,
     /// some rows have the new form and others the old one; repeating it completes the rest.
-    async fn reseal_all(self, store: &SqliteStore, reseal: &ResealFn) -> Result<u64, StoreError> {
-        let (mut after, mut changed) = (i64::MIN, 0);
+    async fn reseal_all(self, store: &SqliteStore, reseal_fn: &ResealFn) -> Result<u64, StoreError> {
+        let (mut after_id, mut changed) = (i64::MIN, 0);
         loop {
-            let reseal = std::sync::Arc::clone(reseal);
-            let step = move |writing: &mut super::writer::WriteContext<'_>| {
-                self.reseal_chunk(writing.conn, after, &reseal)
+            let reseal_fn = std::sync::Arc::clone(reseal_fn);
+            let write_chunk = move |context: &mut super::writer::WriteContext<'_>| {
+                self.reseal_chunk(context.conn, after_id, &reseal_fn)
             };
-            let (last, count) = store.writer.call(step).await?;
-            changed += count;
-            match last {
-                Some(last) => after = last,
+            let (last_id, chunk_changed) = store.writer.call(write_chunk).await?;
+            changed += chunk_changed;
+            match last_id {
+                Some(last_id) => after_id = last_id,
                 None => return Ok(changed),
             }
         }
@@ -111,19 +111,19 @@ impl SealedColumn {
     fn reseal_chunk(
         self,
         conn: &Connection,
-        after: i64,
-        reseal: &ResealFn,
+        after_id: i64,
+        reseal_fn: &ResealFn,
     ) -> rusqlite::Result<(Option<i64>, u64)> {
         let rows: Vec<(i64, Option<i64>, Vec<u8>)> = conn
             .prepare_cached(self.select_sql)?
-            .query_map([after, RESEAL_CHUNK_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .query_map([after_id, RESEAL_CHUNK_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
-        let mut write = conn.prepare_cached(self.update_sql)?;
+        let mut update = conn.prepare_cached(self.update_sql)?;
         let mut changed = 0;
-        for (id, customer, sealed) in &rows {
+        for (id, customer, sealed_bytes) in &rows {
             let context = seal_context(self.kind, CustomerId(customer.unwrap_or(*id)));
-            if let Some(new) = reseal(&context, sealed) {
-                write.execute(params![id, new])?;
+            if let Some(resealed_bytes) = reseal_fn(&context, sealed_bytes) {
+                update.execute(params![id, resealed_bytes])?;
                 changed += 1;
             }
         }
@@ -133,7 +133,7 @@ impl SealedColumn {
 
 impl TokenStore for SqliteStore {
     fn insert(&self, token: StoredToken) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.call(move |writing| tokens::insert(writing.conn, &token)))
+        Box::pin(self.writer.call(move |context| tokens::insert(context.conn, &token)))
     }
 
     fn token(&self, hash: [u8; 32]) -> StoreFuture<'_, Option<StoredToken>> {
@@ -141,14 +141,14 @@ impl TokenStore for SqliteStore {
     }
 
     fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.call(move |writing| tokens::extend(writing.conn, hash, expires_at)))
+        Box::pin(self.writer.call(move |context| tokens::extend(context.conn, hash, expires_at)))
     }
 
     fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.call(move |writing| tokens::delete(writing.conn, hash)))
+        Box::pin(self.writer.call(move |context| tokens::delete(context.conn, hash)))
     }
 
     fn remove_expired(&self, now: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.writer.call(move |writing| tokens::delete_expired(writing.conn, now)))
+        Box::pin(self.writer.call(move |context| tokens::delete_expired(context.conn, now)))
     }
 }

@@ -35,61 +35,64 @@ impl Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 impl RowRef<'_> {
-    /// Builds the error that `column` of this row cannot be decoded.
-    pub(super) fn decode_error(self, column: &'static str, reason: impl Display) -> rusqlite::Error {
+    /// Builds the error that `column_name` of this row cannot be decoded.
+    pub(super) fn decode_error(self, column_name: &'static str, reason: impl Display) -> rusqlite::Error {
         let mut row = String::new();
         for (index, (name, value)) in self.key.iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
+            let separator = if index == 0 { "" } else { ", " };
             // Writing to a string does not fail.
-            let _ = write!(row, "{comma}{name} {value}");
+            let _ = write!(row, "{separator}{name} {value}");
         }
-        let undecodable = DecodeError { table: self.table, row, column, reason: reason.to_string() };
+        let undecodable =
+            DecodeError { table: self.table, row, column: column_name, reason: reason.to_string() };
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(undecodable))
     }
 
-    /// Returns `found`, the decoded value of the code or name `stored`.
+    /// Returns `decoded`, the decoded value of the code or name `stored_value`.
     pub(super) fn require_decoded<T>(
         self,
         column: &'static str,
-        stored: impl Display,
-        found: Option<T>,
+        stored_value: impl Display,
+        decoded: Option<T>,
     ) -> rusqlite::Result<T> {
-        found.ok_or_else(|| self.decode_error(column, format_args!("unknown value `{stored}`")))
+        decoded.ok_or_else(|| self.decode_error(column, format_args!("unknown value `{stored_value}`")))
     }
 
-    /// Returns the text in column number `at`; `None` for NULL.
+    /// Returns the text in column number `column_index`; `None` for NULL.
     pub(super) fn text_column<'r>(
         self,
         row: &'r Row<'_>,
-        at: usize,
-        column: &'static str,
+        column_index: usize,
+        column_name: &'static str,
     ) -> rusqlite::Result<Option<&'r str>> {
-        match row.get_ref(at)? {
+        match row.get_ref(column_index)? {
             ValueRef::Null => Ok(None),
             ValueRef::Text(bytes) => {
-                std::str::from_utf8(bytes).map(Some).map_err(|error| self.decode_error(column, error))
+                std::str::from_utf8(bytes).map(Some).map_err(|error| self.decode_error(column_name, error))
             }
-            other => Err(self.decode_error(column, format_args!("{}, not text", other.data_type()))),
+            other => Err(self.decode_error(column_name, format_args!("{}, not text", other.data_type()))),
         }
     }
 
-    /// Decodes the JSON in column number `at`; `None` for NULL.
+    /// Decodes the JSON in column number `column_index`; `None` for NULL.
     pub(super) fn json_column<T: DeserializeOwned>(
         self,
         row: &Row<'_>,
-        at: usize,
-        column: &'static str,
+        column_index: usize,
+        column_name: &'static str,
     ) -> rusqlite::Result<Option<T>> {
-        self.text_column(row, at, column)?.map(|text| self.parse_json(text, column)).transpose()
+        self.text_column(row, column_index, column_name)?
+            .map(|text| self.parse_json(text, column_name))
+            .transpose()
     }
 
-    /// Decodes the JSON `text` of `column`.
+    /// Decodes the JSON `text` of `column_name`.
     pub(super) fn parse_json<T: DeserializeOwned>(
         self,
         text: &str,
-        column: &'static str,
+        column_name: &'static str,
     ) -> rusqlite::Result<T> {
-        serde_json::from_str(text).map_err(|error| self.decode_error(column, error))
+        serde_json::from_str(text).map_err(|error| self.decode_error(column_name, error))
     }
 }
 
@@ -100,9 +103,9 @@ pub(super) fn undecodable_value_error(error: &rusqlite::Error) -> Option<StoreEr
     Some(StoreError::Undecodable { table, row: row.clone(), column, reason: reason.clone() })
 }
 
-/// Returns the value of `read`, or `None` for a row that cannot be decoded, which is logged.
-pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
-    match read {
+/// Returns the value of `decoded`, or `None` for a row that cannot be decoded, which is logged.
+pub(super) fn skip_undecodable<T>(decoded: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match decoded {
         Ok(value) => Ok(Some(value)),
         Err(error) => match undecodable_value_error(&error) {
             Some(error) => {
@@ -114,12 +117,14 @@ pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result
     }
 }
 
-/// Decodes the JSON object in column number `at`.
+/// Decodes the JSON object in column number `column_index`.
 pub(super) fn json_object_column(
     row: &Row<'_>,
     row_ref: RowRef<'_>,
-    at: usize,
-    column: &'static str,
+    column_index: usize,
+    column_name: &'static str,
 ) -> rusqlite::Result<Map<String, Value>> {
-    row_ref.json_column(row, at, column)?.ok_or_else(|| row_ref.decode_error(column, "it is empty"))
+    row_ref
+        .json_column(row, column_index, column_name)?
+        .ok_or_else(|| row_ref.decode_error(column_name, "it is empty"))
 }

@@ -48,16 +48,16 @@ impl ErrorMapper {
     }
 
     /// Converts an I/O `error` to a store error.
-    pub(super) fn io_to_store_error(&self, doing: &str, error: &std::io::Error) -> StoreError {
+    pub(super) fn io_to_store_error(&self, failed_action: &str, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 StoreError::DiskFull(format!("`{}`: {error}", self.path.display()))
             }
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => self
                 .unusable_error(&format!(
-                    "{doing}: {error}; grant the user that runs vigie write access to the directory"
+                    "{failed_action}: {error}; grant the user that runs vigie write access to the directory"
                 )),
-            _ => self.unusable_error(&format!("{doing}: {error}")),
+            _ => self.unusable_error(&format!("{failed_action}: {error}")),
         }
     }
 

@@ -36,65 +36,65 @@ pub(super) struct PreparedBatch {
 }
 
 impl PreparedBatch {
-    pub(super) fn prepare(commit: crate::store::contract::IngestBatch) -> Self {
-        let mut rows: Vec<ResultRow> = commit.results.into_iter().map(ResultRow::from_result).collect();
+    pub(super) fn prepare(batch: crate::store::contract::IngestBatch) -> Self {
+        let mut rows: Vec<ResultRow> = batch.results.into_iter().map(ResultRow::from_result).collect();
         // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
-        let mut states = commit.monitor_states;
+        let mut states = batch.monitor_states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, monitor_states: states, alert_changes: PreparedAlerts::prepare(commit.alert_changes) }
+        Self { rows, monitor_states: states, alert_changes: PreparedAlerts::prepare(batch.alert_changes) }
     }
 
-    pub(super) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let rolled = pending_rollups::RollupFrontier::read(writing.conn)?;
-        let mut changes = CountChanges::default();
+    pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
+        let frontier = pending_rollups::RollupFrontier::read(context.conn)?;
+        let mut count_changes = CountChanges::default();
         for row in &self.rows {
-            if upsert_result(writing, row, &mut changes)? {
-                rolled.mark_result_row(writing.conn, row)?;
+            if upsert_result(context, row, &mut count_changes)? {
+                frontier.mark_result_row(context.conn, row)?;
             }
         }
-        changes.flush(writing.conn)?;
+        count_changes.flush(context.conn)?;
         for state in &self.monitor_states {
-            upsert_state(writing.conn, state)?;
+            upsert_state(context.conn, state)?;
         }
-        self.alert_changes.write(writing)
+        self.alert_changes.write(context)
     }
 }
 
 /// Inserts a result, or replaces a missed one; returns whether anything changed.
 fn upsert_result(
-    writing: &mut WriteContext<'_>,
+    context: &mut WriteContext<'_>,
     row: &ResultRow,
-    changes: &mut CountChanges,
+    count_changes: &mut CountChanges,
 ) -> rusqlite::Result<bool> {
     let outcome = i64::from(row.outcome.code());
-    let owner = writing.cache.cached_customer(writing.conn, row.monitor_id)?;
-    if insert_result(writing, row)? {
-        changes.add(row.planned_at, owner, row.location_id, outcome, 1);
+    let customer = context.cache.cached_customer(context.conn, row.monitor_id)?;
+    if insert_result(context, row)? {
+        count_changes.add(row.planned_at, customer, row.location_id, outcome, 1);
         return Ok(true);
     }
     if row.outcome == Outcome::Missed {
         return Ok(false);
     }
-    let Some(missed) = delete_missed(writing.conn, row)? else { return Ok(false) };
-    insert_result(writing, row)?;
-    changes.add(row.planned_at, owner, row.location_id, MISSED_CODE, -1);
-    changes.add(row.planned_at, owner, row.location_id, outcome, 1);
-    if let Some(rest) = missed.without_first(row.planned_at)
-        && insert_remaining_series(writing.conn, row, &rest)?
+    let Some(missed_series) = delete_missed(context.conn, row)? else { return Ok(false) };
+    insert_result(context, row)?;
+    count_changes.add(row.planned_at, customer, row.location_id, MISSED_CODE, -1);
+    count_changes.add(row.planned_at, customer, row.location_id, outcome, 1);
+    if let Some(remaining) = missed_series.without_first(row.planned_at)
+        && insert_remaining_series(context.conn, row, &remaining)?
     {
-        changes.add(rest.0, owner, row.location_id, MISSED_CODE, 1);
+        count_changes.add(remaining.0, customer, row.location_id, MISSED_CODE, 1);
     }
     Ok(true)
 }
 
-fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::Result<bool> {
-    let WriteContext { conn, cache: shared } = writing;
-    let store_text = |shared: &mut WriteCache, text| shared.text_id(conn, text, row.planned_at);
-    let label = store_text(shared, &row.type_and_name)?;
-    let facts = row.shared_facts.as_ref().map(|text| store_text(shared, text)).transpose()?;
-    let chain = row.certificate_chain.as_ref().map(|text| store_text(shared, text)).transpose()?;
-    shared.ensure_monitor_location(conn, row.monitor_id, row.location_id)?;
+fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::Result<bool> {
+    let WriteContext { conn, cache } = context;
+    let shared_text_id = |cache: &mut WriteCache, text| cache.text_id(conn, text, row.planned_at);
+    let label_id = shared_text_id(cache, &row.type_and_name)?;
+    let facts_id = row.shared_facts.as_ref().map(|text| shared_text_id(cache, text)).transpose()?;
+    let chain_id = row.certificate_chain.as_ref().map(|text| shared_text_id(cache, text)).transpose()?;
+    cache.ensure_monitor_location(conn, row.monitor_id, row.location_id)?;
     let [prepare, resolve, connect, tls, send, first_byte, transfer, validate] = row.phase_columns();
     let inserted = conn.prepare_cached(INSERT_RESULT)?.execute(params![
         row.planned_at,
@@ -118,9 +118,9 @@ fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         row.address,
         row.revision,
         row.attempts,
-        label,
-        facts,
-        chain,
+        label_id,
+        facts_id,
+        chain_id,
         row.missed.map(|missed| missed.reason_code),
         row.missed.map(|missed| missed.slots),
         row.missed.map(|missed| missed.last_planned_at),
@@ -192,12 +192,13 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
 
 impl MissedSeries {
     /// Returns the series without its first run, if there are others. Runs are evenly spaced from first to last.
-    fn without_first(mut self, first: i64) -> Option<(i64, Self)> {
-        let left = self.missed.slots.checked_sub(1).filter(|&slots| slots > 0)?;
-        let step = self.missed.last_planned_at.saturating_sub(first) / i64::from(left);
-        self.missed.slots = left;
-        self.detected_after_us -= step;
-        (step > 0).then_some((first + step, self))
+    fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
+        let remaining_slots = self.missed.slots.checked_sub(1).filter(|&slots| slots > 0)?;
+        let interval_us =
+            self.missed.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_slots);
+        self.missed.slots = remaining_slots;
+        self.detected_after_us -= interval_us;
+        (interval_us > 0).then_some((first_planned_at + interval_us, self))
     }
 }
 
@@ -205,7 +206,7 @@ impl MissedSeries {
 fn insert_remaining_series(
     conn: &Connection,
     row: &ResultRow,
-    (planned_at, rest): &(i64, MissedSeries),
+    (planned_at, remaining): &(i64, MissedSeries),
 ) -> rusqlite::Result<bool> {
     let inserted = conn
         .prepare_cached(
@@ -217,15 +218,15 @@ fn insert_remaining_series(
             planned_at,
             row.monitor_id,
             row.location_id,
-            rest.detected_after_us,
-            rest.revision,
-            rest.label_id,
-            rest.missed.reason_code,
-            rest.missed.slots,
-            rest.missed.last_planned_at,
-            rest.status
+            remaining.detected_after_us,
+            remaining.revision,
+            remaining.label_id,
+            remaining.missed.reason_code,
+            remaining.missed.slots,
+            remaining.missed.last_planned_at,
+            remaining.status
         ])?;
-    if let (1, Some(details)) = (inserted, &rest.details_json) {
+    if let (1, Some(details)) = (inserted, &remaining.details_json) {
         conn.prepare_cached("INSERT OR REPLACE INTO details VALUES (1, ?1, ?2, ?3, ?4)")?
             .execute(params![planned_at, row.monitor_id, row.location_id, details])?;
     }
@@ -256,18 +257,18 @@ fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()>
 impl Ingest for SqliteStore {
     fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let batch = prepare(commit).await?;
-            self.writer.call(move |writing| batch.write(writing)).await
+            let prepared = prepare(commit).await?;
+            self.writer.call(move |context| prepared.write(context)).await
         })
     }
 }
 
-/// Prepares `commit` for writing. Files are compressed on a blocking thread.
-async fn prepare(commit: IngestBatch) -> Result<PreparedBatch, StoreError> {
-    let files = commit.results.iter().any(|result| !result.captures.is_empty());
-    if !files && commit.alert_changes.added_captures.is_empty() {
-        return Ok(PreparedBatch::prepare(commit));
+/// Prepares `batch` for writing. Files are compressed on a blocking thread.
+async fn prepare(batch: IngestBatch) -> Result<PreparedBatch, StoreError> {
+    let has_captures = batch.results.iter().any(|result| !result.captures.is_empty());
+    if !has_captures && batch.alert_changes.added_captures.is_empty() {
+        return Ok(PreparedBatch::prepare(batch));
     }
     // Fails only when the runtime shuts down.
-    tokio::task::spawn_blocking(move || PreparedBatch::prepare(commit)).await.map_err(|_| StoreError::Closed)
+    tokio::task::spawn_blocking(move || PreparedBatch::prepare(batch)).await.map_err(|_| StoreError::Closed)
 }

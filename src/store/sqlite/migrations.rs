@@ -30,13 +30,13 @@ struct Migration {
 }
 
 fn migrate_location_pairs(conn: &Connection) -> rusqlite::Result<()> {
-    let mut places = conn.prepare("SELECT monitor_id, location_id FROM places")?;
-    let mut rows = places.query([])?;
+    let mut select_pairs = conn.prepare("SELECT monitor_id, location_id FROM places")?;
+    let mut rows = select_pairs.query([])?;
     while let Some(row) = rows.next()? {
         insert_monitor_location(conn, row.get(0)?, row.get(1)?)?;
     }
     drop(rows);
-    drop(places);
+    drop(select_pairs);
     conn.execute_batch("DROP TABLE places")
 }
 
@@ -47,13 +47,13 @@ fn migrate_location_pairs(conn: &Connection) -> rusqlite::Result<()> {
 /// another program.
 pub(super) fn migrate(conn: &mut Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
     let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-    if version > known {
-        return Err(StoreError::TooNew { found: version, known });
+    let newest_version = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if version > newest_version {
+        return Err(StoreError::TooNew { found: version, known: newest_version });
     }
     check_application_id(conn, errors)?;
-    for (at, step) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
-        run_migration(conn, at + 1, step).map_err(|e| errors.to_store_error(&e))?;
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
+        run_migration(conn, index + 1, migration).map_err(|e| errors.to_store_error(&e))?;
     }
     Ok(())
 }
@@ -65,11 +65,11 @@ pub(super) fn migrate(conn: &mut Connection, errors: &ErrorMapper) -> Result<(),
 /// migrates.
 pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
     let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let newest_version = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     check_application_id(conn, errors)?;
     match version {
-        newer if newer > known => Err(StoreError::TooNew { found: newer, known }),
-        older if older < known => {
+        newer if newer > newest_version => Err(StoreError::TooNew { found: newer, known: newest_version }),
+        older if older < newest_version => {
             Err(errors
                 .unusable_error("it is of an older version; run `vigie serve` on it once to migrate it"))
         }
@@ -78,20 +78,20 @@ pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(
 }
 
 fn check_application_id(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
-    let application = pragma_value(conn, "application_id").map_err(|e| errors.to_store_error(&e))?;
-    let tables: i64 = conn
+    let application_id = pragma_value(conn, "application_id").map_err(|e| errors.to_store_error(&e))?;
+    let table_count: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(|e| errors.to_store_error(&e))?;
-    if tables > 0 && application != APPLICATION_ID {
+    if table_count > 0 && application_id != APPLICATION_ID {
         return Err(errors.unusable_error("it is the database of another program; use another file"));
     }
     Ok(())
 }
 
-fn run_migration(conn: &mut Connection, version: usize, step: &Migration) -> rusqlite::Result<()> {
+fn run_migration(conn: &mut Connection, version: usize, migration: &Migration) -> rusqlite::Result<()> {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    tx.execute_batch(step.sql)?;
-    (step.after_sql)(&tx)?;
+    tx.execute_batch(migration.sql)?;
+    (migration.after_sql)(&tx)?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.pragma_update(None, "user_version", i64::try_from(version).unwrap_or(i64::MAX))?;
     tx.commit()

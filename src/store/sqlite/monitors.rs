@@ -92,8 +92,8 @@ impl MonitorRow {
         inserted.map_err(|error| to_change_error(error, self.origin_key.as_deref()))
     }
 
-    /// Replaces the revision `expected`.
-    pub(super) fn update(&self, conn: &Connection, expected: Revision) -> Result<(), ChangeError> {
+    /// Replaces the revision `expected_revision`.
+    pub(super) fn update(&self, conn: &Connection, expected_revision: Revision) -> Result<(), ChangeError> {
         let changed = conn
             .prepare_cached(
                 "UPDATE monitors SET customer = ?2, origin = ?3, key = ?4, type = ?5, revision = ?6,
@@ -111,7 +111,7 @@ impl MonitorRow {
                 self.document_json,
                 self.sealed_secrets,
                 self.metadata_json,
-                expected.0
+                expected_revision.0
             ]);
         match changed.map_err(|error| to_change_error(error, self.origin_key.as_deref()))? {
             0 => Err(ChangeError::Rejected(StoreError::Stale)),
@@ -160,7 +160,7 @@ pub(super) fn select_all_with_secrets(conn: &Connection) -> rusqlite::Result<Vec
 
 fn map_rows<T>(
     conn: &Connection,
-    mut make: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<T>,
+    mut build: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, customer, key, type, revision, modified_at, document, origin, trail, sealed FROM monitors
@@ -169,7 +169,7 @@ fn map_rows<T>(
     let mut values = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        values.push(make(row, monitor_from_row(row)?)?);
+        values.push(build(row, monitor_from_row(row)?)?);
     }
     Ok(values)
 }
@@ -177,13 +177,13 @@ fn map_rows<T>(
 fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
     let row_ref = RowRef { table: "monitors", key: &key };
-    let kind = row_ref.text_column(row, 3, "type")?.unwrap_or_default();
-    let kind = row_ref.require_decoded("type", kind, MonitorType::from_name(kind))?;
+    let monitor_type = row_ref.text_column(row, 3, "type")?.unwrap_or_default();
+    let monitor_type = row_ref.require_decoded("type", monitor_type, MonitorType::from_name(monitor_type))?;
     let values: Map<String, Value> = row_ref.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
     let metadata: Option<MonitorMetadata> = row_ref.json_column(row, 8, "trail")?;
-    let document =
-        MonitorDocument::new(kind, values).map_err(|error| row_ref.decode_error("document", error))?;
+    let document = MonitorDocument::new(monitor_type, values)
+        .map_err(|error| row_ref.decode_error("document", error))?;
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
@@ -201,16 +201,17 @@ pub(super) fn ids_for_keys(
     customer: i64,
     keys: &[String],
 ) -> rusqlite::Result<Vec<MonitorId>> {
-    let mut find =
+    let mut select_id =
         conn.prepare_cached("SELECT id FROM monitors WHERE customer = ?1 AND origin = 0 AND key = ?2")?;
-    let mut insert =
+    let mut insert_key =
         conn.prepare_cached("INSERT INTO monitors (customer, origin, key) VALUES (?1, 0, ?2)")?;
     let mut ids = Vec::with_capacity(keys.len());
     for key in keys {
-        let known = find.query_map(params![customer, key], |row| row.get(0))?.next().transpose()?;
-        let id = match known {
+        let existing_id =
+            select_id.query_map(params![customer, key], |row| row.get(0))?.next().transpose()?;
+        let id = match existing_id {
             Some(id) => id,
-            None => insert.insert(params![customer, key])?,
+            None => insert_key.insert(params![customer, key])?,
         };
         ids.push(MonitorId(id));
     }
@@ -219,9 +220,10 @@ pub(super) fn ids_for_keys(
 
 /// Returns the newest revision of each monitor, 0 when there is none.
 pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::Result<Vec<Revision>> {
-    let mut find = conn.prepare_cached("SELECT ifnull(revision, 0) FROM monitors WHERE id = ?1")?;
+    let mut select_revision =
+        conn.prepare_cached("SELECT ifnull(revision, 0) FROM monitors WHERE id = ?1")?;
     ids.iter()
-        .map(|id| find.query_map([id.0], |row| row.get(0))?.next().transpose())
+        .map(|id| select_revision.query_map([id.0], |row| row.get(0))?.next().transpose())
         .map(|found| found.map(|revision| Revision(revision.unwrap_or(0))))
         .collect()
 }
@@ -231,7 +233,7 @@ pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::
 pub(super) fn apply_changes(
     conn: &Connection,
     upserts: &[MonitorRow],
-    removed: &[MonitorId],
+    removed_ids: &[MonitorId],
 ) -> rusqlite::Result<()> {
     let mut upsert = conn.prepare_cached(
         "INSERT INTO monitors (id, customer, key, type, revision, modified_at, document, origin, sealed, trail)
@@ -253,27 +255,27 @@ pub(super) fn apply_changes(
             monitor.metadata_json
         ])?;
     }
-    for id in removed {
+    for id in removed_ids {
         mark_removed(conn, *id, None)?;
     }
     Ok(())
 }
 
-/// Removes the revision `expected` of a monitor, or any if absent, with its secrets, states and attached records;
+/// Removes the revision `expected_revision` of a monitor, or any if absent, with its secrets, states and attached records;
 /// returns whether it existed. A key of `vigie apply` becomes free, the key of a file stays with its id.
 pub(super) fn mark_removed(
     conn: &Connection,
     id: MonitorId,
-    expected: Option<Revision>,
+    expected_revision: Option<Revision>,
 ) -> rusqlite::Result<bool> {
     let now = SystemClock.now().as_micros();
-    let removed = conn
+    let updated_rows = conn
         .prepare_cached(
             "UPDATE monitors SET removed_at = ?2, sealed = NULL, trail = NULL, key = iif(origin = 0, key, NULL)
              WHERE id = ?1 AND removed_at IS NULL AND document IS NOT NULL AND (?3 IS NULL OR revision = ?3)",
         )?
-        .execute(params![id.0, now, expected.map(|revision| revision.0)])?;
-    if removed > 0 {
+        .execute(params![id.0, now, expected_revision.map(|revision| revision.0)])?;
+    if updated_rows > 0 {
         conn.prepare_cached("DELETE FROM states WHERE monitor_id = ?1")?.execute([id.0])?;
         // The parent of a Notifier blackout is a recipient, whose id may equal that of a monitor.
         conn.prepare_cached(
@@ -282,7 +284,7 @@ pub(super) fn mark_removed(
         )?
         .execute([id.0])?;
     }
-    Ok(removed > 0)
+    Ok(updated_rows > 0)
 }
 
 impl MonitorStore for SqliteStore {
@@ -291,7 +293,7 @@ impl MonitorStore for SqliteStore {
     }
 
     fn ids_for_file_keys(&self, customer: CustomerId, keys: Vec<String>) -> StoreFuture<'_, Vec<MonitorId>> {
-        Box::pin(self.writer.call(move |writing| ids_for_keys(writing.conn, customer.0, &keys)))
+        Box::pin(self.writer.call(move |context| ids_for_keys(context.conn, customer.0, &keys)))
     }
 
     fn last_revisions(&self, ids: Vec<MonitorId>) -> StoreFuture<'_, Vec<Revision>> {
@@ -301,16 +303,16 @@ impl MonitorStore for SqliteStore {
     fn apply_monitors(
         &self,
         upserts: Vec<Monitor>,
-        removed: Vec<MonitorId>,
-        entries: AuditEntries,
+        removed_ids: Vec<MonitorId>,
+        audit_entries: AuditEntries,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let upserts: Vec<_> = upserts.iter().map(MonitorRow::from_monitor).collect();
-            let change = move |writing: &mut WriteContext<'_>| {
-                apply_changes(writing.conn, &upserts, &removed)?;
-                audit::insert_all(writing.conn, &entries)
+            let write = move |context: &mut WriteContext<'_>| {
+                apply_changes(context.conn, &upserts, &removed_ids)?;
+                audit::insert_all(context.conn, &audit_entries)
             };
-            self.writer.call(change).await
+            self.writer.call(write).await
         })
     }
 }

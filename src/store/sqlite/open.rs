@@ -26,22 +26,23 @@ pub(super) type ProcessLock = Flock<File>;
 /// # Errors
 /// [`StoreError::UserLocked`] with the process id of the holder.
 pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessLock, StoreError> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).map_err(|e| {
-            errors.io_to_store_error(&format!("cannot create the directory `{}`", folder.display()), &e)
+    if let Some(parent_folder) = path.parent().filter(|parent_folder| !parent_folder.as_os_str().is_empty()) {
+        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(parent_folder).map_err(|e| {
+            errors
+                .io_to_store_error(&format!("cannot create the directory `{}`", parent_folder.display()), &e)
         })?;
     }
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
+    let mut lock_path = path.as_os_str().to_owned();
+    lock_path.push(".lock");
     let file = OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
         .mode(FILE_MODE)
-        .open(&name)
+        .open(&lock_path)
         .map_err(|e| {
-            errors.io_to_store_error(&format!("cannot open `{}`", Path::new(&name).display()), &e)
+            errors.io_to_store_error(&format!("cannot open `{}`", Path::new(&lock_path).display()), &e)
         })?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut lock) => {
@@ -59,9 +60,9 @@ fn write_pid(file: &mut File) -> std::io::Result<()> {
     writeln!(file, "{}", std::process::id())
 }
 
-fn in_use_message(path: &Path, file: File) -> String {
+fn in_use_message(path: &Path, lock_file: File) -> String {
     let mut pid = String::new();
-    let holder = match file.take(20).read_to_string(&mut pid) {
+    let holder = match lock_file.take(20).read_to_string(&mut pid) {
         Ok(1..) => format!("process {}", pid.trim()),
         _ => "another process".to_owned(),
     };
@@ -92,20 +93,20 @@ fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::R
     // Has no effect after the first table is created or WAL is enabled.
     conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-    let level = match settings.synchronous {
+    let synchronous = match settings.synchronous {
         Synchronous::Normal => "NORMAL",
         Synchronous::Full => "FULL",
     };
-    conn.pragma_update(None, "synchronous", level)?;
-    let kib = i64::try_from(settings.cache_bytes / 1024).unwrap_or(i64::MAX);
-    conn.pragma_update(None, "cache_size", -kib)?;
+    conn.pragma_update(None, "synchronous", synchronous)?;
+    let cache_kib = i64::try_from(settings.cache_bytes / 1024).unwrap_or(i64::MAX);
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.pragma_update_and_check(None, "wal_autocheckpoint", 16 * 1024, |_| Ok(()))?;
     conn.pragma_update_and_check(None, "journal_size_limit", 256 * 1024 * 1024, |_| Ok(()))?;
     if let Some(bytes) = settings.max_file_bytes {
-        let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
-        let pages = i64::try_from((bytes / page).max(1)).unwrap_or(i64::MAX);
-        conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+        let page_bytes: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let max_pages = i64::try_from((bytes / page_bytes).max(1)).unwrap_or(i64::MAX);
+        conn.pragma_update_and_check(None, "max_page_count", max_pages, |_| Ok(()))?;
     }
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
@@ -119,13 +120,13 @@ pub(super) fn open_reader(
 ) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(|e| errors.to_store_error(&e))?;
-    let set_up = || -> rusqlite::Result<()> {
+    let configure = || -> rusqlite::Result<()> {
         conn.busy_timeout(settings.busy_timeout)?;
         conn.pragma_update(None, "cache_size", -8 * 1024)?;
         conn.set_prepared_statement_cache_capacity(64);
         Ok(())
     };
-    set_up().map_err(|e| errors.to_store_error(&e))?;
+    configure().map_err(|e| errors.to_store_error(&e))?;
     Ok(conn)
 }
 

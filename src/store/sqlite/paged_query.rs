@@ -23,23 +23,23 @@ impl PagedQuery {
         self,
         conn: &Connection,
         page: Pagination,
-        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        decode_row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Paginated<T>> {
         let Self { table, columns, order_by: order, conditions, mut values } = self;
         // Count and page must see the same state of the database.
         let tx = conn.unchecked_transaction()?;
-        let count: u64 = tx
+        let total: u64 = tx
             .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {conditions}"))?
-            .query_row(params_from_iter(&values), |row| row.get(0))?;
+            .query_row(params_from_iter(&values), |decode_row| decode_row.get(0))?;
         values.push(Sql::from(page.limit));
         values.push(Sql::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
         let rows = tx
             .prepare_cached(&format!(
                 "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
             ))?
-            .query_map(params_from_iter(&values), row)?
-            .filter_map(|row| skip_undecodable(row).transpose())
+            .query_map(params_from_iter(&values), decode_row)?
+            .filter_map(|decode_row| skip_undecodable(decode_row).transpose())
             .collect::<Result<_, _>>()?;
-        Ok(Paginated { total: count, items: rows })
+        Ok(Paginated { total, items: rows })
     }
 }

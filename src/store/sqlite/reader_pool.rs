@@ -35,20 +35,21 @@ impl ReaderPool {
         errors: &ErrorMapper,
     ) -> Result<Self, StoreError> {
         let (sender, receiver) = mpsc::channel(settings.queue_capacity.max(1));
-        let queries: QueryQueue = Arc::new(Mutex::new(receiver));
+        let query_queue: QueryQueue = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
-        for at in 0..settings.reader_threads.max(1) {
+        for index in 0..settings.reader_threads.max(1) {
             let conn = open::open_reader(path, settings, errors)?;
-            let (queries, errors, limit) = (Arc::clone(&queries), errors.clone(), settings.query_timeout);
-            let failed = errors.clone();
+            let (query_queue, errors, timeout) =
+                (Arc::clone(&query_queue), errors.clone(), settings.query_timeout);
+            let spawn_errors = errors.clone();
             let thread = std::thread::Builder::new()
-                .name(format!("vigie-read-{at}"))
+                .name(format!("vigie-read-{index}"))
                 .spawn(move || {
-                    while let Some(query) = next_query(&queries) {
-                        query(&conn, &errors, limit);
+                    while let Some(query) = next_query(&query_queue) {
+                        query(&conn, &errors, timeout);
                     }
                 })
-                .map_err(|e| failed.io_to_store_error("cannot start a reading thread", &e))?;
+                .map_err(|e| spawn_errors.io_to_store_error("cannot start a reading thread", &e))?;
             threads.push(thread);
         }
         Ok(Self { query_sender: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
@@ -65,9 +66,8 @@ impl ReaderPool {
     {
         let sender = self.query_sender.lock().clone().ok_or(StoreError::Closed)?;
         let (reply, response) = oneshot::channel();
-        let query: QueryJob =
-            Box::new(move |conn, errors, limit| run_query(conn, errors, limit, work, reply));
-        sender.send(query).await.map_err(|_| StoreError::Closed)?;
+        let job: QueryJob = Box::new(move |conn, errors, limit| run_query(conn, errors, limit, work, reply));
+        sender.send(job).await.map_err(|_| StoreError::Closed)?;
         drop(sender);
         response.await.map_err(|_| StoreError::Closed)?
     }
@@ -79,26 +79,29 @@ impl ReaderPool {
     }
 }
 
-fn next_query(queries: &QueryQueue) -> Option<QueryJob> {
-    queries.lock().blocking_recv()
+fn next_query(query_queue: &QueryQueue) -> Option<QueryJob> {
+    query_queue.lock().blocking_recv()
 }
 
 fn run_query<T, F>(
     conn: &Connection,
     errors: &ErrorMapper,
-    limit: Duration,
-    work: F,
+    timeout: Duration,
+    query: F,
     reply: oneshot::Sender<Result<T, StoreError>>,
 ) where
     F: FnOnce(&Connection) -> rusqlite::Result<T>,
     T: Send + 'static,
 {
-    let until = Instant::now() + limit;
+    let deadline = Instant::now() + timeout;
     let reply = Arc::new(reply);
-    let caller = Arc::clone(&reply);
+    let reply_for_handler = Arc::clone(&reply);
     let outcome = conn
-        .progress_handler(TIMEOUT_CHECK_STEPS, Some(move || Instant::now() > until || caller.is_closed()))
-        .and_then(|()| work(conn));
+        .progress_handler(
+            TIMEOUT_CHECK_STEPS,
+            Some(move || Instant::now() > deadline || reply_for_handler.is_closed()),
+        )
+        .and_then(|()| query(conn));
     // Drops the handler's reference to `reply`.
     let cleared = conn.progress_handler(0, None::<fn() -> bool>);
     let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| errors.to_store_error(&e));

@@ -23,14 +23,14 @@ pub(super) struct NewRecordRow {
 }
 
 impl NewRecordRow {
-    pub(super) fn from_record(mut new: NewRecord) -> Self {
-        let fields = Value::Object(std::mem::take(&mut new.fields)).to_string();
-        Self { record: new, fields_json: fields }
+    pub(super) fn from_record(mut record: NewRecord) -> Self {
+        let fields_json = Value::Object(std::mem::take(&mut record.fields)).to_string();
+        Self { record, fields_json }
     }
 
     /// Inserts it; returns its id.
     pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
-        let new = &self.record;
+        let record = &self.record;
         let id = conn
             .prepare_cached(
                 "INSERT INTO records (kind, customer, assoc, unique_text, revision, created_at, created_by,
@@ -38,17 +38,17 @@ impl NewRecordRow {
                  VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?5, ?7, ?8)",
             )?
             .insert(params![
-                new.kind.name(),
-                new.customer.map(|customer| customer.0),
-                new.parent_id,
-                new.unique_key,
-                new.created_at.as_micros(),
-                new.created_by,
+                record.kind.name(),
+                record.customer.map(|customer| customer.0),
+                record.parent_id,
+                record.unique_key,
+                record.created_at.as_micros(),
+                record.created_by,
                 self.fields_json,
-                new.private_data
+                record.private_data
             ])
-            .map_err(|error| to_change_error(error, new.unique_key.as_deref()))?;
-        if new.customer.is_none() {
+            .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
+        if record.customer.is_none() {
             conn.prepare_cached("UPDATE records SET customer = id WHERE id = ?1")?.execute([id])?;
         }
         Ok(id)
@@ -63,12 +63,12 @@ pub(super) struct UpdatedRecordRow {
 
 impl UpdatedRecordRow {
     pub(super) fn from_record(mut record: Record) -> Self {
-        let fields = Value::Object(std::mem::take(&mut record.fields)).to_string();
-        Self { record, fields_json: fields }
+        let fields_json = Value::Object(std::mem::take(&mut record.fields)).to_string();
+        Self { record, fields_json }
     }
 
-    /// Replaces the revision `expected`. Kind, account, creator and creation time stay the same.
-    pub(super) fn update(&self, conn: &Connection, expected: Revision) -> Result<(), ChangeError> {
+    /// Replaces the revision `expected_revision`. Kind, account, creator and creation time stay the same.
+    pub(super) fn update(&self, conn: &Connection, expected_revision: Revision) -> Result<(), ChangeError> {
         let record = &self.record;
         let changed = conn
             .prepare_cached(
@@ -85,23 +85,23 @@ impl UpdatedRecordRow {
                 record.modified_at.as_micros(),
                 self.fields_json,
                 record.private_data,
-                expected.0
+                expected_revision.0
             ])
             .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
         if changed == 0 { Err(ChangeError::Rejected(StoreError::Stale)) } else { Ok(()) }
     }
 }
 
-/// Removes the revision `expected` of a record, for a user also its tokens; returns whether it existed.
+/// Removes the revision `expected_revision` of a record, for a user also its tokens; returns whether it existed.
 pub(super) fn delete(
     conn: &Connection,
     kind: RecordKind,
     id: i64,
-    expected: Revision,
+    expected_revision: Revision,
 ) -> rusqlite::Result<bool> {
     let removed = conn
         .prepare_cached("DELETE FROM records WHERE id = ?1 AND kind = ?2 AND revision = ?3")?
-        .execute(params![id, kind.name(), expected.0])?;
+        .execute(params![id, kind.name(), expected_revision.0])?;
     if removed > 0 && kind == RecordKind::User {
         tokens::delete_for_user(conn, id)?;
     }
@@ -119,10 +119,10 @@ pub(super) fn by_id(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::R
 pub(super) fn by_unique_key(
     conn: &Connection,
     kind: RecordKind,
-    text: &str,
+    unique_key: &str,
 ) -> rusqlite::Result<Option<Record>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE kind = ?1 AND unique_text = ?2"))?
-        .query_row(params![kind.name(), text], record_from_row)
+        .query_row(params![kind.name(), unique_key], record_from_row)
         .optional()
 }
 
@@ -143,12 +143,12 @@ pub(super) fn read_page(
 fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
     let mut conditions = vec!["kind = ?"];
     let mut values = vec![Sql::from(filter.kind.name().to_owned())];
-    let bounds = [
+    let filters = [
         ("customer = ?", filter.customer.map(|id| id.0)),
         ("created_at >= ?", filter.from.map(Timestamp::as_micros)),
         ("created_at < ?", filter.until.map(Timestamp::as_micros)),
     ];
-    for (condition, value) in bounds {
+    for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
             values.push(Sql::from(value));
@@ -158,10 +158,10 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
         conditions.push("assoc IN (SELECT value FROM json_each(?))");
         values.push(Sql::from(Value::from(filter.parent_ids.clone()).to_string()));
     }
-    for (name, value) in &filter.field_values {
+    for (field_name, value) in &filter.field_values {
         // Field names come from Vigie, not from users.
         conditions.push("json_extract(fields, ?) IS ?");
-        values.push(Sql::from(format!("$.\"{name}\"")));
+        values.push(Sql::from(format!("$.\"{field_name}\"")));
         values.push(to_sql_value(value));
     }
     (conditions.join(" AND "), values)

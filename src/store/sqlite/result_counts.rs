@@ -24,18 +24,18 @@ impl CountChanges {
 
     /// Writes the changes, in the transaction that changes the rows.
     pub(super) fn flush(self, conn: &Connection) -> rusqlite::Result<()> {
-        let mut change = conn.prepare_cached(
+        let mut upsert = conn.prepare_cached(
             "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
         )?;
-        let mut drop_empty = conn.prepare_cached(
+        let mut delete_empty = conn.prepare_cached(
             "DELETE FROM counts
              WHERE minute = ?1 AND customer = ?2 AND location_id = ?3 AND outcome = ?4 AND rows <= 0",
         )?;
         for ((minute, customer, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0)
         {
-            change.execute([minute, customer, location, outcome, rows])?;
+            upsert.execute([minute, customer, location, outcome, rows])?;
             if rows < 0 {
-                drop_empty.execute([minute, customer, location, outcome])?;
+                delete_empty.execute([minute, customer, location, outcome])?;
             }
         }
         Ok(())
@@ -48,39 +48,49 @@ pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqli
     if !filter.monitors.is_empty() {
         return count_rows(conn, filter, None);
     }
-    let from = filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
-    let thru = filter.until.map(|thru| minute_start(thru.as_micros()));
-    let (first, end) = (from.unwrap_or(i64::MIN), thru.unwrap_or(i64::MAX));
+    let first_whole_minute = filter
+        .from
+        .map(|first_whole_minute| minute_start(first_whole_minute.as_micros().saturating_add(MINUTE_US - 1)));
+    let end_of_whole_minutes =
+        filter.until.map(|end_of_whole_minutes| minute_start(end_of_whole_minutes.as_micros()));
+    let (first, end) = (first_whole_minute.unwrap_or(i64::MIN), end_of_whole_minutes.unwrap_or(i64::MAX));
     if first >= end {
         return count_rows(conn, filter, None);
     }
     let mut count = count_by_minute(conn, filter, first, end)?;
-    if from.is_some() {
+    if first_whole_minute.is_some() {
         count += count_rows(conn, filter, Some((i64::MIN, first)))?;
     }
-    if thru.is_some() {
+    if end_of_whole_minutes.is_some() {
         count += count_rows(conn, filter, Some((end, i64::MAX)))?;
     }
     Ok(count)
 }
 
-fn count_by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i64) -> rusqlite::Result<i64> {
+fn count_by_minute(conn: &Connection, filter: &ResultFilter, from: i64, until: i64) -> rusqlite::Result<i64> {
     let location = filter.location.map(|id| id.0);
-    let codes: Vec<i64> = filter.outcomes.iter().map(|outcome| i64::from(outcome.code())).collect();
-    let codes = (!codes.is_empty()).then(|| serde_json::Value::from(codes).to_string());
+    let outcome_codes: Vec<i64> = filter.outcomes.iter().map(|outcome| i64::from(outcome.code())).collect();
+    let outcome_codes =
+        (!outcome_codes.is_empty()).then(|| serde_json::Value::from(outcome_codes).to_string());
     conn.prepare_cached(
         "SELECT ifnull(sum(rows), 0) FROM counts WHERE minute >= ?1 AND minute < ?2
          AND (?3 IS NULL OR location_id = ?3)
          AND (?4 IS NULL OR outcome IN (SELECT value FROM json_each(?4)))
          AND (?5 IS NULL OR customer = ?5)",
     )?
-    .query_row(params![first, end, location, codes, filter.customer.map(|id| id.0)], |row| row.get(0))
+    .query_row(params![from, until, location, outcome_codes, filter.customer.map(|id| id.0)], |row| {
+        row.get(0)
+    })
 }
 
-/// Counts matching rows, limited to those planned in `within`.
-fn count_rows(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) -> rusqlite::Result<i64> {
+/// Counts matching rows, limited to those planned in `planned_range`.
+fn count_rows(
+    conn: &Connection,
+    filter: &ResultFilter,
+    planned_range: Option<(i64, i64)>,
+) -> rusqlite::Result<i64> {
     let (mut conditions, mut values) = where_clause(conn, filter)?;
-    if let Some((first, end)) = within {
+    if let Some((first, end)) = planned_range {
         conditions.push_str(" AND planned_at >= ? AND planned_at < ?");
         values.extend([Value::from(first), Value::from(end)]);
     }
@@ -88,6 +98,6 @@ fn count_rows(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64
         .query_row(params_from_iter(&values), |row| row.get(0))
 }
 
-fn minute_start(at: i64) -> i64 {
-    at.saturating_sub(at.rem_euclid(MINUTE_US))
+fn minute_start(time_us: i64) -> i64 {
+    time_us.saturating_sub(time_us.rem_euclid(MINUTE_US))
 }

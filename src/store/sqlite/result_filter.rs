@@ -15,13 +15,13 @@ pub(super) fn where_clause(
     let mut values = Vec::new();
     match filter.monitors.as_slice() {
         [] => {}
-        [only] => {
+        [monitor] => {
             conditions.push("monitor_id = ?".to_owned());
-            values.push(Value::from(only.0));
+            values.push(Value::from(monitor.0));
         }
-        several => {
+        monitors => {
             conditions.push("monitor_id IN (SELECT value FROM json_each(?))".to_owned());
-            let ids: Vec<i64> = several.iter().map(|id| id.0).collect();
+            let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
             values.push(Value::from(serde_json::Value::from(ids).to_string()));
         }
     }
@@ -33,12 +33,12 @@ pub(super) fn where_clause(
         });
         values.push(Value::from(customer.0));
     }
-    let bounds = [
+    let filters = [
         ("location_id = ?", filter.location.map(|id| id.0)),
         ("planned_at >= ?", filter.from.map(Timestamp::as_micros)),
         ("planned_at < ?", filter.until.map(Timestamp::as_micros)),
     ];
-    for (condition, value) in bounds {
+    for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition.to_owned());
             values.push(Value::from(value));
@@ -46,8 +46,9 @@ pub(super) fn where_clause(
     }
     if !filter.outcomes.is_empty() {
         // Codes come from Vigie, not from users.
-        let codes: Vec<String> = filter.outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
-        conditions.push(format!("outcome IN ({})", codes.join(", ")));
+        let outcome_codes: Vec<String> =
+            filter.outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
+        conditions.push(format!("outcome IN ({})", outcome_codes.join(", ")));
         if !filter.outcomes.contains(&Outcome::Ok) {
             // Allows SQLite to use the index of results that are not ok.
             conditions.push("outcome <> 0".to_owned());
@@ -64,8 +65,8 @@ const CUSTOMER_BY_EXISTS: &str =
     "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
 
 fn has_few_monitors(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
-    let owned: i64 = conn
+    let monitor_count: i64 = conn
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM monitors WHERE customer = ?1 LIMIT ?2)")?
         .query_row([customer.0, MAX_FEW_MONITORS + 1], |row| row.get(0))?;
-    Ok(owned <= MAX_FEW_MONITORS)
+    Ok(monitor_count <= MAX_FEW_MONITORS)
 }

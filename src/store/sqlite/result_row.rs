@@ -86,22 +86,22 @@ pub(super) struct MissedColumns {
 
 impl ResultRow {
     pub(super) fn from_result(mut result: CheckResult) -> Self {
-        let started_after = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
+        let start_delay_us = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
         let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
-        let page_us = result.details.page_load.as_ref().map(|page| to_signed(page.duration_us));
-        let chain = take_certificate_chain(&mut result.facts);
-        let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
-        let own_status_text = result.status_text != result.status.text();
+        let full_page_us = result.details.page_load.as_ref().map(|page| to_signed(page.duration_us));
+        let certificate_chain = take_certificate_chain(&mut result.facts);
+        let (shared_facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
+        let has_own_status_text = result.status_text != result.status.text();
         let mut captures = std::mem::take(&mut result.captures);
-        let chunks = captures::compress_all(&mut captures);
+        let capture_chunks = captures::compress_all(&mut captures);
         let details = DetailsBody {
             attempts: (!are_attempts_implied(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
             facts: own_facts,
             details: std::mem::take(&mut result.details),
-            status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
+            status_text: has_own_status_text.then(|| std::mem::take(&mut result.status_text)),
             captures,
             verification: result.verification.take(),
             unknown: Map::new(),
@@ -113,9 +113,9 @@ impl ResultRow {
             outcome: result.outcome,
             status: result.status.0,
             warning_status: result.warning_status.map(|status| status.0),
-            start_delay_us: started_after,
+            start_delay_us,
             duration_us: to_signed(result.duration_us),
-            full_page_us: page_us,
+            full_page_us,
             phases,
             body_wire_bytes,
             body_bytes,
@@ -126,15 +126,15 @@ impl ResultRow {
                 "{} {}",
                 result.monitor_type, result.monitor_name
             )),
-            shared_facts: facts,
-            certificate_chain: chain,
+            shared_facts,
+            certificate_chain,
             missed: result.missed.map(|missed| MissedColumns {
                 reason_code: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
                 slots: missed.slots,
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
             details_json: (details != DetailsBody::default()).then(|| to_json(&details)),
-            capture_chunks: chunks,
+            capture_chunks,
         }
     }
 
@@ -158,12 +158,12 @@ impl ResultRow {
 fn are_attempts_implied(result: &CheckResult) -> bool {
     match result.attempts.as_slice() {
         [] => true,
-        [only] => {
-            only.number == 1
-                && only.failure.is_none()
-                && only.warnings.is_empty()
-                && only.started_at == result.started_at
-                && only.duration_us == result.duration_us
+        [attempt] => {
+            attempt.number == 1
+                && attempt.failure.is_none()
+                && attempt.warnings.is_empty()
+                && attempt.started_at == result.started_at
+                && attempt.duration_us == result.duration_us
         }
         _ => false,
     }
@@ -187,13 +187,13 @@ fn take_certificate_chain(facts: &mut Facts) -> Option<SharedText> {
 /// Splits facts into shared ones, which stay the same from run to run, and the result's own. Round trips, durations of
 /// hops, text hashes, and greetings with a time or number are never shared.
 fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
-    let varies = facts.ping.is_some()
+    let varies_by_run = facts.ping.is_some()
         || facts.mail.is_some()
         || facts.ftp.is_some()
         || facts.round_trip.is_some()
         || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty() || http.text_sha256.is_some());
     match facts {
-        facts if varies => (None, Some(facts)),
+        facts if varies_by_run => (None, Some(facts)),
         facts if facts == Facts::default() => (None, None),
         facts => (Some(SharedText::from_string(to_json(&facts))), None),
     }

@@ -49,7 +49,7 @@ pub(super) fn read_page(
 ) -> rusqlite::Result<PaginatedResults> {
     // Count and page must see the same state of the database.
     let tx = conn.unchecked_transaction()?;
-    let count = result_counts::count_matching(&tx, filter)?.unsigned_abs();
+    let total = result_counts::count_matching(&tx, filter)?.unsigned_abs();
     let (conditions, mut values) = where_clause(&tx, filter)?;
     values.push(Value::from(page.limit));
     values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
@@ -63,34 +63,36 @@ pub(super) fn read_page(
         .collect::<Result<_, _>>()?;
     let results =
         keys.into_iter().filter_map(|key| result_or_skip(&tx, key).transpose()).collect::<Result<_, _>>()?;
-    Ok(PaginatedResults { total: count, results })
+    Ok(PaginatedResults { total, results })
 }
 
 /// Returns the result with this id. The id is a reversible hash of time, monitor and location: together with a location
 /// it gives the monitor's hash mixed with the time. All stored times lie in one or two aligned blocks with equal
 /// leading bits. This determines the leading bits of the monitor's hash and so a few candidate monitors. A wrong
 /// candidate gives a time at which nothing was planned.
-pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
+pub(super) fn by_id(tx: &Transaction<'_>, check_id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
     let bounds: (Option<i64>, Option<i64>) = tx
         .prepare_cached(
             "SELECT (SELECT min(planned_at) FROM results), (SELECT max(planned_at) FROM results)",
         )?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (Some(first), Some(last)) = bounds else { return Ok(None) };
-    let mut next_location = tx.prepare_cached("SELECT min(location_id) FROM marks WHERE location_id > ?1")?;
-    let mut marks =
+    let mut select_next_location =
+        tx.prepare_cached("SELECT min(location_id) FROM marks WHERE location_id > ?1")?;
+    let mut select_monitor_hashes =
         tx.prepare_cached("SELECT mark FROM marks WHERE location_id = ?1 AND mark BETWEEN ?2 AND ?3")?;
-    let mut at = i64::MIN;
-    while let Some(location) = next_location.query_row([at], |row| row.get(0))? {
-        at = location;
-        let mixed = id.monitor_hash_xor_time(LocationId(location));
-        for (from, to) in aligned_blocks(first, last) {
-            let range = hash_range(mixed, from, to);
-            let found: Vec<i64> =
-                marks.query_map([location, range.0, range.1], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            for mark in found {
-                let planned_at = (mixed ^ mark.cast_unsigned()).cast_signed();
-                let monitor = MonitorId::from_hash(mark.cast_unsigned());
+    let mut last_location = i64::MIN;
+    while let Some(location) = select_next_location.query_row([last_location], |row| row.get(0))? {
+        last_location = location;
+        let hash_xor_time = check_id.monitor_hash_xor_time(LocationId(location));
+        for (block_start, block_end) in aligned_blocks(first, last) {
+            let range = hash_range(hash_xor_time, block_start, block_end);
+            let monitor_hashes: Vec<i64> = select_monitor_hashes
+                .query_map([location, range.0, range.1], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for monitor_hash in monitor_hashes {
+                let planned_at = (hash_xor_time ^ monitor_hash.cast_unsigned()).cast_signed();
+                let monitor = MonitorId::from_hash(monitor_hash.cast_unsigned());
                 if let Some(result) = result_by_key(tx, (planned_at, monitor.0, location))? {
                     return Ok(Some(result));
                 }
@@ -103,23 +105,23 @@ pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Optio
 /// Returns one or two aligned blocks of a power of two that cover `first..=last`.
 fn aligned_blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
     let width = last.abs_diff(first);
-    let rest = width.checked_ilog2().map_or(0, |bits| u64::MAX >> (63 - bits)).cast_signed();
-    let block = move |at: i64| (at & !rest, at | rest);
-    let (lower, upper) = (block(first), block(last));
+    let low_bits = width.checked_ilog2().map_or(0, |bits| u64::MAX >> (63 - bits)).cast_signed();
+    let block_around = move |at: i64| (at & !low_bits, at | low_bits);
+    let (lower, upper) = (block_around(first), block_around(last));
     std::iter::once(lower).chain((lower != upper).then_some(upper))
 }
 
-/// Returns the block of monitor hashes that, mixed with a time of the block `from..=to`, give `mixed`.
-fn hash_range(mixed: u64, from: i64, to: i64) -> (i64, i64) {
-    let rest = (from ^ to).cast_unsigned();
-    let start = (mixed ^ from.cast_unsigned()) & !rest;
-    (start.cast_signed(), (start | rest).cast_signed())
+/// Returns the block of monitor hashes that, mixed with a time of the block `from..=to`, give `hash_xor_time`.
+fn hash_range(hash_xor_time: u64, block_start: i64, block_end: i64) -> (i64, i64) {
+    let low_bits = (block_start ^ block_end).cast_unsigned();
+    let start = (hash_xor_time ^ block_start.cast_unsigned()) & !low_bits;
+    (start.cast_signed(), (start | low_bits).cast_signed())
 }
 
 /// Returns a capture of the result with this id, with its content.
-pub(super) fn capture(conn: &Connection, id: CheckId, name: &str) -> rusqlite::Result<Option<Capture>> {
+pub(super) fn capture(conn: &Connection, check_id: CheckId, name: &str) -> rusqlite::Result<Option<Capture>> {
     let tx = conn.unchecked_transaction()?;
-    let Some(result) = by_id(&tx, id)? else { return Ok(None) };
+    let Some(result) = by_id(&tx, check_id)? else { return Ok(None) };
     let capture = result.captures.iter().find(|capture| capture.name == name).cloned();
     capture.map_or(Ok(None), |capture| captures::read(&tx, &result, capture))
 }
@@ -168,16 +170,18 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         None => DetailsBody::default(),
     };
     let label = row_ref.text_column(row, 24, "label")?.unwrap_or_default();
-    let parts = label.split_once(' ').and_then(|(kind, name)| Some((MonitorType::from_name(kind)?, name)));
-    let (kind, name) = row_ref.require_decoded("label", label, parts)?;
+    let decoded_label = label
+        .split_once(' ')
+        .and_then(|(monitor_type, monitor_name)| Some((MonitorType::from_name(monitor_type)?, monitor_name)));
+    let (monitor_type, monitor_name) = row_ref.require_decoded("label", label, decoded_label)?;
     let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
         check_id: CheckId::new(run_id, location_id),
         run_id,
         monitor_id,
-        monitor_name: Arc::from(name),
+        monitor_name: Arc::from(monitor_name),
         revision: Revision(row.get(19)?),
-        monitor_type: kind,
+        monitor_type,
         location_id,
         planned_at,
         started_at,
@@ -202,11 +206,11 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
 
 fn address_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Option<SocketAddr>> {
     let bytes: Option<Vec<u8>> = row.get(18)?;
-    let known = |bytes: Vec<u8>| {
+    let decode = |bytes: Vec<u8>| {
         decode_address(&bytes)
             .ok_or_else(|| row_ref.decode_error("address", format_args!("{} bytes", bytes.len())))
     };
-    bytes.map(known).transpose()
+    bytes.map(decode).transpose()
 }
 
 /// Returns the only attempt, or what is known of the deciding one when its details were removed.
@@ -236,8 +240,8 @@ fn attempts_without_details(
     }])
 }
 
-fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
-    let mut facts = match own {
+fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own_facts: Option<Facts>) -> rusqlite::Result<Facts> {
+    let mut facts = match own_facts {
         Some(facts) => facts,
         None => row_ref.json_column(row, 25, "facts")?.unwrap_or_default(),
     };
@@ -248,8 +252,8 @@ fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own: Option<Facts>) -> rus
     if let Some(certificates) = row_ref.json_column(row, 26, "chain")? {
         facts.tls.get_or_insert_default().certificates = certificates;
     }
-    if let (Some(http), Some(wire), Some(body)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
-        (http.body_wire_bytes, http.body_bytes) = (wire, body);
+    if let (Some(http), Some(wire_bytes), Some(body_bytes)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
+        (http.body_wire_bytes, http.body_bytes) = (wire_bytes, body_bytes);
     }
     Ok(facts)
 }
@@ -291,7 +295,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
-    let known = RowRef { table: "states", key: &key }.require_decoded(
+    let decoded_outcome = RowRef { table: "states", key: &key }.require_decoded(
         "outcome",
         outcome,
         Outcome::from_code(outcome),
@@ -301,7 +305,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
         location_id,
         check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
         planned_at: Timestamp::from_micros(row.get(3)?),
-        outcome: known,
+        outcome: decoded_outcome,
         status: Status(row.get(5)?),
         duration_us: row.get(6)?,
         streak_started_at: Timestamp::from_micros(row.get(7)?),
@@ -315,12 +319,12 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| self::read_page(conn, &filter, page)))
     }
 
-    fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>> {
-        Box::pin(self.readers.call(move |conn| by_id(&conn.unchecked_transaction()?, id)))
+    fn result(&self, check_id: CheckId) -> StoreFuture<'_, Option<CheckResult>> {
+        Box::pin(self.readers.call(move |conn| by_id(&conn.unchecked_transaction()?, check_id)))
     }
 
-    fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>> {
-        Box::pin(self.readers.call(move |conn| capture(conn, id, &name)))
+    fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>> {
+        Box::pin(self.readers.call(move |conn| capture(conn, check_id, &name)))
     }
 
     fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
@@ -340,9 +344,9 @@ impl ResultStore for SqliteStore {
         monitor: MonitorId,
         span: RollupSpan,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
     ) -> StoreFuture<'_, Vec<Rollup>> {
-        Box::pin(self.readers.call(move |conn| roll_up::select_rollups(conn, monitor, span, from, thru)))
+        Box::pin(self.readers.call(move |conn| roll_up::select_rollups(conn, monitor, span, from, until)))
     }
 }
 

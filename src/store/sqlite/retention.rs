@@ -30,51 +30,67 @@ pub(super) async fn apply_retention(
     retention: Retention,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let before = |kept: Duration| (now - kept).as_micros();
-    let results = before(retention.results);
-    let hourly = before(retention.hourly_rollups);
+    let cutoff_us = |period: Duration| (now - period).as_micros();
+    let results_cutoff_us = cutoff_us(retention.results);
+    let hourly_cutoff_us = cutoff_us(retention.hourly_rollups);
     // Keeps results that are not rolled up yet, and hours that are not merged into their day.
-    let results =
-        store.writer.call(move |w| advance_retention_cutoff(w.conn, RollupSpan::Hour, results)).await?;
-    let hourly =
-        store.writer.call(move |w| advance_retention_cutoff(w.conn, RollupSpan::Day, hourly)).await?;
-    let longest = retention.results.max(retention.details_ok).max(retention.details_failed);
-    let texts = (now - (longest + TEXT_GRACE_PERIOD)).as_micros();
+    let results_cutoff_us = store
+        .writer
+        .call(move |context| advance_retention_cutoff(context.conn, RollupSpan::Hour, results_cutoff_us))
+        .await?;
+    let hourly_cutoff_us = store
+        .writer
+        .call(move |context| advance_retention_cutoff(context.conn, RollupSpan::Day, hourly_cutoff_us))
+        .await?;
+    let longest_period = retention.results.max(retention.details_ok).max(retention.details_failed);
+    let texts_cutoff_us = (now - (longest_period + TEXT_GRACE_PERIOD)).as_micros();
 
     let mut removed = 0;
-    removed += remove_results(store, results).await?;
-    removed += delete_in_chunks(store, DELETE_DETAILS_OK, before(retention.details_ok).max(results)).await?;
+    removed += remove_results(store, results_cutoff_us).await?;
     removed +=
-        delete_in_chunks(store, DELETE_DETAILS_FAILED, before(retention.details_failed).max(results)).await?;
-    removed += delete_in_chunks(store, DELETE_CAPTURES_OK, before(retention.details_ok).max(results)).await?;
-    removed += delete_in_chunks(store, DELETE_CAPTURES_FAILED, before(retention.details_failed).max(results))
-        .await?;
-    removed += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly).await?;
-    removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, before(retention.daily_rollups)).await?;
-    removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts).await?;
-    removed += remove_audit_entries(store, before(retention.audit_entries)).await?;
+        delete_in_chunks(store, DELETE_DETAILS_OK, cutoff_us(retention.details_ok).max(results_cutoff_us))
+            .await?;
+    removed += delete_in_chunks(
+        store,
+        DELETE_DETAILS_FAILED,
+        cutoff_us(retention.details_failed).max(results_cutoff_us),
+    )
+    .await?;
+    removed +=
+        delete_in_chunks(store, DELETE_CAPTURES_OK, cutoff_us(retention.details_ok).max(results_cutoff_us))
+            .await?;
+    removed += delete_in_chunks(
+        store,
+        DELETE_CAPTURES_FAILED,
+        cutoff_us(retention.details_failed).max(results_cutoff_us),
+    )
+    .await?;
+    removed += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly_cutoff_us).await?;
+    removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, cutoff_us(retention.daily_rollups)).await?;
+    removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts_cutoff_us).await?;
+    removed += remove_audit_entries(store, cutoff_us(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.
     removed += store.remove_ended_before(now - retention.results).await?;
     shrink_file(store).await?;
     Ok(removed)
 }
 
-/// Lowers `cut` to the rolled-up time, and records that older hours or days cannot be rolled up again.
-fn advance_retention_cutoff(conn: &Connection, span: RollupSpan, cut: i64) -> rusqlite::Result<i64> {
+/// Lowers `cutoff_us` to the rolled-up time, and records that older hours or days cannot be rolled up again.
+fn advance_retention_cutoff(conn: &Connection, span: RollupSpan, cutoff_us: i64) -> rusqlite::Result<i64> {
     let (rolled_until, _) = rollup_bounds(conn, span)?;
-    let pending: Option<i64> = conn
+    let oldest_pending: Option<i64> = conn
         .prepare_cached("SELECT min(start) FROM late WHERE span = ?1")?
         .query_row([span_code(span)], |row| row.get(0))?;
-    let cut = cut.min(rolled_until).min(pending.unwrap_or(i64::MAX));
-    let complete_from = match span_start(span, cut) {
-        whole if whole == cut => cut,
-        inside => inside.saturating_add(width_us(span)),
+    let cutoff_us = cutoff_us.min(rolled_until).min(oldest_pending.unwrap_or(i64::MAX));
+    let complete_from = match span_start(span, cutoff_us) {
+        start if start == cutoff_us => cutoff_us,
+        start => start.saturating_add(width_us(span)),
     };
     conn.execute(
         "UPDATE spans SET sources_from = max(sources_from, ?2) WHERE span = ?1",
         params![span_code(span), complete_from],
     )?;
-    Ok(cut)
+    Ok(cutoff_us)
 }
 
 /// A statement that removes up to `?2` rows older than `?1`, oldest first.
@@ -107,22 +123,22 @@ const DELETE_SHARED_TEXTS: DeleteSql =
     "DELETE FROM shared WHERE id IN (SELECT id FROM shared WHERE last_used < ?1 LIMIT ?2)";
 
 /// Removes results and subtracts them from the counts.
-async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
+async fn remove_results(store: &SqliteStore, cutoff_us: i64) -> Result<u64, StoreError> {
     let mut removed = 0;
     loop {
         let rows = store
             .writer
-            .call(move |writing| {
-                let mut changes = CountChanges::default();
-                let mut statement = writing.conn.prepare_cached(DELETE_RESULTS)?;
-                let mut deleted = statement.query([before, DELETE_CHUNK_ROWS])?;
+            .call(move |context| {
+                let mut count_changes = CountChanges::default();
+                let mut statement = context.conn.prepare_cached(DELETE_RESULTS)?;
+                let mut deleted_rows = statement.query([cutoff_us, DELETE_CHUNK_ROWS])?;
                 let mut rows = 0;
-                while let Some(row) = deleted.next()? {
-                    let owner = writing.cache.cached_customer(writing.conn, row.get(3)?)?;
-                    changes.add(row.get(0)?, owner, row.get(1)?, row.get(2)?, -1);
+                while let Some(row) = deleted_rows.next()? {
+                    let customer = context.cache.cached_customer(context.conn, row.get(3)?)?;
+                    count_changes.add(row.get(0)?, customer, row.get(1)?, row.get(2)?, -1);
                     rows += 1;
                 }
-                changes.flush(writing.conn)?;
+                count_changes.flush(context.conn)?;
                 Ok(rows)
             })
             .await?;
@@ -135,40 +151,45 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
 
 /// Removes old audit entries. Entries are in the order of their ids, so reading stops at the first thousand without an
 /// old one. After a wrong clock, an entry may stay longer, but is never removed too early.
-async fn remove_audit_entries(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
-    let (mut after, mut removed) = (i64::MIN, 0);
+async fn remove_audit_entries(store: &SqliteStore, cutoff_us: i64) -> Result<u64, StoreError> {
+    let (mut after_id, mut removed) = (i64::MIN, 0);
     loop {
-        let step = move |writing: &mut WriteContext<'_>| audit::remove_old(writing.conn, after, before);
-        let (last, rows) = store.writer.call(step).await?;
+        let remove_chunk =
+            move |context: &mut WriteContext<'_>| audit::remove_old(context.conn, after_id, cutoff_us);
+        let (last_id, rows) = store.writer.call(remove_chunk).await?;
         removed += rows;
         if rows == 0 {
             return Ok(removed);
         }
-        after = last;
+        after_id = last_id;
     }
 }
 
 /// Deletes rows in several transactions, so that other writers are not blocked.
-async fn delete_in_chunks(store: &SqliteStore, removal: DeleteSql, before: i64) -> Result<u64, StoreError> {
-    let chunk = if [DELETE_CAPTURES_OK, DELETE_CAPTURES_FAILED].contains(&removal) {
+async fn delete_in_chunks(
+    store: &SqliteStore,
+    delete_sql: DeleteSql,
+    cutoff_us: i64,
+) -> Result<u64, StoreError> {
+    let chunk_rows = if [DELETE_CAPTURES_OK, DELETE_CAPTURES_FAILED].contains(&delete_sql) {
         DELETE_CHUNK_CAPTURES
     } else {
         DELETE_CHUNK_ROWS
     };
     let mut removed = 0;
     loop {
-        let rows = store
+        let deleted = store
             .writer
-            .call(move |writing| {
-                let rows = writing.conn.prepare_cached(removal)?.execute([before, chunk])?;
-                if rows > 0 && removal == DELETE_SHARED_TEXTS {
-                    writing.cache.clear();
+            .call(move |context| {
+                let deleted = context.conn.prepare_cached(delete_sql)?.execute([cutoff_us, chunk_rows])?;
+                if deleted > 0 && delete_sql == DELETE_SHARED_TEXTS {
+                    context.cache.clear();
                 }
-                Ok(rows)
+                Ok(deleted)
             })
             .await?;
-        removed += rows as u64;
-        if to_signed(rows as u64) < chunk {
+        removed += deleted as u64;
+        if to_signed(deleted as u64) < chunk_rows {
             return Ok(removed);
         }
     }
@@ -177,23 +198,23 @@ async fn delete_in_chunks(store: &SqliteStore, removal: DeleteSql, before: i64) 
 /// Returns free pages at the end of the file to the disk, except a tenth of the file for new data.
 async fn shrink_file(store: &SqliteStore) -> Result<(), StoreError> {
     loop {
-        let left = store
+        let remaining_pages = store
             .writer
-            .call(|writing| {
-                let number =
-                    |pragma| writing.conn.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-                let spare = number("freelist_count")? - number("page_count")? / 10;
-                if spare > 0 {
-                    let pages = spare.min(VACUUM_CHUNK_PAGES);
+            .call(|context| {
+                let pragma_value =
+                    |pragma| context.conn.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+                let excess_pages = pragma_value("freelist_count")? - pragma_value("page_count")? / 10;
+                if excess_pages > 0 {
+                    let pages = excess_pages.min(VACUUM_CHUNK_PAGES);
                     let mut statement =
-                        writing.conn.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+                        context.conn.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
                     let mut rows = statement.query([])?;
                     while rows.next()?.is_some() {}
                 }
-                Ok(spare - VACUUM_CHUNK_PAGES)
+                Ok(excess_pages - VACUUM_CHUNK_PAGES)
             })
             .await?;
-        if left <= 0 {
+        if remaining_pages <= 0 {
             return Ok(());
         }
     }

@@ -13,10 +13,10 @@ impl SampleStore for SqliteStore {
         &self,
         monitor: MonitorId,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
         max: u32,
     ) -> StoreFuture<'_, Vec<Sample>> {
-        Box::pin(self.readers.call(move |conn| select_samples(conn, monitor, from, thru, max)))
+        Box::pin(self.readers.call(move |conn| select_samples(conn, monitor, from, until, max)))
     }
 
     fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>> {
@@ -34,9 +34,9 @@ impl SampleStore for SqliteStore {
         &self,
         monitor: MonitorId,
         from: Timestamp,
-        thru: Timestamp,
+        until: Timestamp,
     ) -> StoreFuture<'_, Vec<MeanDuration>> {
-        Box::pin(self.readers.call(move |conn| select_means(conn, monitor, from, thru)))
+        Box::pin(self.readers.call(move |conn| select_means(conn, monitor, from, until)))
     }
 }
 
@@ -44,7 +44,7 @@ fn select_samples(
     conn: &Connection,
     monitor: MonitorId,
     from: Timestamp,
-    thru: Timestamp,
+    until: Timestamp,
     max: u32,
 ) -> rusqlite::Result<Vec<Sample>> {
     conn.prepare_cached(
@@ -53,7 +53,7 @@ fn select_samples(
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
          ORDER BY planned_at, location_id LIMIT ?4",
     )?
-    .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), max], |row| {
+    .query_map(params![monitor.0, from.as_micros(), until.as_micros(), max], |row| {
         let (planned_at, location, outcome): (i64, i64, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let key = [("planned_at", planned_at), ("monitor_id", monitor.0), ("location_id", location)];
         let row_ref = RowRef { table: "results", key: &key };
@@ -73,7 +73,7 @@ fn select_means(
     conn: &Connection,
     monitor: MonitorId,
     from: Timestamp,
-    thru: Timestamp,
+    until: Timestamp,
 ) -> rusqlite::Result<Vec<MeanDuration>> {
     let (ok, warning) = (Outcome::Ok.code(), Outcome::Warning.code());
     conn.prepare_cached(
@@ -81,7 +81,7 @@ fn select_means(
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND outcome IN (?4, ?5)
          GROUP BY location_id ORDER BY location_id",
     )?
-    .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), ok, warning], |row| {
+    .query_map(params![monitor.0, from.as_micros(), until.as_micros(), ok, warning], |row| {
         Ok(MeanDuration {
             location_id: LocationId(row.get(0)?),
             check_count: row.get(1)?,

@@ -39,18 +39,23 @@ pub(super) struct WriteCache {
 }
 
 impl WriteCache {
-    /// Returns the id of `text`, used by a result planned at `at`.
-    pub(super) fn text_id(&mut self, conn: &Connection, text: &SharedText, at: i64) -> rusqlite::Result<i64> {
-        if let Some(&(id, used)) = self.text_ids.get(&text.hash)
-            && at < used.saturating_add(LAST_USED_SLACK_US)
+    /// Returns the id of `text`, used by a result planned at `planned_at`.
+    pub(super) fn text_id(
+        &mut self,
+        conn: &Connection,
+        text: &SharedText,
+        planned_at: i64,
+    ) -> rusqlite::Result<i64> {
+        if let Some(&(id, last_used)) = self.text_ids.get(&text.hash)
+            && planned_at < last_used.saturating_add(LAST_USED_SLACK_US)
         {
             return Ok(id);
         }
-        let id = upsert_text(conn, text, at)?;
+        let id = upsert_text(conn, text, planned_at)?;
         if self.text_ids.len() >= MAX_CACHED_TEXTS {
             self.text_ids.clear();
         }
-        self.text_ids.insert(text.hash, (id, at));
+        self.text_ids.insert(text.hash, (id, planned_at));
         Ok(id)
     }
 
@@ -104,16 +109,16 @@ pub(super) fn insert_monitor_location(
     Ok(())
 }
 
-fn upsert_text(conn: &Connection, text: &SharedText, at: i64) -> rusqlite::Result<i64> {
-    let known: Option<i64> = conn
+fn upsert_text(conn: &Connection, text: &SharedText, planned_at: i64) -> rusqlite::Result<i64> {
+    let existing_id: Option<i64> = conn
         .prepare_cached("UPDATE shared SET last_used = max(last_used, ?2) WHERE hash = ?1 RETURNING id")?
-        .query_row(params![text.hash, at], |row| row.get(0))
+        .query_row(params![text.hash, planned_at], |row| row.get(0))
         .optional()?;
-    if let Some(id) = known {
+    if let Some(id) = existing_id {
         return Ok(id);
     }
     conn.prepare_cached("INSERT INTO shared (hash, last_used, text) VALUES (?1, ?2, ?3)")?
-        .execute(params![text.hash, at, text.text])?;
+        .execute(params![text.hash, planned_at, text.text])?;
     Ok(conn.last_insert_rowid())
 }
 

@@ -26,15 +26,18 @@ pub(super) fn by_hash(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Opt
     conn.prepare_cached("SELECT kind, user, issued_at, expires_at FROM tokens WHERE hash = ?1")?
         .query_row([hash], |row| {
             let (kind, user): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let known = match kind {
+            let decoded_kind = match kind {
                 0 => Some(TokenKind::Access),
                 1 => Some(TokenKind::Session),
                 _ => None,
             };
             Ok(StoredToken {
                 hash,
-                kind: RowRef { table: "tokens", key: &[("user", user)] }
-                    .require_decoded("kind", kind, known)?,
+                kind: RowRef { table: "tokens", key: &[("user", user)] }.require_decoded(
+                    "kind",
+                    kind,
+                    decoded_kind,
+                )?,
                 user: UserId(user),
                 issued_at: Timestamp::from_micros(row.get(2)?),
                 expires_at: Timestamp::from_micros(row.get(3)?),

@@ -23,7 +23,7 @@ pub(super) struct WriteContext<'a> {
 
 /// A write. It may run twice: in a shared transaction, and alone after that one failed.
 trait WriteJob: Send {
-    fn run(&mut self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()>;
+    fn run(&mut self, context: &mut WriteContext<'_>) -> rusqlite::Result<()>;
     fn reply(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
@@ -38,8 +38,8 @@ where
     F: FnMut(&mut WriteContext<'_>) -> rusqlite::Result<T> + Send,
     T: Send,
 {
-    fn run(&mut self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        self.value = Some((self.work)(writing)?);
+    fn run(&mut self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
+        self.value = Some((self.work)(context)?);
         Ok(())
     }
 
@@ -67,14 +67,14 @@ impl Writer {
         let (sender, jobs) = mpsc::channel(settings.queue_capacity.max(1));
         let limits =
             BatchLimits { max_jobs: settings.max_batch_jobs.max(1), max_duration: settings.max_batch_time };
-        let failed = errors.clone();
+        let spawn_errors = errors.clone();
         let thread = std::thread::Builder::new()
             .name("vigie-store".to_owned())
             .spawn(move || {
                 WriterThread { conn, cache: WriteCache::default(), errors, limits }.run(jobs);
                 drop(lock);
             })
-            .map_err(|e| failed.io_to_store_error("cannot start the writing thread", &e))?;
+            .map_err(|e| spawn_errors.io_to_store_error("cannot start the writing thread", &e))?;
         Ok(Self { job_sender: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
@@ -130,18 +130,19 @@ impl WriterThread {
     fn run_in_transaction(
         &mut self,
         batch: &mut Vec<Box<dyn WriteJob>>,
-        mut more: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
+        mut job_queue: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
     ) -> rusqlite::Result<()> {
-        let started = Instant::now();
+        let started_at = Instant::now();
         let outcome = (|| {
             self.conn.execute_batch("BEGIN IMMEDIATE")?;
-            let mut at = 0;
-            while let Some(job) = batch.get_mut(at) {
+            let mut jobs_run = 0;
+            while let Some(job) = batch.get_mut(jobs_run) {
                 job.run(&mut WriteContext { conn: &self.conn, cache: &mut self.cache })?;
-                at += 1;
-                let has_room = at < self.limits.max_jobs && started.elapsed() < self.limits.max_duration;
+                jobs_run += 1;
+                let has_room =
+                    jobs_run < self.limits.max_jobs && started_at.elapsed() < self.limits.max_duration;
                 // Receives only when there is room, since a received job must be run.
-                if has_room && let Some(next) = more.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
+                if has_room && let Some(next) = job_queue.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
                     batch.push(next);
                 }
             }
@@ -168,9 +169,9 @@ impl WriterThread {
             }
             Err(_) => {
                 for job in batch {
-                    let mut alone = vec![job];
-                    let outcome = self.run_in_transaction(&mut alone, None);
-                    self.reply_all(alone, outcome);
+                    let mut single_job = vec![job];
+                    let outcome = self.run_in_transaction(&mut single_job, None);
+                    self.reply_all(single_job, outcome);
                 }
             }
         }

@@ -50,7 +50,7 @@ pub fn build_document(operations: &[Operation]) -> Value {
 }
 
 fn describe_operation(operation: &Operation) -> Value {
-    let mut described = json!({
+    let mut operation_json = json!({
         "operationId": operation.operation_id,
         "tags": [operation.tag],
         "summary": operation.summary,
@@ -60,16 +60,16 @@ fn describe_operation(operation: &Operation) -> Value {
     });
     if let Some(mut body) = describe_request_body(operation.request_body) {
         body["required"] = Value::Bool(!operation.is_body_optional);
-        described["requestBody"] = body;
+        operation_json["requestBody"] = body;
     }
     if operation.required_permission.is_none() {
-        described["security"] = json!([]);
+        operation_json["security"] = json!([]);
     }
-    described
+    operation_json
 }
 
-fn describe_request_body(body: BodySpec) -> Option<Value> {
-    let content = match body {
+fn describe_request_body(body_spec: BodySpec) -> Option<Value> {
+    let content = match body_spec {
         BodySpec::None => return None,
         BodySpec::Create(table) => json!({
             "schema": json_schema::schema_ref(table, SchemaRole::Create),
@@ -84,10 +84,10 @@ fn describe_request_body(body: BodySpec) -> Option<Value> {
     Some(json!({"content": {"application/json": content}}))
 }
 
-/// Describes which roles may make a call that requires the permission `right`.
-pub(super) fn describe_access(right: Option<Permission>) -> String {
-    let Some(right) = right else { return "Open to all, without a login".to_owned() };
-    let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
+/// Describes which roles may make a call that requires the permission `permission`.
+pub(super) fn describe_access(permission: Option<Permission>) -> String {
+    let Some(permission) = permission else { return "Open to all, without a login".to_owned() };
+    let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(permission));
     let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
     match roles.len() {
         count if count == domain::Role::ALL.len() => "Open to every role".to_owned(),
@@ -98,13 +98,13 @@ pub(super) fn describe_access(right: Option<Permission>) -> String {
 
 /// Returns the tags in the order of their first operation.
 pub(super) fn tag_names(operations: &[Operation]) -> Vec<&'static str> {
-    let mut groups = Vec::new();
+    let mut tags = Vec::new();
     for operation in operations {
-        if !groups.contains(&operation.tag) {
-            groups.push(operation.tag);
+        if !tags.contains(&operation.tag) {
+            tags.push(operation.tag);
         }
     }
-    groups
+    tags
 }
 
 fn tag_objects(operations: &[Operation]) -> Vec<Value> {

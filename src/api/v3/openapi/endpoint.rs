@@ -13,16 +13,20 @@ use crate::api::operation::Operation;
 
 /// Builds the router of document and page. They need no login: the description of the API is not secret.
 pub(in crate::api::v3) fn openapi_router(operations: &[Operation]) -> Router {
-    let json = build_document(operations).to_string();
-    let json = StaticFile::new("application/json", json);
-    let page = StaticFile::new("text/html; charset=utf-8", super::page::render_page(operations));
-    let style = StaticFile::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
-    [("/openapi.json", json), ("/", page.clone()), ("/docs", page), ("/docs.css", style)].into_iter().fold(
-        Router::new(),
-        |router, (path, file)| {
-            router.route(path, get(async move |headers: HeaderMap| file.respond(&headers)))
-        },
-    )
+    let document_file = build_document(operations).to_string();
+    let document_file = StaticFile::new("application/json", document_file);
+    let page_file = StaticFile::new("text/html; charset=utf-8", super::page::render_page(operations));
+    let style_file = StaticFile::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
+    [
+        ("/openapi.json", document_file),
+        ("/", page_file.clone()),
+        ("/docs", page_file),
+        ("/docs.css", style_file),
+    ]
+    .into_iter()
+    .fold(Router::new(), |router, (path, file)| {
+        router.route(path, get(async move |headers: HeaderMap| file.respond(&headers)))
+    })
 }
 
 /// A file generated at startup, with an entity tag of its content.
@@ -34,32 +38,34 @@ struct StaticFile {
 }
 
 impl StaticFile {
-    fn new(kind: &'static str, content: String) -> Self {
+    fn new(content_type: &'static str, content: String) -> Self {
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, content.as_bytes());
-        let half = digest.as_ref().first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
-        let tag = Arc::from(format!("\"{half:032x}\""));
-        Self { content_type: HeaderValue::from_static(kind), content: Bytes::from(content), etag: tag }
+        let digest_prefix =
+            digest.as_ref().first_chunk().map_or(0, |digest_prefix| u128::from_be_bytes(*digest_prefix));
+        let etag = Arc::from(format!("\"{digest_prefix:032x}\""));
+        Self { content_type: HeaderValue::from_static(content_type), content: Bytes::from(content), etag }
     }
 
     /// Builds the response: 304 when the caller has the content already (RFC 9110, section 13.1.2).
     fn respond(&self, headers: &HeaderMap) -> Response {
-        let tag = HeaderValue::from_str(&self.etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
+        let etag = HeaderValue::from_str(&self.etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
         let cache_headers =
-            [(header::ETAG, tag), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
+            [(header::ETAG, etag), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
         if self.is_cached_by(headers) {
             return (StatusCode::NOT_MODIFIED, cache_headers).into_response();
         }
-        let kind: [(HeaderName, HeaderValue); 1] = [(header::CONTENT_TYPE, self.content_type.clone())];
-        (cache_headers, kind, self.content.clone()).into_response()
+        let content_type: [(HeaderName, HeaderValue); 1] =
+            [(header::CONTENT_TYPE, self.content_type.clone())];
+        (cache_headers, content_type, self.content.clone()).into_response()
     }
 
     fn is_cached_by(&self, headers: &HeaderMap) -> bool {
-        let tags = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let mut tags = tags.flat_map(|value| value.split(','));
-        tags.any(|tag| {
-            let tag = tag.trim();
+        let etags = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let mut etags = etags.flat_map(|value| value.split(','));
+        etags.any(|etag| {
+            let etag = etag.trim();
             // Compression by a server may have made the tag weak.
-            tag == "*" || tag.trim_start_matches("W/") == &*self.etag
+            etag == "*" || etag.trim_start_matches("W/") == &*self.etag
         })
     }
 }

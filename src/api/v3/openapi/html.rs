@@ -13,24 +13,28 @@ pub(super) fn render_with_code(text: &str) -> String {
 
 /// Renders a path with its parameters marked and with line-break opportunities.
 pub(super) fn render_path(path: &str) -> String {
-    let marked = |part: &str| match part.strip_prefix('{') {
+    let render_segment = |part: &str| match part.strip_prefix('{') {
         Some(_) => format!("<i>{}</i>", escape(part)),
         None => escape(part).into_owned(),
     };
-    path.split('/').skip(1).flat_map(|part| ["/<wbr>".to_owned(), marked(part)]).collect()
+    path.split('/').skip(1).flat_map(|part| ["/<wbr>".to_owned(), render_segment(part)]).collect()
 }
 
 /// Renders a table; `rows` are cells of HTML.
-pub(super) fn render_table(heads: &[&str], rows: &[Vec<String>]) -> String {
-    let head: String = heads.iter().flat_map(|head| ["<th>", head, "</th>"]).collect();
-    let cells = |row: &Vec<String>| {
+pub(super) fn render_table(column_names: &[&str], rows: &[Vec<String>]) -> String {
+    let header_cells: String =
+        column_names.iter().flat_map(|header_cells| ["<th>", header_cells, "</th>"]).collect();
+    let render_row = |row: &Vec<String>| {
         // Narrow windows show each row as a block, where each cell needs the name of its column.
-        let cells = heads.iter().zip(row).map(|(head, cell)| format!("<td data-h=\"{head}\">{cell}</td>"));
-        format!("<tr>{}</tr>\n", cells.collect::<String>())
+        let render_row = column_names
+            .iter()
+            .zip(row)
+            .map(|(header_cells, cell)| format!("<td data-h=\"{header_cells}\">{cell}</td>"));
+        format!("<tr>{}</tr>\n", render_row.collect::<String>())
     };
-    let rows: String = rows.iter().map(cells).collect();
+    let rows: String = rows.iter().map(render_row).collect();
     format!(
-        "<div class=\"scroll\"><table class=\"fields\"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
+        "<div class=\"scroll\"><table class=\"fields\"><thead><tr>{header_cells}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
     )
 }
 

@@ -14,41 +14,42 @@ use crate::schema::table::{FieldTable, shared};
 
 /// Renders the page of `operations`.
 pub(super) fn render_page(operations: &[Operation]) -> String {
-    let groups = document::tag_names(operations);
+    let tags = document::tag_names(operations);
     let tables = collect_tables(operations);
     let version = env!("CARGO_PKG_VERSION");
-    let mut nav = String::new();
-    let mut main = render_intro();
-    for group in groups {
-        let own: Vec<&Operation> = operations.iter().filter(|operation| operation.tag == group).collect();
-        let title = tag_title(group);
+    let mut contents_html = String::new();
+    let mut main_html = render_intro();
+    for tag in tags {
+        let tag_operations: Vec<&Operation> =
+            operations.iter().filter(|operation| operation.tag == tag).collect();
+        let title = tag_title(tag);
         let title = escape(&title);
-        let _ = write!(nav, "<details><summary><a href=\"#{group}\">{title}</a></summary>");
-        let _ = writeln!(main, "<h2 id=\"{group}\">{title}</h2>");
-        for operation in own {
+        let _ = write!(contents_html, "<details><summary><a href=\"#{tag}\">{title}</a></summary>");
+        let _ = writeln!(main_html, "<h2 id=\"{tag}\">{title}</h2>");
+        for operation in tag_operations {
             let _ = write!(
-                nav,
+                contents_html,
                 "<a class=\"to\" href=\"#{}\">{}</a>",
                 operation.operation_id,
                 render_with_code(operation.summary)
             );
-            main.push_str(&render_operation(operation));
+            main_html.push_str(&render_operation(operation));
         }
-        nav.push_str("</details>\n");
+        contents_html.push_str("</details>\n");
     }
-    nav.push_str("<details><summary><a href=\"#objects\">Objects</a></summary>");
-    main.push_str("<h2 id=\"objects\">Objects</h2>\n");
-    main.push_str(FIELD_LEGEND);
+    contents_html.push_str("<details><summary><a href=\"#objects\">Objects</a></summary>");
+    main_html.push_str("<h2 id=\"objects\">Objects</h2>\n");
+    main_html.push_str(FIELD_LEGEND);
     if tables.iter().any(|table| is_monitor_table(table)) {
-        nav.push_str("<a class=\"to\" href=\"#monitor\">every monitor</a>");
-        main.push_str(&render_shared_fields());
+        contents_html.push_str("<a class=\"to\" href=\"#monitor\">every monitor</a>");
+        main_html.push_str(&render_shared_fields());
     }
     for table in tables {
         let name = escape(table.name);
-        let _ = write!(nav, "<a class=\"to\" href=\"#o-{name}\">{name}</a>");
-        main.push_str(&render_object_section(table));
+        let _ = write!(contents_html, "<a class=\"to\" href=\"#o-{name}\">{name}</a>");
+        main_html.push_str(&render_object_section(table));
     }
-    nav.push_str("</details>\n");
+    contents_html.push_str("</details>\n");
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -65,9 +66,9 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
 <header><a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Vigie</a></header>
 <div class="columns">
 <nav class="contents" aria-label="Contents">
-{nav}</nav>
+{contents_html}</nav>
 <main>
-{main}</main>
+{main_html}</main>
 </div>
 <footer>Vigie {version} · <a href="/api/v3/openapi.json">OpenAPI 3.1 document</a> · <a href="/">monitors</a></footer>
 </body>
@@ -108,10 +109,10 @@ fn render_intro() -> String {
 }
 
 /// Converts `site-status` to `Site status`.
-fn tag_title(group: &str) -> String {
-    let mut letters = group.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}", letters.as_str().replace('-', " "))
+fn tag_title(tag: &str) -> String {
+    let mut chars = tag.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", chars.as_str().replace('-', " "))
 }
 
 /// Renders one call as a foldable section, headed by method, path and summary.
@@ -140,11 +141,11 @@ fn render_parameters(operation: &Operation) -> String {
     let mut rows = Vec::new();
     for name in parameters::path_param_names(operation.path) {
         let param = operation.path_params.iter().find(|param| param.name == name);
-        let (value, about) = match param {
+        let (value, description) = match param {
             Some(param) => (parameters::describe_accepted_values(param.param_type), param.description),
             None => ("an id".to_owned(), "Its id"),
         };
-        rows.push(parameter_row(&format!("`{name}`"), "path", &value, about));
+        rows.push(parameter_row(&format!("`{name}`"), "path", &value, description));
     }
     for param in &operation.query_params {
         let location = if param.is_required { "query, required" } else { "query" };
@@ -164,8 +165,8 @@ fn render_parameters(operation: &Operation) -> String {
     format!("<h3>Parameters</h3>\n{}", render_table(&["Name", "In", "Value", "What"], &rows))
 }
 
-fn parameter_row(name: &str, location: &str, value: &str, about: &str) -> Vec<String> {
-    [name, location, value, about].map(render_with_code).to_vec()
+fn parameter_row(name: &str, location: &str, value: &str, description: &str) -> Vec<String> {
+    [name, location, value, description].map(render_with_code).to_vec()
 }
 
 fn render_request_body(body: BodySpec) -> String {
@@ -195,9 +196,9 @@ fn render_responses(operation: &Operation) -> String {
 
 /// Renders the fields of a response described by a JSON schema; for a list, those of its items.
 fn render_response_fields(schema: &Value) -> String {
-    let entries = &schema["properties"]["results"]["items"];
-    let described = if entries["properties"].is_object() { entries } else { schema };
-    let value_text = |property: &Value| match (&property["enum"], &property["type"]) {
+    let item_schema = &schema["properties"]["results"]["items"];
+    let object_schema = if item_schema["properties"].is_object() { item_schema } else { schema };
+    let describe_value = |property: &Value| match (&property["enum"], &property["type"]) {
         (Value::Array(names), _) => {
             let names: Vec<_> = names.iter().map(|name| format!("`{}`", json_as_text(name))).collect();
             format!("one of {}", names.join(", "))
@@ -205,15 +206,15 @@ fn render_response_fields(schema: &Value) -> String {
         (_, Value::Array(kinds)) => kinds.iter().map(json_as_text).collect::<Vec<_>>().join(" or "),
         (_, kind) => json_as_text(kind),
     };
-    let row = |(name, property): (&String, &Value)| {
-        let about = property["description"].as_str().unwrap_or_default();
+    let to_row = |(name, property): (&String, &Value)| {
+        let description = property["description"].as_str().unwrap_or_default();
         vec![
             format!("<code>{}</code>", escape(name)),
-            render_with_code(&value_text(property)),
-            render_with_code(about),
+            render_with_code(&describe_value(property)),
+            render_with_code(description),
         ]
     };
-    let rows: Vec<_> = described["properties"].as_object().into_iter().flatten().map(row).collect();
+    let rows: Vec<_> = object_schema["properties"].as_object().into_iter().flatten().map(to_row).collect();
     if rows.is_empty() { String::new() } else { render_table(&["Field", "Value", "What"], &rows) }
 }
 
@@ -222,7 +223,7 @@ fn json_as_text(value: &Value) -> String {
 }
 
 fn render_success_response(operation: &Operation) -> String {
-    let links = |tables: &[&'static FieldTable]| match tables {
+    let table_links = |tables: &[&'static FieldTable]| match tables {
         several if several.len() > 3 && several.iter().all(|table| is_monitor_table(table)) => {
             "<a href=\"#monitor\">monitor</a> with the fields of its type".to_owned()
         }
@@ -230,27 +231,30 @@ fn render_success_response(operation: &Operation) -> String {
     };
     match &operation.response {
         ResponseSpec::Object(table) => table_link(table),
-        ResponseSpec::ObjectOneOf(tables) => links(tables),
-        ResponseSpec::List(tables) => format!("A list of {}", links(tables)),
-        ResponseSpec::SavedId(more) => {
-            let more = more
+        ResponseSpec::ObjectOneOf(tables) => table_links(tables),
+        ResponseSpec::List(tables) => format!("A list of {}", table_links(tables)),
+        ResponseSpec::SavedId(additional_fields) => {
+            let additional_fields = additional_fields
                 .map(|table| format!(", with {}", render_with_code(table.description)))
                 .unwrap_or_default();
-            format!("{}{more}", render_with_code("`{\"id\":\"…\"}`, with `warnings` when there are any"))
+            format!(
+                "{}{additional_fields}",
+                render_with_code("`{\"id\":\"…\"}`, with `warnings` when there are any")
+            )
         }
         other => render_with_code(other.description()),
     }
 }
 
 fn status_badge(status: u16) -> String {
-    let level = if status < 300 {
+    let severity = if status < 300 {
         "ok"
     } else if status < 500 {
         "warning"
     } else {
         "error"
     };
-    format!("<span class=\"pill s-{level}\">{status}</span>")
+    format!("<span class=\"pill s-{severity}\">{status}</span>")
 }
 
 fn table_link(table: &FieldTable) -> String {
@@ -267,8 +271,8 @@ fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
     fn add_table(table: &'static FieldTable, tables: &mut Vec<&'static FieldTable>) {
         if !tables.iter().any(|known| known.name == table.name) {
             tables.push(table);
-            for part in sub_objects(table) {
-                add_table(part, tables);
+            for sub_table in sub_objects(table) {
+                add_table(sub_table, tables);
             }
         }
     }
@@ -302,39 +306,45 @@ const FIELD_COLUMN_NAMES: &[&str] = &["Field", "Value", "Default", "What"];
 fn render_object_section(table: &'static FieldTable) -> String {
     // Types that override a shared field describe it differently.
     let is_shared = |field: &&&'static Field| {
-        let groups = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
-        let same = |shared: &Field| (shared.name, shared.description) == (field.name, field.description);
+        let shared_groups = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
+        let is_same_field =
+            |shared: &Field| (shared.name, shared.description) == (field.name, field.description);
         is_monitor_table(table)
-            && groups.into_iter().flatten().any(|shared| same(shared) && shared.default == field.default)
+            && shared_groups
+                .into_iter()
+                .flatten()
+                .any(|shared| is_same_field(shared) && shared.default == field.default)
     };
     let rows: Vec<_> =
         table.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
-    let (name, about) = (escape(table.name), render_with_code(table.description));
+    let (name, description) = (escape(table.name), render_with_code(table.description));
     let shared_link = if is_monitor_table(table) {
         " <a href=\"#monitor\">The fields of every monitor</a>, and:"
     } else {
         ""
     };
     format!(
-        "<section id=\"o-{name}\"><h3>{name}</h3><p>{about}.{shared_link}</p>\n{}</section>\n",
+        "<section id=\"o-{name}\"><h3>{name}</h3><p>{description}.{shared_link}</p>\n{}</section>\n",
         render_table(FIELD_COLUMN_NAMES, &rows)
     )
 }
 
 fn field_row(field: &Field) -> Vec<String> {
     let mut name = format!("<code>{}</code>", escape(field.name));
-    let mark = |label: &str, quiet: &str| format!(" <span class=\"mark{quiet}\">{label}</span>");
+    let badge = |badge_text: &str, class_suffix: &str| {
+        format!(" <span class=\"mark{class_suffix}\">{badge_text}</span>")
+    };
     if field.required && field.access == Access::ReadWrite {
-        name.push_str(&mark("required", ""));
+        name.push_str(&badge("required", ""));
     }
     if field.access != Access::ReadWrite {
-        name.push_str(&mark("read-only", " quiet"));
+        name.push_str(&badge("read-only", " quiet"));
     }
     if field.secret {
-        name.push_str(&mark("secret", " quiet"));
+        name.push_str(&badge("secret", " quiet"));
     }
     if field.extension {
-        name.push_str(&mark("x", " quiet"));
+        name.push_str(&badge("x", " quiet"));
     }
     let value = match field.field_type {
         FieldType::Object(table) => table_link(table),

@@ -10,17 +10,17 @@ const TIME_PATTERN: &str =
 
 /// Returns every parameter of `operation`.
 pub(super) fn describe_parameters(operation: &Operation) -> Vec<Value> {
-    let path = path_param_names(operation.path).map(|name| {
+    let path_params = path_param_names(operation.path).map(|name| {
         if let Some(param) = find_param(&operation.path_params, name) {
             return describe_parameter("path", *param);
         }
-        let about = if name == "id" { "Its id" } else { "An id" };
+        let description = if name == "id" { "Its id" } else { "An id" };
         let schema = json!({"type": "integer", "minimum": 1, "maximum": i64::MAX});
-        json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
+        json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema})
     });
-    let query = operation.query_params.iter().map(|param| describe_parameter("query", *param));
+    let query_params = operation.query_params.iter().map(|param| describe_parameter("query", *param));
     let if_match = operation.honours_if_match.then(|| json!({"$ref": "#/components/parameters/IfMatch"}));
-    path.chain(query).chain(if_match).collect()
+    path_params.chain(query_params).chain(if_match).collect()
 }
 
 /// Describes the `If-Match` header, for the components.
@@ -54,8 +54,8 @@ fn describe_parameter(location: &str, param: Param) -> Value {
     })
 }
 
-fn param_schema(kind: ParamType) -> Value {
-    match kind {
+fn param_schema(param_type: ParamType) -> Value {
+    match param_type {
         ParamType::Text => json!({"type": "string"}),
         ParamType::Int(min) => json!({"type": "integer", "minimum": min, "maximum": i64::MAX}),
         ParamType::IdList => json!({"type": "string", "pattern": list_pattern("[0-9]{1,18}")}),
@@ -67,19 +67,20 @@ fn param_schema(kind: ParamType) -> Value {
 }
 
 /// Returns the pattern of one or several values separated by commas.
-fn list_pattern(one: &str) -> String {
-    format!("^ *({one}) *(, *({one}) *)*$")
+fn list_pattern(item_pattern: &str) -> String {
+    format!("^ *({item_pattern}) *(, *({item_pattern}) *)*$")
 }
 
-/// Describes for people which values `kind` accepts.
-pub(super) fn describe_accepted_values(kind: ParamType) -> String {
-    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match kind {
+/// Describes for people which values `param_type` accepts.
+pub(super) fn describe_accepted_values(param_type: ParamType) -> String {
+    let quote_names =
+        |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match param_type {
         ParamType::Text => "text".to_owned(),
         ParamType::Int(min) => format!("a whole number from {min}"),
         ParamType::IdList => "an id or a comma list of ids".to_owned(),
-        ParamType::Choice(names) => format!("one of {}", quoted(names)),
-        ParamType::ChoiceList(names) => format!("one or several of {}", quoted(names)),
+        ParamType::Choice(names) => format!("one of {}", quote_names(names)),
+        ParamType::ChoiceList(names) => format!("one or several of {}", quote_names(names)),
         ParamType::Time => "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
         ParamType::Pattern(pattern) => format!("text that fits `{pattern}`"),
     }

@@ -28,12 +28,12 @@ pub(super) fn describe_responses(operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
     let status = if matches!(operation.response, ResponseSpec::NoContent) { "204" } else { "200" };
     responses.insert(status.to_owned(), success_response(operation));
-    for (status, when) in failure_statuses(operation) {
-        let shared = SHARED_RESPONSES.contains(&(status, when));
+    for (status, condition) in failure_statuses(operation) {
+        let shared = SHARED_RESPONSES.contains(&(status, condition));
         let response = if shared {
             json!({"$ref": format!("#/components/responses/{}", shared_response_name(status))})
         } else {
-            failure_response(status, when)
+            failure_response(status, condition)
         };
         responses.insert(status.to_string(), response);
     }
@@ -42,12 +42,12 @@ pub(super) fn describe_responses(operation: &Operation) -> Map<String, Value> {
 
 /// Returns the failure statuses of `operation`, each with its condition.
 pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)> {
-    let guarded = operation.required_permission.is_some();
+    let requires_login = operation.required_permission.is_some();
     let takes_body = !matches!(operation.request_body, BodySpec::None);
-    let usual = [
+    let common_statuses = [
         (400, true),
-        (401, guarded),
-        (403, guarded),
+        (401, requires_login),
+        (403, requires_login),
         (404, operation.path.contains('{')),
         (412, operation.honours_if_match),
         (413, takes_body),
@@ -56,12 +56,14 @@ pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)
         (503, true),
         (504, true),
     ];
-    let usual = usual
-        .into_iter()
-        .filter(|(_, applies)| *applies)
-        .filter_map(|(status, _)| SHARED_RESPONSES.iter().copied().find(|(known, _)| *known == status));
-    let mut failures: Vec<(u16, &'static str)> = usual
-        .filter(|(status, _)| operation.additional_statuses.iter().all(|(own, _)| own != status))
+    let common_statuses =
+        common_statuses.into_iter().filter(|(_, applies)| *applies).filter_map(|(status, _)| {
+            SHARED_RESPONSES.iter().copied().find(|(shared_status, _)| *shared_status == status)
+        });
+    let mut failures: Vec<(u16, &'static str)> = common_statuses
+        .filter(|(status, _)| {
+            operation.additional_statuses.iter().all(|(additional_status, _)| additional_status != status)
+        })
         .collect();
     failures.extend(operation.additional_statuses.iter().copied());
     failures.sort_unstable_by_key(|(status, _)| *status);
@@ -72,7 +74,7 @@ pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)
 pub(super) fn shared_responses() -> Map<String, Value> {
     SHARED_RESPONSES
         .iter()
-        .map(|(status, when)| (shared_response_name(*status), failure_response(*status, when)))
+        .map(|(status, condition)| (shared_response_name(*status), failure_response(*status, condition)))
         .collect()
 }
 
@@ -124,9 +126,9 @@ pub(super) fn error_schema() -> Value {
     })
 }
 
-/// Returns the schema of a list of `items` (behaviour.md 1 "Lists").
-fn list_response_schema(items: Value) -> Value {
-    let number = json!({"type": ["integer", "null"], "minimum": 0});
+/// Returns the schema of a list of `item_schema` (behaviour.md 1 "Lists").
+fn list_response_schema(item_schema: Value) -> Value {
+    let paging_number = json!({"type": ["integer", "null"], "minimum": 0});
     json!({
         "type": "object",
         "properties": {
@@ -147,15 +149,15 @@ fn list_response_schema(items: Value) -> Value {
                                 "minimum": 0,
                                 "description": "How many match in all, before `limit` and `offset`",
                             },
-                            "limit": number,
-                            "offset": number,
+                            "limit": paging_number,
+                            "offset": paging_number,
                         },
                         "required": ["count", "limit", "offset"],
                     },
                 },
                 "required": ["__permissions", "resultset"],
             },
-            "results": {"type": "array", "items": items},
+            "results": {"type": "array", "items": item_schema},
         },
         "required": ["metadata", "results"],
         "additionalProperties": false,
@@ -166,7 +168,7 @@ fn shared_response_name(status: u16) -> String {
     format!("Error{status}")
 }
 
-fn failure_response(status: u16, when: &str) -> Value {
+fn failure_response(status: u16, condition: &str) -> Value {
     let mut headers = json!({"X-Request-Id": header_ref("X-Request-Id")});
     match status {
         401 => headers["WWW-Authenticate"] = header_ref("WWW-Authenticate"),
@@ -174,11 +176,11 @@ fn failure_response(status: u16, when: &str) -> Value {
         _ => {}
     }
     if status == 504 {
-        return json!({"description": when, "headers": headers});
+        return json!({"description": condition, "headers": headers});
     }
-    let message = when.split(['.', ';']).next().unwrap_or(when);
+    let message = condition.split(['.', ';']).next().unwrap_or(condition);
     json!({
-        "description": when,
+        "description": condition,
         "headers": headers,
         "content": {"application/json": {
             "schema": {"$ref": "#/components/schemas/Errors"},
@@ -198,21 +200,21 @@ fn success_response(operation: &Operation) -> Value {
     {
         headers["ETag"] = header_ref("ETag");
     }
-    let has_select = operation.query_params.iter().any(|param| param.name == "select");
+    let supports_selection = operation.query_params.iter().any(|param| param.name == "select");
     let schema = match &operation.response {
         ResponseSpec::NoContent => return json!({"description": "Done", "headers": headers}),
         ResponseSpec::File => {
             let content = json!({"*/*": {"schema": {}}});
             return json!({"description": "The file", "headers": headers, "content": content});
         }
-        ResponseSpec::SavedId(more) => saved_id_schema(*more),
-        ResponseSpec::Object(table) if has_select && !is_monitor_table(table) => {
+        ResponseSpec::SavedId(additional_fields) => saved_id_schema(*additional_fields),
+        ResponseSpec::Object(table) if supports_selection && !is_monitor_table(table) => {
             or_selected_fields(table_schema_ref(table, false))
         }
-        ResponseSpec::Object(table) => table_schema_ref(table, has_select),
-        ResponseSpec::ObjectOneOf(tables) => tables_schema(tables, has_select),
-        ResponseSpec::List(tables) => list_response_schema(tables_schema(tables, has_select)),
-        ResponseSpec::JsonSchema(schema) if has_select => {
+        ResponseSpec::Object(table) => table_schema_ref(table, supports_selection),
+        ResponseSpec::ObjectOneOf(tables) => tables_schema(tables, supports_selection),
+        ResponseSpec::List(tables) => list_response_schema(tables_schema(tables, supports_selection)),
+        ResponseSpec::JsonSchema(schema) if supports_selection => {
             or_selected_fields(extract_components(schema, &mut Map::new()))
         }
         ResponseSpec::JsonSchema(schema) => extract_components(schema, &mut Map::new()),
@@ -239,7 +241,7 @@ pub(super) fn extract_components(schema: &Value, components: &mut Map<String, Va
 }
 
 /// Returns the schema of `{"id":"123456"}`, with warnings if any.
-fn saved_id_schema(more: Option<&'static FieldTable>) -> Value {
+fn saved_id_schema(additional_fields: Option<&'static FieldTable>) -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
@@ -254,31 +256,32 @@ fn saved_id_schema(more: Option<&'static FieldTable>) -> Value {
         "required": ["id"],
         "additionalProperties": false,
     });
-    for field in more.map(FieldTable::fields).unwrap_or_default() {
+    for field in additional_fields.map(FieldTable::fields).unwrap_or_default() {
         schema["properties"][field.name] = json!({"type": "string", "description": field.description});
     }
     schema
 }
 
-/// Returns the schema of an object that is either complete, as `whole`, or reduced to the fields in `select`.
-fn or_selected_fields(whole: Value) -> Value {
-    json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
+/// Returns the schema of an object that is either complete, as `full_schema`, or reduced to the fields in `select`.
+fn or_selected_fields(full_schema: Value) -> Value {
+    json!({"anyOf": [full_schema, {"type": "object", "description": "The fields that `select` names"}]})
 }
 
-fn table_schema_ref(table: &'static FieldTable, has_select: bool) -> Value {
-    if has_select && is_monitor_table(table) {
+fn table_schema_ref(table: &'static FieldTable, supports_selection: bool) -> Value {
+    if supports_selection && is_monitor_table(table) {
         partial_schema_ref(table)
     } else {
         schema_ref(table, SchemaRole::Response)
     }
 }
 
-fn tables_schema(tables: &[&'static FieldTable], has_select: bool) -> Value {
-    let references: Vec<Value> = tables.iter().map(|table| table_schema_ref(table, has_select)).collect();
+fn tables_schema(tables: &[&'static FieldTable], supports_selection: bool) -> Value {
+    let references: Vec<Value> =
+        tables.iter().map(|table| table_schema_ref(table, supports_selection)).collect();
     match references.as_slice() {
         [only] => only.clone(),
         // Without `type` among the selected fields, an object may match several types.
-        _ if has_select => json!({"anyOf": references}),
+        _ if supports_selection => json!({"anyOf": references}),
         _ if tables.iter().all(|table| is_monitor_table(table)) => {
             let mapping: Map<String, Value> = tables
                 .iter()

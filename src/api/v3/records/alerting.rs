@@ -29,92 +29,94 @@ use crate::service::Caller;
 
 const PERFORMANCE_ALERT_KIND: RecordKind = RecordKind::PerformanceAlert;
 
-pub(super) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let routes = add_recipient_routes(routes);
-    let routes = add_notifier_group_routes(routes);
-    let routes = add_template_routes(routes);
-    let routes = add_sla_routes(routes);
-    let routes = add_performance_alert_routes(routes);
-    add_blackout_occurrence_routes(routes)
+pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let router = add_recipient_routes(router);
+    let router = add_notifier_group_routes(router);
+    let router = add_template_routes(router);
+    let router = add_sla_routes(router);
+    let router = add_performance_alert_routes(router);
+    add_blackout_occurrence_routes(router)
 }
 
-fn add_recipient_routes(routes: OperationRouter) -> OperationRouter {
-    let calls = RecordOperations::new(
+fn add_recipient_routes(router: OperationRouter) -> OperationRouter {
+    let operations = RecordOperations::new(
         RecordKind::Recipient,
         &RECIPIENT,
         "recipients",
         "/recipients",
         "/recipients/{id}",
     );
-    let routes = calls.add_list(routes, "listRecipients", "Recipients of notifications");
-    let routes = calls.add_get(routes, "getRecipient", "One recipient");
-    let routes = calls.add_create(routes, "createRecipient", "Create a recipient", EDIT_PERMISSION, None);
-    let about = "Change a recipient; a masked password is kept only if the destination stays the same";
-    let routes = calls.add_update(routes, "updateRecipient", about, EDIT_PERMISSION);
-    let about = "Remove a recipient, its blackouts and its group memberships";
-    calls.add_delete(routes, "deleteRecipient", about, EDIT_PERMISSION)
+    let router = operations.add_list(router, "listRecipients", "Recipients of notifications");
+    let router = operations.add_get(router, "getRecipient", "One recipient");
+    let router =
+        operations.add_create(router, "createRecipient", "Create a recipient", EDIT_PERMISSION, None);
+    let summary = "Change a recipient; a masked password is kept only if the destination stays the same";
+    let router = operations.add_update(router, "updateRecipient", summary, EDIT_PERMISSION);
+    let summary = "Remove a recipient, its blackouts and its group memberships";
+    operations.add_delete(router, "deleteRecipient", summary, EDIT_PERMISSION)
 }
 
-fn add_notifier_group_routes(routes: OperationRouter) -> OperationRouter {
-    let calls = RecordOperations::new(
+fn add_notifier_group_routes(router: OperationRouter) -> OperationRouter {
+    let operations = RecordOperations::new(
         RecordKind::NotifierGroup,
         &NOTIFIER_GROUP,
         "notifier-groups",
         "/notifier-groups",
         "/notifier-groups/{id}",
     );
-    let routes = calls.add_list(
-        routes,
+    let router = operations.add_list(
+        router,
         "listNotifierGroups",
         "Notifier groups: which recipients get which monitors, steps and errors",
     );
-    let routes = calls.add_get(routes, "getNotifierGroup", "One group");
-    let about = "Create a group; once a group exists, only groups decide who is notified";
-    let routes = calls.add_create(routes, "createNotifierGroup", about, EDIT_PERMISSION, None);
-    let routes = calls.add_update(routes, "updateNotifierGroup", "Change a group", EDIT_PERMISSION);
-    calls.add_delete(routes, "deleteNotifierGroup", "Remove a group", EDIT_PERMISSION)
+    let router = operations.add_get(router, "getNotifierGroup", "One group");
+    let summary = "Create a group; once a group exists, only groups decide who is notified";
+    let router = operations.add_create(router, "createNotifierGroup", summary, EDIT_PERMISSION, None);
+    let router = operations.add_update(router, "updateNotifierGroup", "Change a group", EDIT_PERMISSION);
+    operations.add_delete(router, "deleteNotifierGroup", "Remove a group", EDIT_PERMISSION)
 }
 
-fn add_template_routes(routes: OperationRouter) -> OperationRouter {
-    let calls =
+fn add_template_routes(router: OperationRouter) -> OperationRouter {
+    let operations =
         RecordOperations::new(RecordKind::Template, &TEMPLATE, "templates", "/templates", "/templates/{id}");
-    let routes = calls.add_list(routes, "listTemplates", "Notification templates");
-    let routes = calls.add_get(routes, "getTemplate", "One template");
-    let routes = calls.add_create(
-        routes,
+    let router = operations.add_list(router, "listTemplates", "Notification templates");
+    let router = operations.add_get(router, "getTemplate", "One template");
+    let router = operations.add_create(
+        router,
         "createTemplate",
         "Create a template; it is rendered once to validate it",
         EDIT_PERMISSION,
         None,
     );
-    let routes = calls.add_update(
-        routes,
+    let router = operations.add_update(
+        router,
         "updateTemplate",
         "Change a template; it is rendered once to validate it",
         EDIT_PERMISSION,
     );
-    calls.add_delete(routes, "deleteTemplate", "Remove a template that no group uses", EDIT_PERMISSION)
+    operations.add_delete(router, "deleteTemplate", "Remove a template that no group uses", EDIT_PERMISSION)
 }
 
-fn add_sla_routes(routes: OperationRouter) -> OperationRouter {
-    let calls = RecordOperations::new(RecordKind::Sla, &SLA, "slas", "/slas", "/slas/{id}");
-    let routes = calls.add_list(routes, "listSlas", "Service level agreements");
-    let routes = calls.add_get(routes, "getSla", "One agreement");
-    let about = "Create the agreement of a monitor; each monitor has at most one";
-    let routes = calls.add_create(routes, "createSla", about, EDIT_PERMISSION, None);
-    let routes = calls.add_update(routes, "updateSla", "Change an agreement", EDIT_PERMISSION);
-    let routes = calls.add_delete(routes, "deleteSla", "Remove an agreement", EDIT_PERMISSION);
-    let about = "Agreements of several monitors at once, all or nothing; a monitor without one gets one";
-    let bulk = Operation::new(OperationMethod::Post, "/slas/bulk-edit", "bulkEditSlas", "slas", about)
-        .with_permission(Some(EDIT_PERMISSION))
-        .with_body(BodySpec::Create(&SLA_BULK_EDIT))
-        .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))
-        .with_additional_status(
-            403,
-            "The role lacks the right, or one of the monitors does not belong to this account",
-        );
-    routes.route(
-        bulk,
+fn add_sla_routes(router: OperationRouter) -> OperationRouter {
+    let operations = RecordOperations::new(RecordKind::Sla, &SLA, "slas", "/slas", "/slas/{id}");
+    let router = operations.add_list(router, "listSlas", "Service level agreements");
+    let router = operations.add_get(router, "getSla", "One agreement");
+    let summary = "Create the agreement of a monitor; each monitor has at most one";
+    let router = operations.add_create(router, "createSla", summary, EDIT_PERMISSION, None);
+    let router = operations.add_update(router, "updateSla", "Change an agreement", EDIT_PERMISSION);
+    let router = operations.add_delete(router, "deleteSla", "Remove an agreement", EDIT_PERMISSION);
+    let summary = "Agreements of several monitors at once, all or nothing; a monitor without one gets one";
+    let bulk_operation =
+        Operation::new(OperationMethod::Post, "/slas/bulk-edit", "bulkEditSlas", "slas", summary)
+            .with_permission(Some(EDIT_PERMISSION))
+            .with_body(BodySpec::Create(&SLA_BULK_EDIT))
+            .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))
+            .with_additional_status(
+                403,
+                "The role lacks the right, or one of the monitors does not belong to this account",
+            );
+    router.route(
+        bulk_operation,
         async |State(state): State<ApiState>,
                Extension(caller): Extension<Caller>,
                JsonBody(body): JsonBody| {
@@ -127,9 +129,9 @@ fn add_sla_routes(routes: OperationRouter) -> OperationRouter {
 const PERFORMANCE_ALERTS_PATH: &str = "/monitors/{id}/performance-alerts";
 const PERFORMANCE_ALERT_PATH: &str = "/monitors/{id}/performance-alerts/{alert_id}";
 
-fn add_performance_alert_routes(routes: OperationRouter) -> OperationRouter {
-    let on = |method, path, id, about| Operation::new(method, path, id, "performance-alerts", about);
-    let list = on(
+fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
+    let operation = |method, path, id, about| Operation::new(method, path, id, "performance-alerts", about);
+    let list_operation = operation(
         OperationMethod::Get,
         PERFORMANCE_ALERTS_PATH,
         "listPerformanceAlerts",
@@ -138,7 +140,7 @@ fn add_performance_alert_routes(routes: OperationRouter) -> OperationRouter {
     .with_permission(Some(Permission::View))
     .with_paging()
     .with_response(ResponseSpec::List(vec![&PERFORMANCE_ALERT]));
-    let create = on(
+    let create_operation = operation(
         OperationMethod::Post,
         PERFORMANCE_ALERTS_PATH,
         "createPerformanceAlert",
@@ -148,11 +150,15 @@ fn add_performance_alert_routes(routes: OperationRouter) -> OperationRouter {
     .with_body(BodySpec::Create(&PERFORMANCE_ALERT))
     .with_response(ResponseSpec::SavedId(None))
     .with_additional_status(409, "The monitor has the most performance alerts allowed");
-    let one =
-        on(OperationMethod::Get, PERFORMANCE_ALERT_PATH, "getPerformanceAlert", "One performance alert")
-            .with_permission(Some(Permission::View))
-            .with_response(ResponseSpec::Object(&PERFORMANCE_ALERT));
-    let patch = on(
+    let get_operation = operation(
+        OperationMethod::Get,
+        PERFORMANCE_ALERT_PATH,
+        "getPerformanceAlert",
+        "One performance alert",
+    )
+    .with_permission(Some(Permission::View))
+    .with_response(ResponseSpec::Object(&PERFORMANCE_ALERT));
+    let update_operation = operation(
         OperationMethod::Patch,
         PERFORMANCE_ALERT_PATH,
         "updatePerformanceAlert",
@@ -162,7 +168,7 @@ fn add_performance_alert_routes(routes: OperationRouter) -> OperationRouter {
     .with_body(BodySpec::Patch(&PERFORMANCE_ALERT))
     .with_response(ResponseSpec::SavedId(None))
     .with_if_match();
-    let delete = on(
+    let delete_operation = operation(
         OperationMethod::Delete,
         PERFORMANCE_ALERT_PATH,
         "deletePerformanceAlert",
@@ -170,27 +176,27 @@ fn add_performance_alert_routes(routes: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(EDIT_PERMISSION))
     .with_if_match();
-    routes
-        .route(list, list_performance_alerts)
-        .route(create, create_performance_alert)
-        .route(one, get_performance_alert)
-        .route(patch, update_performance_alert)
-        .route(delete, delete_performance_alert)
+    router
+        .route(list_operation, list_performance_alerts)
+        .route(create_operation, create_performance_alert)
+        .route(get_operation, get_performance_alert)
+        .route(update_operation, update_performance_alert)
+        .route(delete_operation, delete_performance_alert)
 }
 
 async fn list_performance_alerts(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    IdParam(monitor): IdParam,
+    IdParam(monitor_id): IdParam,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let window = query.paging();
+    let paging = query.paging();
     query.into_result()?;
-    let (role, resources) = (caller.role, state.records);
-    let by_id = |last, id| id > last;
-    lists::stream_pages(role, window, by_id, move |page| {
-        let (resources, caller) = (Arc::clone(&resources), caller.clone());
-        async move { resources.performance_alerts_of_monitor(&caller, MonitorId(monitor), page).await }
+    let (role, records) = (caller.role, state.records);
+    let ascending_ids = |last, id| id > last;
+    lists::stream_pages(role, paging, ascending_ids, move |page| {
+        let (records, caller) = (Arc::clone(&records), caller.clone());
+        async move { records.performance_alerts_of_monitor(&caller, MonitorId(monitor_id), page).await }
     })
     .await
 }
@@ -198,20 +204,20 @@ async fn list_performance_alerts(
 async fn create_performance_alert(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    IdParam(monitor): IdParam,
+    IdParam(monitor_id): IdParam,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     Ok(etag::saved_response(
-        state.records.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor), &body).await?,
+        state.records.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor_id), &body).await?,
     ))
 }
 
 async fn get_performance_alert(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    NestedId { parent_id: monitor, child_id: id }: NestedId,
+    NestedId { parent_id: monitor_id, child_id: id }: NestedId,
 ) -> Result<Response, ApiError> {
-    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
+    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
     let (object, revision) = state.records.get(&caller, PERFORMANCE_ALERT_KIND, id).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
@@ -219,24 +225,26 @@ async fn get_performance_alert(
 async fn update_performance_alert(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    NestedId { parent_id: monitor, child_id: id }: NestedId,
+    NestedId { parent_id: monitor_id, child_id: id }: NestedId,
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::expected_revision(&headers)?;
-    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
-    Ok(etag::saved_response(state.records.patch(&caller, PERFORMANCE_ALERT_KIND, id, &body, if_match).await?))
+    let expected_revision = etag::expected_revision(&headers)?;
+    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
+    Ok(etag::saved_response(
+        state.records.patch(&caller, PERFORMANCE_ALERT_KIND, id, &body, expected_revision).await?,
+    ))
 }
 
 async fn delete_performance_alert(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    NestedId { parent_id: monitor, child_id: id }: NestedId,
+    NestedId { parent_id: monitor_id, child_id: id }: NestedId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::expected_revision(&headers)?;
-    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor).await?;
-    state.records.delete(&caller, PERFORMANCE_ALERT_KIND, id, if_match).await?;
+    let expected_revision = etag::expected_revision(&headers)?;
+    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
+    state.records.delete(&caller, PERFORMANCE_ALERT_KIND, id, expected_revision).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -244,16 +252,17 @@ async fn delete_performance_alert(
 const DEFAULT_OCCURRENCES: u64 = 10;
 const MAX_OCCURRENCES: u64 = 100;
 
-fn add_blackout_occurrence_routes(routes: OperationRouter) -> OperationRouter {
+fn add_blackout_occurrence_routes(router: OperationRouter) -> OperationRouter {
     let path = "/blackouts/{id}/occurrences";
-    let about = "Next occurrences of a blackout, at most 100";
-    let operation = Operation::new(OperationMethod::Get, path, "listBlackoutOccurrences", "blackouts", about)
-        .with_query_params(&[
-            Param::new("after", ParamType::Time, "Occurrences that end after this time; now when absent"),
-            Param::new("limit", ParamType::Int(0), "Most entries to return; 10 when absent"),
-        ])
-        .with_response(ResponseSpec::List(vec![&BLACKOUT_OCCURRENCE]));
-    routes.route(operation, list_blackout_occurrences)
+    let summary = "Next occurrences of a blackout, at most 100";
+    let operation =
+        Operation::new(OperationMethod::Get, path, "listBlackoutOccurrences", "blackouts", summary)
+            .with_query_params(&[
+                Param::new("after", ParamType::Time, "Occurrences that end after this time; now when absent"),
+                Param::new("limit", ParamType::Int(0), "Most entries to return; 10 when absent"),
+            ])
+            .with_response(ResponseSpec::List(vec![&BLACKOUT_OCCURRENCE]));
+    router.route(operation, list_blackout_occurrences)
 }
 
 async fn list_blackout_occurrences(
@@ -263,14 +272,15 @@ async fn list_blackout_occurrences(
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let rule = "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
-    let after = query.parse_value("after", rule, |text| parse_time_in_zone(&zone, text));
-    let window = query.paging();
+    let time_requirement =
+        "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let after = query.parse_value("after", time_requirement, |text| parse_time_in_zone(&zone, text));
+    let paging = query.paging();
     query.into_result()?;
-    let max =
-        usize::try_from(window.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
-    let found = state.records.blackout_occurrences(&caller, id, after, max).await?;
-    let count = found.len() as u64;
-    let chunk = lists::json_chunk(found);
-    Ok(lists::stream_list::<StoreError>(caller.role, count, window, stream::once(async { Ok(chunk) })))
+    let max_occurrences =
+        usize::try_from(paging.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
+    let occurrences = state.records.blackout_occurrences(&caller, id, after, max_occurrences).await?;
+    let total_count = occurrences.len() as u64;
+    let chunk = lists::json_chunk(occurrences);
+    Ok(lists::stream_list::<StoreError>(caller.role, total_count, paging, stream::once(async { Ok(chunk) })))
 }

@@ -46,15 +46,16 @@ pub(super) fn parse_record_filter(
             let kind =
                 query.parse_value("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
             filter.field_values.extend(kind.map(|kind| ("type", kind)));
-            let weekly =
+            let is_weekly =
                 query.parse_value("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
-            filter.field_values.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
-            let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
-            filter.parent_ids.extend(query.parse_value("assoc_id", "an id", id));
+            filter.field_values.extend(is_weekly.map(|is_weekly| ("persistent", Value::Bool(is_weekly))));
+            let parse_positive_id =
+                |text: &str| text.parse::<i64>().ok().filter(|parse_positive_id| *parse_positive_id > 0);
+            filter.parent_ids.extend(query.parse_value("assoc_id", "an id", parse_positive_id));
         }
         RecordKind::Event => {
-            let event = query.value("event").map(Value::from);
-            filter.field_values.extend(event.map(|event| ("event", event)));
+            let event_type = query.value("event").map(Value::from);
+            filter.field_values.extend(event_type.map(|event_type| ("event", event_type)));
             (filter.from, filter.until) = parse_time_range(query, zone);
         }
         _ => {}
@@ -62,17 +63,17 @@ pub(super) fn parse_record_filter(
     filter
 }
 
-/// Reads `from` and `thru`; a time without zone is in the zone of the account.
+/// Reads `from` and `until`; a time without zone is in the zone of the account.
 pub(in crate::api::v3) fn parse_time_range(
     query: &mut QueryParams,
     zone: &TimeZone,
 ) -> (Option<crate::domain::Timestamp>, Option<crate::domain::Timestamp>) {
     let from = query.parse_value("from", TIME_REQUIREMENT, |text| parse_time_in_zone(zone, text));
-    let thru = query.parse_value("thru", TIME_REQUIREMENT, |text| parse_time_in_zone(zone, text));
-    if let (Some(from), Some(thru)) = (from, thru)
-        && from >= thru
+    let until = query.parse_value("thru", TIME_REQUIREMENT, |text| parse_time_in_zone(zone, text));
+    if let (Some(from), Some(until)) = (from, until)
+        && from >= until
     {
         query.push_error("`from` must be before `thru`");
     }
-    (from, thru)
+    (from, until)
 }

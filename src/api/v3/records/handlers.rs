@@ -25,13 +25,13 @@ pub(super) async fn list(
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
     let filter = filters::parse_record_filter(kind, &mut query, &zone);
-    let window = query.paging();
+    let paging = query.paging();
     query.into_result()?;
-    let (role, resources) = (caller.role, state.records);
-    let by_id = |last, id| id > last;
-    lists::stream_pages(role, window, by_id, move |page| {
-        let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
-        async move { resources.list(&caller, filter, page).await }
+    let (role, records) = (caller.role, state.records);
+    let ascending_ids = |last, id| id > last;
+    lists::stream_pages(role, paging, ascending_ids, move |page| {
+        let (records, caller, filter) = (Arc::clone(&records), caller.clone(), filter.clone());
+        async move { records.list(&caller, filter, page).await }
     })
     .await
 }
@@ -63,8 +63,8 @@ pub(super) async fn patch(
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::expected_revision(&headers)?;
-    Ok(etag::saved_response(state.records.patch(&caller, kind, id, &body, if_match).await?))
+    let expected_revision = etag::expected_revision(&headers)?;
+    Ok(etag::saved_response(state.records.patch(&caller, kind, id, &body, expected_revision).await?))
 }
 
 pub(super) async fn delete(
@@ -74,8 +74,8 @@ pub(super) async fn delete(
     id: i64,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let if_match = etag::expected_revision(&headers)?;
-    state.records.delete(&caller, kind, id, if_match).await?;
+    let expected_revision = etag::expected_revision(&headers)?;
+    state.records.delete(&caller, kind, id, expected_revision).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

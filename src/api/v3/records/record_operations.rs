@@ -37,16 +37,16 @@ impl RecordOperations {
 
     pub(super) fn add_list(
         self,
-        routes: OperationRouter,
-        id: &'static str,
-        about: &'static str,
+        router: OperationRouter,
+        operation_id: &'static str,
+        summary: &'static str,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Get, self.list_path, id, self.tag, about)
+        let operation = Operation::new(OperationMethod::Get, self.list_path, operation_id, self.tag, summary)
             .with_query_params(filters::filter_params(self.record_kind))
             .with_paging()
             .with_response(ResponseSpec::List(vec![self.field_table]));
         let kind = self.record_kind;
-        routes.route(
+        router.route(
             operation,
             move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, query: QueryParams| {
                 handlers::list(kind, state, caller, query)
@@ -56,14 +56,14 @@ impl RecordOperations {
 
     pub(super) fn add_get(
         self,
-        routes: OperationRouter,
+        router: OperationRouter,
         id: &'static str,
-        about: &'static str,
+        summary: &'static str,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Get, self.item_path, id, self.tag, about)
+        let operation = Operation::new(OperationMethod::Get, self.item_path, id, self.tag, summary)
             .with_response(ResponseSpec::Object(self.field_table));
         let kind = self.record_kind;
-        routes.route(
+        router.route(
             operation,
             move |State(state): State<ApiState>,
                   Extension(caller): Extension<Caller>,
@@ -71,22 +71,23 @@ impl RecordOperations {
         )
     }
 
-    /// Adds the operation that creates a record. `shown_once` has the fields that no other response contains.
+    /// Adds the operation that creates a record. `response_only_fields` has the fields that no other response contains.
     pub(super) fn add_create(
         self,
-        routes: OperationRouter,
-        id: &'static str,
-        about: &'static str,
-        right: Permission,
-        shown_once: Option<&'static FieldTable>,
+        router: OperationRouter,
+        operation_id: &'static str,
+        summary: &'static str,
+        permission: Permission,
+        response_only_fields: Option<&'static FieldTable>,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Post, self.list_path, id, self.tag, about)
-            .with_permission(Some(right))
-            .with_body(BodySpec::Create(self.field_table))
-            .with_response(ResponseSpec::SavedId(shown_once))
-            .with_additional_status(409, "A record with this name exists already");
+        let operation =
+            Operation::new(OperationMethod::Post, self.list_path, operation_id, self.tag, summary)
+                .with_permission(Some(permission))
+                .with_body(BodySpec::Create(self.field_table))
+                .with_response(ResponseSpec::SavedId(response_only_fields))
+                .with_additional_status(409, "A record with this name exists already");
         let kind = self.record_kind;
-        routes.route(
+        router.route(
             operation,
             move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, body: JsonBody| {
                 handlers::create(kind, state, caller, body)
@@ -96,19 +97,19 @@ impl RecordOperations {
 
     pub(super) fn add_update(
         self,
-        routes: OperationRouter,
+        router: OperationRouter,
         id: &'static str,
-        about: &'static str,
-        right: Permission,
+        summary: &'static str,
+        permission: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Patch, self.item_path, id, self.tag, about)
-            .with_permission(Some(right))
+        let operation = Operation::new(OperationMethod::Patch, self.item_path, id, self.tag, summary)
+            .with_permission(Some(permission))
             .with_body(BodySpec::Patch(self.field_table))
             .with_response(ResponseSpec::SavedId(None))
             .with_additional_status(409, "Conflict with the current state; the message has the reason")
             .with_if_match();
         let kind = self.record_kind;
-        routes.route(
+        router.route(
             operation,
             move |State(state): State<ApiState>,
                   Extension(caller): Extension<Caller>,
@@ -120,17 +121,17 @@ impl RecordOperations {
 
     pub(super) fn add_delete(
         self,
-        routes: OperationRouter,
+        router: OperationRouter,
         id: &'static str,
-        about: &'static str,
-        right: Permission,
+        summary: &'static str,
+        permission: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Delete, self.item_path, id, self.tag, about)
-            .with_permission(Some(right))
+        let operation = Operation::new(OperationMethod::Delete, self.item_path, id, self.tag, summary)
+            .with_permission(Some(permission))
             .with_additional_status(409, "Still in use; the message names what uses it")
             .with_if_match();
         let kind = self.record_kind;
-        routes.route(
+        router.route(
             operation,
             move |State(state): State<ApiState>,
                   Extension(caller): Extension<Caller>,

@@ -10,7 +10,7 @@ use crate::api::v3::json_schema::{
 
 /// Returns the schema of a browser step.
 pub(super) fn browser_step_schema() -> Value {
-    let action = named_object_schema(
+    let action_schema = named_object_schema(
         "ResultAct",
         &["number", "action", "status", "total_us"],
         json!({
@@ -21,7 +21,7 @@ pub(super) fn browser_step_schema() -> Value {
             "skipped": boolean_schema("Whether it was left out, being optional"),
         }),
     );
-    let timing = named_object_schema(
+    let timing_schema = named_object_schema(
         "ResultPageTiming",
         &["phases"],
         json!({
@@ -31,7 +31,7 @@ pub(super) fn browser_step_schema() -> Value {
             "layout_shift": {"type": "number", "description": "Cumulative layout shift, without unit"},
         }),
     );
-    let console_entry = named_object_schema(
+    let console_entry_schema = named_object_schema(
         "ResultConsoleEntry",
         &["level", "source", "text"],
         json!({
@@ -49,11 +49,11 @@ pub(super) fn browser_step_schema() -> Value {
             "url": string_schema("Address of the page at its end"),
             "title": string_schema("Title of the page at its end"),
             "http_status": integer_schema("Status code of the last document that was loaded in it; 0 when none was"),
-            "acts": {"type": "array", "items": action, "description": "Its acts; ends with the one that failed"},
-            "timing": timing,
+            "acts": {"type": "array", "items": action_schema, "description": "Its acts; ends with the one that failed"},
+            "timing": timing_schema,
             "objects": {"type": "array", "items": page_object_schema(), "description": "What the browser loaded during the step; omitted in lists"},
             "unlisted": integer_schema("Requests that are not listed"),
-            "console": {"type": "array", "items": console_entry, "description": "Errors of JavaScript and lines of the console; left out in lists"},
+            "console": {"type": "array", "items": console_entry_schema, "description": "Errors of JavaScript and lines of the console; left out in lists"},
         }),
     );
     schema["description"] = Value::from("What the browser reported for a script step");
@@ -83,7 +83,7 @@ pub(super) fn browser_schema() -> Value {
 
 /// Returns the schema of the content views of a result.
 pub(super) fn content_views_schema() -> Value {
-    let view = named_object_schema(
+    let view_schema = named_object_schema(
         "ResultView",
         &["id", "name", "status", "total_us", "objects", "bytes"],
         json!({
@@ -97,5 +97,5 @@ pub(super) fn content_views_schema() -> Value {
             "failures": {"type": "array", "items": failure_schema(), "description": "All its failures"},
         }),
     );
-    json!({"type": "array", "items": view, "description": "Content views of a script"})
+    json!({"type": "array", "items": view_schema, "description": "Content views of a script"})
 }

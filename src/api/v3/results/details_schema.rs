@@ -11,7 +11,7 @@ use crate::api::v3::json_schema::{
 
 /// Returns the schema of the steps of a result.
 pub(super) fn steps_schema() -> Value {
-    let step = named_object_schema(
+    let step_schema = named_object_schema(
         "ResultStep",
         &["number", "name", "status", "started_us", "total_us", "phases"],
         json!({
@@ -27,26 +27,26 @@ pub(super) fn steps_schema() -> Value {
             "played": browser_step_schema(),
         }),
     );
-    json!({"type": "array", "items": step, "description": "Steps in order; ends with the step that failed"})
+    json!({"type": "array", "items": step_schema, "description": "Steps in order; ends with the step that failed"})
 }
 
 /// Returns the schema of HTTP exchanges.
 pub(super) fn exchanges_schema(about: &str) -> Value {
-    let fields = || {
+    let header_list_schema = || {
         json!({"type": "array", "description": "Name and value of each; credentials are masked",
             "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}}})
     };
-    let excerpt = |about: &str| {
-        let parts = json!({
+    let excerpt_schema = |about: &str| {
+        let properties = json!({
             "mimetype": string_schema("Media type and charset as declared"),
             "text": string_schema("The beginning of the body"),
             "bytes": integer_schema("Bytes of the whole"),
         });
-        let mut schema = named_object_schema("ResultExcerpt", &["text", "bytes"], parts);
+        let mut schema = named_object_schema("ResultExcerpt", &["text", "bytes"], properties);
         schema["description"] = Value::from(about);
         schema
     };
-    let exchange = named_object_schema(
+    let exchange_schema = named_object_schema(
         "ResultExchange",
         &["started_us", "method", "url", "phases", "http_status", "body_wire_bytes", "body_bytes"],
         json!({
@@ -55,25 +55,25 @@ pub(super) fn exchanges_schema(about: &str) -> Value {
             "url": string_schema("The requested URL"),
             "address": string_schema("The peer"),
             "phases": phases_schema(),
-            "request_headers": fields(),
-            "request_body": excerpt("What was sent"),
+            "request_headers": header_list_schema(),
+            "request_body": excerpt_schema("What was sent"),
             "http_status": integer_schema("Status code of the response; 0 without one"),
             "http_version": string_schema("`HTTP/1.0`, `HTTP/1.1`, `HTTP/2` or `HTTP/3`"),
             "http_reason": string_schema("Reason phrase of HTTP/1"),
-            "response_headers": fields(),
-            "response_body": excerpt("What came back, decoded"),
+            "response_headers": header_list_schema(),
+            "response_body": excerpt_schema("What came back, decoded"),
             "body_wire_bytes": integer_schema("Bytes of the body as they came"),
             "body_bytes": integer_schema("Bytes of the body after decompression"),
             "failure": failure_schema(),
         }),
     );
-    json!({"type": "array", "items": exchange, "description": about})
+    json!({"type": "array", "items": exchange_schema, "description": about})
 }
 
 /// Returns the schema of a full page with its objects.
 pub(super) fn full_page_schema() -> Value {
     let page_object = page_object_schema();
-    let change = object_schema(
+    let change_schema = object_schema(
         &["status", "url"],
         json!({
             "status": integer_schema("7121 size changed, 7122 missing, 7123 new"),
@@ -90,7 +90,7 @@ pub(super) fn full_page_schema() -> Value {
             "bytes": integer_schema("Decoded bytes of the page and all objects"),
             "unlisted": integer_schema("Objects that were found but not loaded, because of the limit"),
             "objects": {"type": "array", "items": page_object, "description": "In the order in which they were found"},
-            "changes": {"type": "array", "items": change,
+            "changes": {"type": "array", "items": change_schema,
                 "description": "How they differ from the last passing run at the same location"},
         }),
     )

@@ -23,25 +23,25 @@ pub(super) async fn list_results(
     query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
-    let (mut filter, window) = parse_result_filter(query, &zone)?;
+    let (mut filter, paging) = parse_result_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
     let queries = state.status_queries;
-    let offset = window.offset.unwrap_or(0);
-    let left = window.limit.unwrap_or(u64::MAX);
-    let first = queries.results(filter.clone(), next_pagination(left, offset)).await?;
-    let count = first.total;
+    let offset = paging.offset.unwrap_or(0);
+    let remaining = paging.limit.unwrap_or(u64::MAX);
+    let first_page = queries.results(filter.clone(), next_pagination(remaining, offset)).await?;
+    let total_count = first_page.total;
     let reader = ResultReader {
         queries,
         filter,
         offset,
-        remaining: left,
-        prefetched_page: Some(first),
+        remaining,
+        prefetched_page: Some(first_page),
         last_page_ids: HashSet::new(),
     };
     Ok(list_response::stream_list(
         caller.role,
-        count,
-        window,
+        total_count,
+        paging,
         stream::try_unfold(reader, ResultReader::next_chunk),
     ))
 }
@@ -69,16 +69,16 @@ pub(super) async fn get_capture(
     queries.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
     let capture = queries.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
     let content = capture.content.ok_or_else(ApiError::not_found)?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let name: String = capture.name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
-    let value = |text: &str| {
+    let is_safe_char = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name: String = capture.name.chars().map(|c| if is_safe_char(c) { c } else { '_' }).collect();
+    let header_value = |text: &str| {
         HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
     };
-    let fields: [(HeaderName, HeaderValue); 4] = [
-        (header::CONTENT_TYPE, value(&capture.media_type)),
-        (header::CONTENT_DISPOSITION, value(&format!("attachment; filename=\"{name}\""))),
+    let headers: [(HeaderName, HeaderValue); 4] = [
+        (header::CONTENT_TYPE, header_value(&capture.media_type)),
+        (header::CONTENT_DISPOSITION, header_value(&format!("attachment; filename=\"{name}\""))),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
     ];
-    Ok((fields, content.to_vec()).into_response())
+    Ok((headers, content.to_vec()).into_response())
 }

@@ -20,28 +20,28 @@ pub(super) fn parse_result_filter(
     mut query: QueryParams,
     zone: &TimeZone,
 ) -> Result<(ResultFilter, Paging), ApiError> {
-    let outcomes = format!("one or several of {}", quoted_list(&OUTCOME_NAMES));
-    let time_rule =
+    let outcome_requirement = format!("one or several of {}", quoted_list(&OUTCOME_NAMES));
+    let time_requirement =
         "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
-    let time = |text: &str| parse_time_in_zone(zone, text);
+    let parse_time = |text: &str| parse_time_in_zone(zone, text);
     let filter = ResultFilter {
         monitors: query.parse_comma_list("monitor_id", "an id or a comma list of ids", |text| {
             parse_id(text).map(MonitorId)
         }),
         location: query.parse_value("location_id", "an id", |text| parse_id(text).map(LocationId)),
-        from: query.parse_value("from", time_rule, time),
-        until: query.parse_value("thru", time_rule, time),
-        outcomes: query.parse_comma_list("outcome", outcomes, Outcome::from_name),
+        from: query.parse_value("from", time_requirement, parse_time),
+        until: query.parse_value("thru", time_requirement, parse_time),
+        outcomes: query.parse_comma_list("outcome", outcome_requirement, Outcome::from_name),
         customer: None,
     };
-    if let (Some(from), Some(thru)) = (filter.from, filter.until)
-        && from >= thru
+    if let (Some(from), Some(until)) = (filter.from, filter.until)
+        && from >= until
     {
         query.push_error("`from` must be before `thru`");
     }
-    let window = query.paging();
+    let paging = query.paging();
     query.into_result()?;
-    Ok((filter, window))
+    Ok((filter, paging))
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use crate::service::details::without_exchanges_and_objects;
 /// Most results that are read and sent at a time.
 const MAX_PAGE_RESULTS: u32 = 500;
 
-pub(super) fn next_pagination(left: u64, offset: u64) -> Pagination {
-    Pagination { limit: u32::try_from(left).unwrap_or(MAX_PAGE_RESULTS).min(MAX_PAGE_RESULTS), offset }
+pub(super) fn next_pagination(remaining: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(remaining).unwrap_or(MAX_PAGE_RESULTS).min(MAX_PAGE_RESULTS), offset }
 }
 
 /// Reads results page by page. New results push older ones into the next page; such repeats are skipped.
@@ -28,7 +28,7 @@ pub(super) struct ResultReader {
 
 impl ResultReader {
     pub(super) async fn next_chunk(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
-        let fetched = match self.prefetched_page.take() {
+        let page = match self.prefetched_page.take() {
             Some(first) => first,
             None if self.remaining == 0 => return Ok(None),
             None => {
@@ -37,28 +37,30 @@ impl ResultReader {
                     .await?
             }
         };
-        let rows = fetched.results.len() as u64;
-        let times = fetched.results.first().zip(fetched.results.last());
-        let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
-        let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
-        let at_last = at_last.count() as u64;
-        let fresh =
-            fetched.results.into_iter().filter(|result| !self.last_page_ids.contains(&result.check_id));
-        let fresh: Vec<CheckResult> = fresh.map(without_exchanges_and_objects).collect();
-        match times {
+        let page_length = page.results.len() as u64;
+        let planned_range = page.results.first().zip(page.results.last());
+        let planned_range = planned_range.map(|(first, last)| (first.planned_at, last.planned_at));
+        let count_at_last_time = page
+            .results
+            .iter()
+            .filter(|result| planned_range.is_some_and(|range| result.planned_at == range.1));
+        let count_at_last_time = count_at_last_time.count() as u64;
+        let unsent = page.results.into_iter().filter(|result| !self.last_page_ids.contains(&result.check_id));
+        let unsent: Vec<CheckResult> = unsent.map(without_exchanges_and_objects).collect();
+        match planned_range {
             // Continue from the last time: with an offset, the store would scan all earlier results again.
             Some((first, last)) if first != last => {
                 self.filter.until = Some(last + Duration::from_micros(1));
-                self.offset = at_last;
+                self.offset = count_at_last_time;
             }
-            _ => self.offset += rows,
+            _ => self.offset += page_length,
         }
-        self.remaining = if rows < u64::from(MAX_PAGE_RESULTS) {
+        self.remaining = if page_length < u64::from(MAX_PAGE_RESULTS) {
             0
         } else {
-            self.remaining.saturating_sub(fresh.len() as u64)
+            self.remaining.saturating_sub(unsent.len() as u64)
         };
-        self.last_page_ids = fresh.iter().map(|result| result.check_id).collect();
-        Ok(Some((list_response::json_chunk(&fresh), self)))
+        self.last_page_ids = unsent.iter().map(|result| result.check_id).collect();
+        Ok(Some((list_response::json_chunk(&unsent), self)))
     }
 }

@@ -96,7 +96,7 @@ fn attempt_schema() -> Value {
 
 /// Returns the schema of the facts of all protocols together; a result has those of its type.
 fn facts_schema() -> Value {
-    let texts = || json!({"type": "array", "items": {"type": "string"}});
+    let string_list = || json!({"type": "array", "items": {"type": "string"}});
     let mut facts = named_object_schema(
         "ResultFacts",
         &[],
@@ -123,7 +123,7 @@ fn facts_schema() -> Value {
             "question": string_schema("The queried name"),
             "record_type": string_schema("The record type queried last"),
             "rcode": string_schema("RFC 6895 name of the response code"),
-            "answers": texts(),
+            "answers": string_list(),
             "transport": {"type": "string", "enum": ["udp", "tcp", "tls", "https"]},
             "authoritative": {"type": "boolean"},
             "authenticated": {"type": "boolean", "description": "Whether the server validated the reply by DNSSEC (AD)"},
@@ -140,12 +140,14 @@ fn facts_schema() -> Value {
             "rtt_max_us": duration_us_schema("Longest round trip"),
             "rtt_stddev_us": duration_us_schema("Standard deviation of the round trips"),
             "socket": {"type": "string", "enum": ["dgram", "raw"]},
-            "icmp_errors": texts(),
-            "resolved": texts(),
+            "icmp_errors": string_list(),
+            "resolved": string_list(),
         }),
     );
-    if let (Some(all), Value::Object(more)) = (facts["properties"].as_object_mut(), session_fact_schemas()) {
-        all.extend(more);
+    if let (Some(fact_schemas), Value::Object(session_facts)) =
+        (facts["properties"].as_object_mut(), session_fact_schemas())
+    {
+        fact_schemas.extend(session_facts);
     }
     facts
 }

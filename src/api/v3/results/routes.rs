@@ -9,8 +9,8 @@ use crate::domain::Permission;
 /// Path parameter with the id of a result.
 const RESULT_ID_PARAM: Param = Param::new("id", ParamType::Pattern("^[0-9a-f]{16}$"), "Id of the result");
 
-pub(in crate::api::v3) fn add_routes(routes: OperationRouter) -> OperationRouter {
-    let list_all = Operation::new(
+pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter {
+    let list_operation = Operation::new(
         OperationMethod::Get,
         "/results",
         "listResults",
@@ -27,12 +27,12 @@ pub(in crate::api::v3) fn add_routes(routes: OperationRouter) -> OperationRouter
     ])
     .with_paging()
     .with_response(ResponseSpec::JsonSchema(super::result_schema::result_list_schema()));
-    let get_one =
+    let get_operation =
         Operation::new(OperationMethod::Get, "/results/{id}", "getResult", "results", "One check result")
             .with_permission(Some(Permission::ViewReports))
             .with_path_param(RESULT_ID_PARAM)
             .with_response(ResponseSpec::JsonSchema(super::result_schema::result_schema()));
-    let get_file = Operation::new(
+    let get_capture_operation = Operation::new(
         OperationMethod::Get,
         "/results/{id}/captures/{name}",
         "getResultCapture",
@@ -47,5 +47,8 @@ pub(in crate::api::v3) fn add_routes(routes: OperationRouter) -> OperationRouter
         "Name of the file, as `captures` of the result has it",
     ))
     .with_response(ResponseSpec::File);
-    routes.route(list_all, list_results).route(get_one, get_result).route(get_file, get_capture)
+    router
+        .route(list_operation, list_results)
+        .route(get_operation, get_result)
+        .route(get_capture_operation, get_capture)
 }

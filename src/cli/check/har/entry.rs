@@ -83,14 +83,14 @@ pub(super) fn entry_from_object(started_at: Timestamp, object: &PageObject) -> V
 
 fn build_entry(
     started_at: Timestamp,
-    started_us: u64,
+    start_offset_us: u64,
     phases: &Phases,
     request: Value,
     response: Value,
 ) -> Value {
     let (timings, total) = to_timings(phases);
     json!({
-        "startedDateTime": started_at + Duration::from_micros(started_us),
+        "startedDateTime": started_at + Duration::from_micros(start_offset_us),
         "time": total,
         "request": request,
         "response": response,
@@ -109,28 +109,31 @@ fn add_failure_and_comment(entry: &mut Value, failure: Option<&Failure>, comment
     }
 }
 
-/// Returns the phases as HAR timings, and their sum. `connect` includes `ssl`; −1 stands for a phase that did not
+/// Returns the phases as HAR timings, and their sum. `connect_us` includes `ssl`; −1 stands for a phase that did not
 /// occur.
 fn to_timings(phases: &Phases) -> (Value, f64) {
-    let micros_of = |phase| phases.micros(phase).map(u64::from);
-    let (tcp, tls) = (micros_of(Phase::Connect), micros_of(Phase::Tls));
-    let connect =
-        if tcp.is_none() && tls.is_none() { None } else { Some(tcp.unwrap_or(0) + tls.unwrap_or(0)) };
-    let optional = |micros: Option<u64>| micros.map_or(-1.0, to_millis);
-    let required = |phase| micros_of(phase).unwrap_or(0);
+    let phase_us = |phase| phases.micros(phase).map(u64::from);
+    let (tcp_us, tls_us) = (phase_us(Phase::Connect), phase_us(Phase::Tls));
+    let connect_us = if tcp_us.is_none() && tls_us.is_none() {
+        None
+    } else {
+        Some(tcp_us.unwrap_or(0) + tls_us.unwrap_or(0))
+    };
+    let millis_or_minus_one = |micros: Option<u64>| micros.map_or(-1.0, to_millis);
+    let us_or_zero = |phase| phase_us(phase).unwrap_or(0);
     let (send, wait, receive) =
-        (required(Phase::Send), required(Phase::FirstByte), required(Phase::Transfer));
-    let total = micros_of(Phase::Resolve).unwrap_or(0) + connect.unwrap_or(0) + send + wait + receive;
+        (us_or_zero(Phase::Send), us_or_zero(Phase::FirstByte), us_or_zero(Phase::Transfer));
+    let total_us = phase_us(Phase::Resolve).unwrap_or(0) + connect_us.unwrap_or(0) + send + wait + receive;
     let timings = json!({
         "blocked": -1,
-        "dns": optional(micros_of(Phase::Resolve)),
-        "connect": optional(connect),
+        "dns": millis_or_minus_one(phase_us(Phase::Resolve)),
+        "connect": millis_or_minus_one(connect_us),
         "send": to_millis(send),
         "wait": to_millis(wait),
         "receive": to_millis(receive),
-        "ssl": optional(tls),
+        "ssl": millis_or_minus_one(tls_us),
     });
-    (timings, to_millis(total))
+    (timings, to_millis(total_us))
 }
 
 fn header_objects(fields: &HeaderList) -> Vec<Value> {
@@ -144,11 +147,11 @@ fn query_objects(url: &str) -> Vec<Value> {
 
 /// Returns the request body's bytes; −1 when a browser sent it and did not report its size.
 fn request_body_size(exchange: &HttpExchange) -> i64 {
-    let declared = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
+    let declared_length = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
     match (&exchange.request_body, exchange.method.as_str()) {
         (Some(body), _) => i64::try_from(body.body_bytes).unwrap_or(i64::MAX),
-        (None, "POST" | "PUT" | "PATCH") => declared.unwrap_or(-1),
-        (None, _) => declared.unwrap_or(0),
+        (None, "POST" | "PUT" | "PATCH") => declared_length.unwrap_or(-1),
+        (None, _) => declared_length.unwrap_or(0),
     }
 }
 
@@ -159,11 +162,11 @@ fn post_data(body: &Excerpt) -> Value {
 }
 
 fn response_content(exchange: &HttpExchange) -> Value {
-    let kind = exchange.response_headers.get("content-type").unwrap_or_default();
+    let content_type = exchange.response_headers.get("content-type").unwrap_or_default();
     let Some(body) = &exchange.response_body else {
-        return content_without_text(exchange.body_bytes, exchange.body_wire_bytes, kind);
+        return content_without_text(exchange.body_bytes, exchange.body_wire_bytes, content_type);
     };
-    let mut content = content_without_text(exchange.body_bytes, exchange.body_wire_bytes, kind);
+    let mut content = content_without_text(exchange.body_bytes, exchange.body_wire_bytes, content_type);
     content["text"] = body.text.as_str().into();
     note_full_size(&mut content, body);
     content
@@ -179,20 +182,20 @@ fn note_full_size(value: &mut Value, body: &Excerpt) {
 fn content_without_text(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
     // HAR has its own name for a type that the server did not declare.
     let mimetype = if mimetype.is_empty() { "x-unknown" } else { mimetype };
-    let mut sizes = Map::new();
-    sizes.insert("size".to_owned(), bytes.into());
-    if let Some(saved) = bytes.checked_sub(wire_bytes).filter(|&saved| saved > 0) {
-        sizes.insert("compression".to_owned(), saved.into());
+    let mut content = Map::new();
+    content.insert("size".to_owned(), bytes.into());
+    if let Some(saved_bytes) = bytes.checked_sub(wire_bytes).filter(|&saved_bytes| saved_bytes > 0) {
+        content.insert("compression".to_owned(), saved_bytes.into());
     }
-    sizes.insert("mimeType".to_owned(), mimetype.into());
-    sizes.into()
+    content.insert("mimeType".to_owned(), mimetype.into());
+    content.into()
 }
 
 /// Returns the body's bytes on the wire; −1 when it was not read, as for redirects.
 fn response_body_size(exchange: &HttpExchange) -> i64 {
-    let declared = exchange.response_headers.get("content-length").unwrap_or_default();
+    let declared_length = exchange.response_headers.get("content-length").unwrap_or_default();
     match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {
-        0 if declared != "0" => -1,
+        0 if declared_length != "0" => -1,
         bytes => bytes,
     }
 }

@@ -32,16 +32,16 @@ impl HarFile {
     /// # Errors
     /// When it can no longer be written to.
     pub(in crate::cli::check) fn write(mut self, results: &[CheckResult]) -> anyhow::Result<()> {
-        let log = build_har(results);
-        for (page, result) in (1..).zip(results) {
-            if result_entries(page, result).is_empty() {
+        let har = build_har(results);
+        for (check_number, result) in (1..).zip(results) {
+            if result_entries(check_number, result).is_empty() {
                 output::print_note(&format!(
                     "note: `{}`: this check of type `{}` has no HTTP exchanges, so the HAR file has none",
                     result.monitor_name, result.monitor_type
                 ));
             }
         }
-        let mut text = serde_json::to_vec_pretty(&log)?;
+        let mut text = serde_json::to_vec_pretty(&har)?;
         text.push(b'\n');
         self.write_text(&text).map_err(|error| har_write_error(&self.path, &error))
     }
@@ -60,20 +60,20 @@ fn har_write_error(path: &Path, error: &io::Error) -> anyhow::Error {
     UsageError::with_hint(format!("the HAR file `{}` cannot be written: {error}", path.display()), None)
 }
 
-fn check_page_id(number: usize) -> String {
-    format!("page_{number}")
+fn check_page_id(check_number: usize) -> String {
+    format!("page_{check_number}")
 }
 
-fn step_page_id(number: usize, step: &StepResult) -> String {
-    format!("{}_{}", check_page_id(number), step.number)
+fn step_page_id(check_number: usize, step: &StepResult) -> String {
+    format!("{}_{}", check_page_id(check_number), step.number)
 }
 
 /// Returns the whole file.
 fn build_har(results: &[CheckResult]) -> Value {
     let pages: Vec<Value> =
-        (1..).zip(results).flat_map(|(number, result)| result_pages(number, result)).collect();
+        (1..).zip(results).flat_map(|(check_number, result)| result_pages(check_number, result)).collect();
     let entries: Vec<Value> =
-        (1..).zip(results).flat_map(|(number, result)| result_entries(number, result)).collect();
+        (1..).zip(results).flat_map(|(check_number, result)| result_entries(check_number, result)).collect();
     json!({"log": {
         "version": "1.2",
         "creator": {"name": "vigie", "version": env!("CARGO_PKG_VERSION")},
@@ -83,42 +83,42 @@ fn build_har(results: &[CheckResult]) -> Value {
 }
 
 /// Returns the pages of a check: one per step that ran in a browser, otherwise one for the whole check.
-fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
+fn result_pages(check_number: usize, result: &CheckResult) -> Vec<Value> {
     let steps = result.details.steps.iter().filter_map(|step| Some((step, step.browser_step.as_ref()?)));
     let mut pages: Vec<Value> = steps
         .map(|(step, browser_step)| {
-            let mark = |phase| {
+            let page_event_millis = |phase| {
                 let timing = browser_step.timing.as_ref()?;
                 timing.phases.micros(phase).map(|micros| super::entry::to_millis(micros.into()))
             };
             let reason = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
             json!({
                 "startedDateTime": attempt_started_at(result) + Duration::from_micros(step.start_offset_us),
-                "id": step_page_id(number, step),
+                "id": step_page_id(check_number, step),
                 "title": format!("{}: {}", result.monitor_name, step.name),
                 "pageTimings": {
-                    "onContentLoad": mark(Phase::DomLoad).unwrap_or(-1.0),
-                    "onLoad": mark(Phase::PageLoad).unwrap_or(-1.0),
+                    "onContentLoad": page_event_millis(Phase::DomLoad).unwrap_or(-1.0),
+                    "onLoad": page_event_millis(Phase::PageLoad).unwrap_or(-1.0),
                 },
                 "comment": format!("step {}, status {}{reason}", step.number, step.status.0),
             })
         })
         .collect();
     if pages.is_empty() {
-        pages.push(whole_check_page(number, result));
+        pages.push(whole_check_page(check_number, result));
     }
     pages
 }
 
-fn whole_check_page(number: usize, result: &CheckResult) -> Value {
+fn whole_check_page(check_number: usize, result: &CheckResult) -> Value {
     let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let loaded =
+    let load_millis =
         result.details.page_load.as_ref().map_or(-1.0, |page| super::entry::to_millis(page.duration_us));
     json!({
         "startedDateTime": attempt_started_at(result),
-        "id": check_page_id(number),
+        "id": check_page_id(check_number),
         "title": &*result.monitor_name,
-        "pageTimings": {"onContentLoad": -1, "onLoad": loaded},
+        "pageTimings": {"onContentLoad": -1, "onLoad": load_millis},
         "comment": format!("{} ({}){reason}", result.status_text, result.status.0),
     })
 }
@@ -129,29 +129,38 @@ fn attempt_started_at(result: &CheckResult) -> Timestamp {
 }
 
 /// Returns the exchanges of a check, ordered by start.
-fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
+fn result_entries(check_number: usize, result: &CheckResult) -> Vec<Value> {
     let (started_at, details) = (attempt_started_at(result), &result.details);
-    let outside_steps = details.exchanges.iter().map(|exchange| (exchange, None, check_page_id(number)));
+    let outside_steps =
+        details.exchanges.iter().map(|exchange| (exchange, None, check_page_id(check_number)));
     let in_steps = details.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
-        let id = if step.browser_step.is_some() { step_page_id(number, step) } else { check_page_id(number) };
-        step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
+        let page_id = if step.browser_step.is_some() {
+            step_page_id(check_number, step)
+        } else {
+            check_page_id(check_number)
+        };
+        step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), page_id.clone()))
     });
-    let exchanges = outside_steps.chain(in_steps).map(|(exchange, comment, id)| {
-        (exchange.start_offset_us, super::entry::entry_from_exchange(started_at, exchange, comment), id)
+    let exchanges = outside_steps.chain(in_steps).map(|(exchange, comment, page_id)| {
+        (exchange.start_offset_us, super::entry::entry_from_exchange(started_at, exchange, comment), page_id)
     });
     // The steps already contain what the browser loaded.
     let is_browser = details.steps.iter().any(|step| step.browser_step.is_some());
     let objects = details.page_load.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
     let objects = objects.map(|object| {
-        (object.start_offset_us, super::entry::entry_from_object(started_at, object), check_page_id(number))
+        (
+            object.start_offset_us,
+            super::entry::entry_from_object(started_at, object),
+            check_page_id(check_number),
+        )
     });
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
     entries.sort_by_key(|(started_us, ..)| *started_us);
     entries
         .into_iter()
-        .map(|(_, mut entry, id)| {
-            entry["pageref"] = id.into();
+        .map(|(_, mut entry, page_id)| {
+            entry["pageref"] = page_id.into();
             entry
         })
         .collect()

@@ -100,15 +100,15 @@ const ENTRY_MEMBERS: &[(&str, char)] = &[
 ];
 
 fn assert_members(value: &Value, members: &[(&str, char)]) {
-    for (path, kind) in members {
-        let found = value.pointer(path).unwrap_or_else(|| panic!("no {path}: {value}"));
-        let fits = match kind {
-            's' => found.is_string(),
-            'n' => found.is_number(),
-            'l' => found.is_array(),
-            _ => found.is_object(),
+    for (path, json_type) in members {
+        let member = value.pointer(path).unwrap_or_else(|| panic!("no {path}: {value}"));
+        let has_json_type = match json_type {
+            's' => member.is_string(),
+            'n' => member.is_number(),
+            'l' => member.is_array(),
+            _ => member.is_object(),
         };
-        assert!(fits, "{path} is {found}");
+        assert!(has_json_type, "{path} is {member}");
     }
 }
 
@@ -125,8 +125,9 @@ fn build_valid_har(results: &[CheckResult]) -> Value {
         assert_members(entry, ENTRY_MEMBERS);
         assert!(pages.iter().any(|page| page["id"] == entry["pageref"]), "{entry}");
         let timings = entry["timings"].as_object().unwrap();
-        let shares = timings.iter().filter(|(name, _)| *name != "ssl").filter_map(|(_, time)| time.as_f64());
-        let sum: f64 = shares.filter(|time| *time >= 0.0).sum();
+        let timing_values =
+            timings.iter().filter(|(name, _)| *name != "ssl").filter_map(|(_, time)| time.as_f64());
+        let sum: f64 = timing_values.filter(|time| *time >= 0.0).sum();
         assert!((sum - entry["time"].as_f64().unwrap()).abs() < 0.001, "{entry}");
         if let Some(post) = entry["request"].get("postData") {
             assert_members(post, &[("/mimeType", 's'), ("/text", 's')]);
@@ -232,8 +233,8 @@ fn a_browser_step_is_a_page_with_its_timings() {
         phases: phases_with(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
         ..PageTiming::default()
     };
-    let played = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
-    let step = |number, played: BrowserStep| StepResult {
+    let browser_step = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
+    let step = |number, browser_step: BrowserStep| StepResult {
         number,
         name: format!("Step {number}"),
         status: Status::OK,
@@ -246,12 +247,12 @@ fn a_browser_step_is_a_page_with_its_timings() {
             ..sample_exchange()
         }],
         variable_names: Vec::new(),
-        browser_step: Some(Box::new(played)),
+        browser_step: Some(Box::new(browser_step)),
     };
-    let object = PageLoad::default();
+    let full_page = PageLoad::default();
     let details = CheckDetails {
-        steps: vec![step(1, played), step(2, BrowserStep::default())],
-        page_load: Some(Box::new(object)),
+        steps: vec![step(1, browser_step), step(2, BrowserStep::default())],
+        page_load: Some(Box::new(full_page)),
         ..CheckDetails::default()
     };
     let har = build_valid_har(&[result_with(details)]);
@@ -263,6 +264,6 @@ fn a_browser_step_is_a_page_with_its_timings() {
     assert_eq!(pages[1]["pageTimings"], json!({"onContentLoad": -1.0, "onLoad": -1.0}));
     assert_eq!(pages[0]["startedDateTime"], "2026-11-22T06:00:01Z");
     let entries = har["log"]["entries"].as_array().unwrap();
-    let refs: Vec<&str> = entries.iter().map(|entry| entry["pageref"].as_str().unwrap()).collect();
-    assert_eq!(refs, ["page_1_1", "page_1_2"]);
+    let page_refs: Vec<&str> = entries.iter().map(|entry| entry["pageref"].as_str().unwrap()).collect();
+    assert_eq!(page_refs, ["page_1_1", "page_1_2"]);
 }

@@ -22,8 +22,8 @@ impl AlertStore for SqliteStore {
 
     fn commit_alerts(&self, changes: AlertChanges) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let rows = prepare(changes).await?;
-            self.writer.call(move |writing| rows.write(writing)).await
+            let prepared = prepare(changes).await?;
+            self.writer.call(move |context| prepared.write(context)).await
         })
     }
 
@@ -40,10 +40,12 @@ impl AlertStore for SqliteStore {
         customer: CustomerId,
         id: EpisodeId,
         login: String,
-        at: Timestamp,
+        acknowledged_at: Timestamp,
     ) -> StoreFuture<'_, bool> {
         Box::pin(
-            self.writer.call(move |writing| episodes::acknowledge(writing.conn, customer, id, &login, at)),
+            self.writer.call(move |context| {
+                episodes::acknowledge(context.conn, customer, id, &login, acknowledged_at)
+            }),
         )
     }
 
@@ -75,19 +77,19 @@ fn select_alert_states(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, St
 /// Deletes rows in several transactions, so that other writers are not blocked.
 async fn delete_in_chunks(
     store: &SqliteStore,
-    removal: &'static str,
+    delete_sql: &'static str,
     before: Timestamp,
 ) -> Result<u64, StoreError> {
     let mut removed = 0;
     loop {
-        let rows = store
+        let deleted = store
             .writer
-            .call(move |writing| {
-                writing.conn.prepare_cached(removal)?.execute([before.as_micros(), DELETE_CHUNK_ROWS])
+            .call(move |context| {
+                context.conn.prepare_cached(delete_sql)?.execute([before.as_micros(), DELETE_CHUNK_ROWS])
             })
             .await? as u64;
-        removed += rows;
-        if to_signed(rows) < DELETE_CHUNK_ROWS {
+        removed += deleted;
+        if to_signed(deleted) < DELETE_CHUNK_ROWS {
             return Ok(removed);
         }
     }

@@ -25,8 +25,8 @@ pub(super) struct EpisodeRow {
 
 impl EpisodeRow {
     pub(super) fn from_episode(mut episode: StoredEpisode) -> Self {
-        let body = std::mem::take(&mut episode.change_fields);
-        Self { episode, change_json: serde_json::Value::Object(body).to_string() }
+        let change_fields = std::mem::take(&mut episode.change_fields);
+        Self { episode, change_json: serde_json::Value::Object(change_fields).to_string() }
     }
 
     /// Inserts or updates the episode, but keeps its acknowledgement, which is written separately.
@@ -77,14 +77,14 @@ pub(super) fn read_page(
         }
     }
     let conditions = conditions.join(" AND ");
-    let list = PagedQuery {
+    let query = PagedQuery {
         table: "episodes",
         columns: COLUMNS,
         order_by: "since DESC, id DESC",
         conditions,
         values,
     };
-    list.fetch(conn, page, episode_from_row)
+    query.fetch(conn, page, episode_from_row)
 }
 
 /// Returns an episode of `customer`.
@@ -104,19 +104,19 @@ pub(super) fn acknowledge(
     customer: CustomerId,
     id: EpisodeId,
     login: &str,
-    at: Timestamp,
+    acknowledged_at: Timestamp,
 ) -> rusqlite::Result<bool> {
-    let changed = conn
+    let updated_rows = conn
         .prepare_cached(
             "UPDATE episodes SET acknowledged_by = ?3, acknowledged_at = ?4
              WHERE id = ?1 AND customer = ?2 AND ended_at IS NULL AND acknowledged_at IS NULL",
         )?
-        .execute(params![id.0, customer.0, login, at.as_micros()])?;
-    Ok(changed == 1)
+        .execute(params![id.0, customer.0, login, acknowledged_at.as_micros()])?;
+    Ok(updated_rows == 1)
 }
 
 fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> {
-    let time =
+    let optional_time =
         |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
     let id = row.get(0)?;
     Ok(StoredEpisode {
@@ -125,9 +125,9 @@ fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> 
         monitor_id: MonitorId(row.get(2)?),
         monitor_name: row.get(3)?,
         started_at: Timestamp::from_micros(row.get(4)?),
-        ended_at: time(5)?,
+        ended_at: optional_time(5)?,
         acknowledged_by: row.get(6)?,
-        acknowledged_at: time(7)?,
+        acknowledged_at: optional_time(7)?,
         change_fields: json_object_column(row, RowRef { table: "episodes", key: &[("id", id)] }, 8, "body")?,
     })
 }

@@ -30,10 +30,10 @@ pub(super) struct NotificationRow {
 }
 
 impl NotificationRow {
-    pub(super) fn from_notification(new: NewNotification) -> Self {
+    pub(super) fn from_notification(notification: NewNotification) -> Self {
         // Serialization cannot fail: all map keys are strings.
-        let content = serde_json::to_string(&new.content).unwrap_or_else(|_| "null".to_owned());
-        Self { notification: new, content_json: content }
+        let content_json = serde_json::to_string(&notification.content).unwrap_or_else(|_| "null".to_owned());
+        Self { notification, content_json }
     }
 
     /// Inserts it; returns whether its key is new.
@@ -78,8 +78,13 @@ impl NotificationRow {
 }
 
 impl Outbox for SqliteStore {
-    fn due_notifications(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
-        Box::pin(self.readers.call(move |conn| select_due(conn, now, max, each)))
+    fn due_notifications(
+        &self,
+        now: Timestamp,
+        max: u32,
+        max_per_recipient: u32,
+    ) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| select_due(conn, now, max, max_per_recipient)))
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
@@ -110,15 +115,21 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.call(move |writing| {
-            ended.iter().try_for_each(|(id, delivery)| record_outcome(writing.conn, *id, delivery, at))
+    fn record_outcomes(
+        &self,
+        outcomes: Vec<(i64, DeliveryOutcome)>,
+        recorded_at: Timestamp,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |context| {
+            outcomes
+                .iter()
+                .try_for_each(|(id, outcome)| record_outcome(context.conn, *id, outcome, recorded_at))
         }))
     }
 
     fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.call(move |writing| {
-            writing
+        Box::pin(self.writer.call(move |context| {
+            context
                 .conn
                 .prepare_cached(
                     "UPDATE notifications SET next_at = ?2
@@ -129,12 +140,12 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>> {
+    fn enqueue(&self, notifications: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>> {
         Box::pin(async move {
             let rows: Vec<NotificationRow> =
-                new.into_iter().map(NotificationRow::from_notification).collect();
+                notifications.into_iter().map(NotificationRow::from_notification).collect();
             self.writer
-                .call(move |writing| rows.iter().map(|row| row.insert_or_find_id(writing.conn)).collect())
+                .call(move |context| rows.iter().map(|row| row.insert_or_find_id(context.conn)).collect())
                 .await
         })
     }
@@ -148,8 +159,8 @@ impl Outbox for SqliteStore {
     }
 
     fn retry_dead(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.writer.call(move |writing| {
-            let changed = writing
+        Box::pin(self.writer.call(move |context| {
+            let changed = context
                 .conn
                 .prepare_cached(
                     "UPDATE notifications SET state = 0, attempts = 0, next_at = ?3, not_before = ?3
@@ -162,50 +173,58 @@ impl Outbox for SqliteStore {
 }
 
 /// Selects recipient by recipient, so that the cost depends on the result, not on the number of queued notifications.
-fn select_due(conn: &Connection, now: Timestamp, max: u32, each: u32) -> rusqlite::Result<Vec<Notification>> {
+fn select_due(
+    conn: &Connection,
+    now: Timestamp,
+    max: u32,
+    max_per_recipient: u32,
+) -> rusqlite::Result<Vec<Notification>> {
     let tx = conn.unchecked_transaction()?;
-    let mut next_recipient =
+    let mut select_next_recipient =
         tx.prepare_cached("SELECT min(recipient) FROM notifications WHERE state = 0 AND recipient > ?1")?;
-    let mut of_recipient = tx.prepare_cached(
+    let mut select_due_of_recipient = tx.prepare_cached(
         "SELECT next_at, id FROM notifications WHERE state = 0 AND recipient = ?1 AND next_at <= ?2
          ORDER BY id LIMIT ?3",
     )?;
-    let mut found: Vec<(i64, i64)> = Vec::new();
-    let mut last = i64::MIN;
-    while let Some(recipient) = next_recipient.query_row([last], |row| row.get(0))? {
-        last = recipient;
-        let rows = of_recipient
-            .query_map([recipient, now.as_micros(), i64::from(each)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut due_ids: Vec<(i64, i64)> = Vec::new();
+    let mut last_recipient = i64::MIN;
+    while let Some(recipient) = select_next_recipient.query_row([last_recipient], |row| row.get(0))? {
+        last_recipient = recipient;
+        let rows = select_due_of_recipient
+            .query_map([recipient, now.as_micros(), i64::from(max_per_recipient)], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         for row in rows {
-            found.push(row?);
+            due_ids.push(row?);
         }
     }
-    found.sort_unstable();
-    found.truncate(usize::try_from(max).unwrap_or(usize::MAX));
-    let mut one = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
-    let mut messages = Vec::with_capacity(found.len());
-    for (_, id) in found {
+    due_ids.sort_unstable();
+    due_ids.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+    let mut select_by_id =
+        tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
+    let mut notifications = Vec::with_capacity(due_ids.len());
+    for (_, id) in due_ids {
         // A row that cannot be decoded must not block the others.
-        messages.extend(skip_undecodable(one.query_row([id], notification_from_row))?);
+        notifications.extend(skip_undecodable(select_by_id.query_row([id], notification_from_row))?);
     }
-    Ok(messages)
+    Ok(notifications)
 }
 
 /// Records an outcome, unless the notification was finished, retried or removed meanwhile.
 fn record_outcome(
     conn: &Connection,
     id: i64,
-    delivery: &DeliveryOutcome,
-    at: Timestamp,
+    outcome: &DeliveryOutcome,
+    recorded_at: Timestamp,
 ) -> rusqlite::Result<()> {
-    let at = at.as_micros();
-    match delivery {
+    let recorded_at = recorded_at.as_micros();
+    match outcome {
         DeliveryOutcome::Sent => conn
             .prepare_cached(
                 "UPDATE notifications SET state = 2, attempts = attempts + 1, sent_at = ?2, error = ''
                  WHERE id = ?1 AND state = 0",
             )?
-            .execute([id, at])?,
+            .execute([id, recorded_at])?,
         DeliveryOutcome::RetryScheduled { error, next_attempt_at: next_at } => conn
             .prepare_cached(
                 "UPDATE notifications SET attempts = attempts + 1, next_at = ?2, error = ?3
@@ -226,7 +245,7 @@ fn record_outcome(
                 "UPDATE notifications SET state = 3, digest = ?2, sent_at = ?3
                  WHERE id = ?1 AND state IN (0, 1)",
             )?
-            .execute([id, *digest, at])?,
+            .execute([id, *digest, recorded_at])?,
     };
     Ok(())
 }
@@ -270,8 +289,8 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
     let row_ref = RowRef { table: "notifications", key: &[("id", id)] };
     let content: NotificationContent =
         row_ref.parse_json(row_ref.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
-    let state: usize = row.get(6)?;
-    let known = NotificationState::ALL.get(state).map(|(state, _)| *state);
+    let code: usize = row.get(6)?;
+    let known = NotificationState::ALL.get(code).map(|(code, _)| *code);
     Ok(Notification {
         id,
         message: NewNotification {
@@ -282,7 +301,7 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: row_ref.require_decoded("state", state, known)?,
+        state: row_ref.require_decoded("state", code, known)?,
         attempts: row.get(7)?,
         next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

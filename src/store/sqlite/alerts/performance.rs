@@ -16,27 +16,27 @@ impl PerformanceAlertStore for SqliteStore {
     fn commit_changes(
         &self,
         raised: Vec<StoredPerformanceAlert>,
-        over: Vec<(i64, LocationId)>,
+        cleared: Vec<(i64, LocationId)>,
         notifications: Vec<NewNotification>,
     ) -> StoreFuture<'_, ()> {
         let notifications: Vec<_> =
             notifications.into_iter().map(outbox::NotificationRow::from_notification).collect();
-        Box::pin(self.writer.call(move |writing| {
+        Box::pin(self.writer.call(move |context| {
             for StoredPerformanceAlert { alert_id: alert, location_id: location, state_json: body } in &raised
             {
-                writing
+                context
                     .conn
                     .prepare_cached("INSERT OR REPLACE INTO raised VALUES (?1, ?2, ?3)")?
                     .execute(params![alert, location.0, body])?;
             }
-            for (alert, location) in &over {
-                writing
+            for (alert, location) in &cleared {
+                context
                     .conn
                     .prepare_cached("DELETE FROM raised WHERE alert = ?1 AND location_id = ?2")?
                     .execute([*alert, location.0])?;
             }
             for notification in &notifications {
-                notification.insert(writing.conn)?;
+                notification.insert(context.conn)?;
             }
             Ok(())
         }))

@@ -39,24 +39,24 @@ impl PreparedAlerts {
     }
 
     /// Writes all changes, after the results of the same transaction that they may refer to.
-    pub(in crate::store::sqlite) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        for (monitor, body) in &self.alert_states {
-            upsert_or_delete_alert_state(writing.conn, *monitor, body.as_deref())?;
+    pub(in crate::store::sqlite) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
+        for (monitor, state_json) in &self.alert_states {
+            upsert_or_delete_alert_state(context.conn, *monitor, state_json.as_deref())?;
         }
         for episode in &self.episodes {
-            episode.upsert(writing.conn)?;
+            episode.upsert(context.conn)?;
         }
         for notification in &self.notifications {
-            notification.insert(writing.conn)?;
+            notification.insert(context.conn)?;
         }
         if !self.verified_checks.is_empty() {
-            let rolled = RollupFrontier::read(writing.conn)?;
-            for verified in &self.verified_checks {
-                result_updates::apply_verification(writing, verified, &rolled)?;
+            let frontier = RollupFrontier::read(context.conn)?;
+            for check in &self.verified_checks {
+                result_updates::apply_verification(context, check, &frontier)?;
             }
         }
-        for evidence in &self.added_captures {
-            evidence.attach(writing.conn)?;
+        for capture in &self.added_captures {
+            capture.attach(context.conn)?;
         }
         Ok(())
     }
@@ -65,12 +65,12 @@ impl PreparedAlerts {
 fn upsert_or_delete_alert_state(
     conn: &Connection,
     monitor: MonitorId,
-    body: Option<&str>,
+    state_json: Option<&str>,
 ) -> rusqlite::Result<()> {
-    match body {
-        Some(body) => conn
+    match state_json {
+        Some(state_json) => conn
             .prepare_cached("INSERT INTO watches VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = ?2")?
-            .execute(params![monitor.0, body])?,
+            .execute(params![monitor.0, state_json])?,
         None => conn.prepare_cached("DELETE FROM watches WHERE monitor_id = ?1")?.execute([monitor.0])?,
     };
     Ok(())

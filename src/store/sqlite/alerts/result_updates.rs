@@ -21,10 +21,10 @@ pub(super) struct CompressedCapture {
 
 impl CompressedCapture {
     /// Compresses a file; `None` when it has no content, or is too large.
-    pub(super) fn from_added_capture(evidence: AddedCapture) -> Option<Self> {
-        let mut files = vec![evidence.capture];
-        let chunks = captures::compress_all(&mut files);
-        Some(Self { result_key: evidence.result_key, capture: files.pop()?, chunks })
+    pub(super) fn from_added_capture(added: AddedCapture) -> Option<Self> {
+        let mut captures = vec![added.capture];
+        let chunks = captures::compress_all(&mut captures);
+        Some(Self { result_key: added.result_key, capture: captures.pop()?, chunks })
     }
 
     /// Adds it to its result, if that exists and has no file of this name.
@@ -46,11 +46,11 @@ impl CompressedCapture {
 /// Stores a verification. Status 70 turns an error into a warning whose warning status is the status that it had
 /// (behaviour.md 5): in the result, counts, rollups and, for the last result there, the state.
 pub(super) fn apply_verification(
-    writing: &mut WriteContext<'_>,
+    context: &mut WriteContext<'_>,
     verified: &VerifiedCheck,
-    rolled: &RollupFrontier,
+    frontier: &RollupFrontier,
 ) -> rusqlite::Result<()> {
-    let (key, conn) = (&verified.result_key, writing.conn);
+    let (key, conn) = (&verified.result_key, context.conn);
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
     let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
     details.verification = Some(verified.verification.clone());
@@ -74,12 +74,12 @@ pub(super) fn apply_verification(
          WHERE monitor_id = ?2 AND location_id = ?3 AND check_id = ?1 AND outcome = 2",
     )?
     .execute([key.check_id.0.cast_signed(), monitor, location, planned_at])?;
-    let owner = writing.cache.cached_customer(conn, monitor)?;
-    let mut changes = CountChanges::default();
-    changes.add(planned_at, owner, location, i64::from(Outcome::Error.code()), -1);
-    changes.add(planned_at, owner, location, i64::from(Outcome::Warning.code()), 1);
-    changes.flush(conn)?;
-    rolled.mark_result(conn, planned_at, monitor, location)
+    let customer = context.cache.cached_customer(conn, monitor)?;
+    let mut count_changes = CountChanges::default();
+    count_changes.add(planned_at, customer, location, i64::from(Outcome::Error.code()), -1);
+    count_changes.add(planned_at, customer, location, i64::from(Outcome::Warning.code()), 1);
+    count_changes.flush(conn)?;
+    frontier.mark_result(conn, planned_at, monitor, location)
 }
 
 /// The stored outcome of a result, which can change.

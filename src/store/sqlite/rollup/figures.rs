@@ -23,24 +23,24 @@ pub(super) struct RollupStats {
 }
 
 impl RollupStats {
-    /// Adds `slots` runs with `outcome` that took `total_us` microseconds.
-    pub(super) fn add(&mut self, outcome: Outcome, slots: u64, total_us: u64) {
+    /// Adds `slots` runs with `outcome` that took `duration_us` microseconds.
+    pub(super) fn add(&mut self, outcome: Outcome, slots: u64, duration_us: u64) {
         self.runs_by_outcome[usize::from(outcome.code())] += slots;
         if matches!(outcome, Outcome::Ok | Outcome::Warning) {
-            self.duration_sum_us = self.duration_sum_us.saturating_add(total_us);
-            self.duration_sketch.get_or_insert_with(new_sketch).add(total_us as f64);
+            self.duration_sum_us = self.duration_sum_us.saturating_add(duration_us);
+            self.duration_sketch.get_or_insert_with(new_sketch).add(duration_us as f64);
         }
     }
 
     /// Adds the statistics of a shorter span.
     pub(super) fn merge(&mut self, other: &Self) {
-        for (sum, more) in self.runs_by_outcome.iter_mut().zip(other.runs_by_outcome) {
-            *sum += more;
+        for (sum, added) in self.runs_by_outcome.iter_mut().zip(other.runs_by_outcome) {
+            *sum += added;
         }
         self.duration_sum_us = self.duration_sum_us.saturating_add(other.duration_sum_us);
-        if let Some(more) = &other.duration_sketch {
+        if let Some(added) = &other.duration_sketch {
             // Fails only for sketches with different settings; there is only one kind here.
-            let _ = self.duration_sketch.get_or_insert_with(new_sketch).merge(more);
+            let _ = self.duration_sketch.get_or_insert_with(new_sketch).merge(added);
         }
     }
 
@@ -48,18 +48,26 @@ impl RollupStats {
         self.duration_sketch.as_ref().map(DDSketch::to_java_bytes)
     }
 
-    /// Reads the columns `ok` to `sketch` of a row; `ok` is column `at`.
-    pub(super) fn from_row(row: &Row<'_>, row_ref: RowRef<'_>, at: usize) -> rusqlite::Result<Self> {
+    /// Reads the columns `ok` to `sketch` of a row; `ok` is column `first_column`.
+    pub(super) fn from_row(
+        row: &Row<'_>,
+        row_ref: RowRef<'_>,
+        first_column: usize,
+    ) -> rusqlite::Result<Self> {
         let mut runs = [0; 6];
         for (offset, count) in runs.iter_mut().enumerate() {
-            *count = row.get(at + offset)?;
+            *count = row.get(first_column + offset)?;
         }
-        let sketch: Option<Vec<u8>> = row.get(at + 7)?;
-        let known = |bytes: Vec<u8>| {
+        let sketch: Option<Vec<u8>> = row.get(first_column + 7)?;
+        let decode = |bytes: Vec<u8>| {
             DDSketch::from_java_bytes(&bytes).map_err(|error| row_ref.decode_error("sketch", error))
         };
-        let sketch = sketch.map(known).transpose()?;
-        Ok(Self { runs_by_outcome: runs, duration_sum_us: row.get(at + 6)?, duration_sketch: sketch })
+        let sketch = sketch.map(decode).transpose()?;
+        Ok(Self {
+            runs_by_outcome: runs,
+            duration_sum_us: row.get(first_column + 6)?,
+            duration_sketch: sketch,
+        })
     }
 
     pub(super) fn to_rollup(
@@ -68,14 +76,14 @@ impl RollupStats {
         location_id: LocationId,
         start: Timestamp,
     ) -> Rollup {
-        let timed = self.runs_by_outcome[usize::from(Outcome::Ok.code())]
+        let timed_runs = self.runs_by_outcome[usize::from(Outcome::Ok.code())]
             + self.runs_by_outcome[usize::from(Outcome::Warning.code())];
         Rollup {
             monitor_id,
             location_id,
             start,
             runs_by_outcome: self.runs_by_outcome,
-            mean_duration_us: self.duration_sum_us.checked_div(timed),
+            mean_duration_us: self.duration_sum_us.checked_div(timed_runs),
             duration_percentiles_us: self.duration_sketch.as_ref().and_then(percentiles),
         }
     }

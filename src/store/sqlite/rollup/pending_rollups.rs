@@ -57,10 +57,10 @@ impl RollupFrontier {
         if first >= self.rolled_until {
             return Ok(());
         }
-        let earliest = self.complete_from.max(self.rolled_until.saturating_sub(MAX_LATE_HOURS * width));
-        let mut hour = span_start(RollupSpan::Hour, first).max(span_start(RollupSpan::Hour, earliest));
+        let earliest_hour = self.complete_from.max(self.rolled_until.saturating_sub(MAX_LATE_HOURS * width));
+        let mut hour = span_start(RollupSpan::Hour, first).max(span_start(RollupSpan::Hour, earliest_hour));
         while hour <= last && hour < self.rolled_until {
-            if hour >= earliest {
+            if hour >= earliest_hour {
                 mark_pending(conn, RollupSpan::Hour, hour, monitor, location)?;
             }
             hour += width;
@@ -79,16 +79,16 @@ pub(in super::super) fn rollup_bounds(conn: &Connection, span: RollupSpan) -> ru
 pub(super) fn mark_pending(
     conn: &Connection,
     span: RollupSpan,
-    at: i64,
+    start: i64,
     monitor: i64,
     location: i64,
 ) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO late VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
-        .execute(params![span_code(span), at, monitor, location])?;
+        .execute(params![span_code(span), start, monitor, location])?;
     Ok(())
 }
 
-/// Returns the start of the hour or day that contains `at`.
-pub(in super::super) fn span_start(span: RollupSpan, at: i64) -> i64 {
-    at.saturating_sub(at.rem_euclid(width_us(span)))
+/// Returns the start of the hour or day that contains `time_us`.
+pub(in super::super) fn span_start(span: RollupSpan, time_us: i64) -> i64 {
+    time_us.saturating_sub(time_us.rem_euclid(width_us(span)))
 }

@@ -26,13 +26,13 @@ pub(in crate::store::sqlite) fn select_rollups(
     monitor: MonitorId,
     span: RollupSpan,
     from: Timestamp,
-    thru: Timestamp,
+    until: Timestamp,
 ) -> rusqlite::Result<Vec<Rollup>> {
     conn.prepare_cached(
         "SELECT location_id, start, ok, warning, error, unknown, missed, blackout, sum_us, sketch FROM rollups
          WHERE span = ?1 AND monitor_id = ?2 AND start >= ?3 AND start < ?4 ORDER BY start, location_id",
     )?
-    .query_map(params![span_code(span), monitor.0, from.as_micros(), thru.as_micros()], |row| {
+    .query_map(params![span_code(span), monitor.0, from.as_micros(), until.as_micros()], |row| {
         let (location, start): (i64, i64) = (row.get(0)?, row.get(1)?);
         let key = [
             ("span", span_code(span)),
@@ -40,8 +40,8 @@ pub(in crate::store::sqlite) fn select_rollups(
             ("monitor_id", monitor.0),
             ("location_id", location),
         ];
-        let figures = RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 2)?;
-        Ok(figures.to_rollup(monitor, LocationId(location), Timestamp::from_micros(start)))
+        let stats = RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 2)?;
+        Ok(stats.to_rollup(monitor, LocationId(location), Timestamp::from_micros(start)))
     })?
     .collect()
 }
@@ -54,14 +54,14 @@ pub(in crate::store::sqlite) async fn roll_up(
     let mut written = 0;
     for span in [RollupSpan::Hour, RollupSpan::Day] {
         let until = span_start(span, now.as_micros());
-        store.writer.call(move |writing| advance_frontier(writing.conn, span, until)).await?;
-        for at in due_span_starts(store, span).await? {
-            written += roll_up_span(store, span, at).await?;
+        store.writer.call(move |context| advance_frontier(context.conn, span, until)).await?;
+        for start in due_span_starts(store, span).await? {
+            written += roll_up_span(store, span, start).await?;
         }
         loop {
-            let pending = store.writer.call(move |writing| roll_up_pending(writing, span)).await?;
-            written += pending;
-            if pending == 0 {
+            let chunk_written = store.writer.call(move |context| roll_up_pending(context, span)).await?;
+            written += chunk_written;
+            if chunk_written == 0 {
                 break;
             }
         }
@@ -71,11 +71,11 @@ pub(in crate::store::sqlite) async fn roll_up(
 
 /// Advances `rolled_until` to `until` and marks the hours or days in between that have data as due.
 fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite::Result<()> {
-    let (from, _) = rollup_bounds(conn, span)?;
-    let mut at = from;
-    while let Some(next) = next_span_with_data(conn, span, at)?.filter(|&next| next < until) {
+    let (rolled_until, _) = rollup_bounds(conn, span)?;
+    let mut search_from = rolled_until;
+    while let Some(next) = next_span_with_data(conn, span, search_from)?.filter(|&next| next < until) {
         mark_pending(conn, span, next, ALL_MONITORS, 0)?;
-        at = next + width_us(span);
+        search_from = next + width_us(span);
     }
     conn.execute(
         "UPDATE spans SET rolled_until = max(rolled_until, ?2) WHERE span = ?1",
@@ -84,9 +84,9 @@ fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite
     Ok(())
 }
 
-/// Returns the first hour or day from `at` on that has data to roll up.
-fn next_span_with_data(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite::Result<Option<i64>> {
-    let first: Option<i64> = match span {
+/// Returns the first hour or day from `from` on that has data to roll up.
+fn next_span_with_data(conn: &Connection, span: RollupSpan, from: i64) -> rusqlite::Result<Option<i64>> {
+    let first_time: Option<i64> = match span {
         RollupSpan::Hour => conn
             .prepare_cached(
                 "SELECT min(at) FROM (
@@ -95,12 +95,12 @@ fn next_span_with_data(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite
                      SELECT max(min(planned_at), ?1) FROM results INDEXED BY results_missed
                      WHERE last_planned_at >= ?1)",
             )?
-            .query_row([at], |row| row.get(0))?,
+            .query_row([from], |row| row.get(0))?,
         RollupSpan::Day => conn
             .prepare_cached("SELECT min(start) FROM rollups WHERE span = 0 AND start >= ?1")?
-            .query_row([at], |row| row.get(0))?,
+            .query_row([from], |row| row.get(0))?,
     };
-    Ok(first.map(|first| span_start(span, first)))
+    Ok(first_time.map(|first_time| span_start(span, first_time)))
 }
 
 async fn due_span_starts(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i64>, StoreError> {
@@ -115,30 +115,30 @@ async fn due_span_starts(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i6
 }
 
 /// Writes one hour or day for all monitors, in chunks.
-async fn roll_up_span(store: &SqliteStore, span: RollupSpan, at: i64) -> Result<u64, StoreError> {
-    let monitors = store.readers.call(move |conn| pairs_in_span(conn, span, at)).await?;
+async fn roll_up_span(store: &SqliteStore, span: RollupSpan, start: i64) -> Result<u64, StoreError> {
+    let pairs = store.readers.call(move |conn| pairs_in_span(conn, span, start)).await?;
     let mut written = 0;
-    for chunk in monitors.chunks(CHUNK_ROLLUPS) {
+    for chunk in pairs.chunks(CHUNK_ROLLUPS) {
         let chunk = chunk.to_vec();
-        let figures = store
+        let stats_by_pair = store
             .readers
             .call(move |conn| {
-                let mut all = Vec::with_capacity(chunk.len());
+                let mut stats = Vec::with_capacity(chunk.len());
                 for (monitor, location) in chunk {
-                    all.push((monitor, location, compute_stats(conn, span, at, monitor, location)?));
+                    stats.push((monitor, location, compute_stats(conn, span, start, monitor, location)?));
                 }
-                Ok(all)
+                Ok(stats)
             })
             .await?;
-        written += figures.len() as u64;
-        store.writer.call(move |writing| insert_rollups(writing.conn, span, at, &figures)).await?;
+        written += stats_by_pair.len() as u64;
+        store.writer.call(move |context| insert_rollups(context.conn, span, start, &stats_by_pair)).await?;
     }
     store
         .writer
-        .call(move |writing| {
-            writing.conn.execute(
+        .call(move |context| {
+            context.conn.execute(
                 "DELETE FROM late WHERE span = ?1 AND start = ?2 AND monitor_id = ?3",
-                params![span_code(span), at, ALL_MONITORS],
+                params![span_code(span), start, ALL_MONITORS],
             )
         })
         .await?;
@@ -146,8 +146,8 @@ async fn roll_up_span(store: &SqliteStore, span: RollupSpan, at: i64) -> Result<
 }
 
 /// Returns the monitors and locations with data in an hour or day.
-fn pairs_in_span(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
-    let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+fn pairs_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+    let to_pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let sql = match span {
         RollupSpan::Hour => {
             "SELECT monitor_id, location_id FROM results WHERE planned_at >= ?1 AND planned_at < ?2
@@ -158,15 +158,17 @@ fn pairs_in_span(conn: &Connection, span: RollupSpan, at: i64) -> rusqlite::Resu
             "SELECT DISTINCT monitor_id, location_id FROM rollups WHERE span = 0 AND start >= ?1 AND start < ?2"
         }
     };
-    let pairs: BTreeSet<(i64, i64)> =
-        conn.prepare_cached(sql)?.query_map([at, at + width_us(span)], pair)?.collect::<Result<_, _>>()?;
+    let pairs: BTreeSet<(i64, i64)> = conn
+        .prepare_cached(sql)?
+        .query_map([start, start + width_us(span)], to_pair)?
+        .collect::<Result<_, _>>()?;
     Ok(pairs.into_iter().collect())
 }
 
 /// Writes some of the late rollups, each read in the transaction that writes it; returns 0 when there are none.
-fn roll_up_pending(writing: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite::Result<u64> {
-    let conn = writing.conn;
-    let late: Vec<(i64, i64, i64)> = conn
+fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite::Result<u64> {
+    let conn = context.conn;
+    let pending: Vec<(i64, i64, i64)> = conn
         .prepare_cached(
             "SELECT start, monitor_id, location_id FROM late WHERE span = ?1 AND monitor_id <> ?2 LIMIT ?3",
         )?
@@ -174,29 +176,30 @@ fn roll_up_pending(writing: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?
         .collect::<Result<_, _>>()?;
-    for &(at, monitor, location) in &late {
-        let figures = compute_stats(conn, span, at, monitor, location)?;
-        insert_rollups(conn, span, at, &[(monitor, location, figures)])?;
+    for &(start, monitor, location) in &pending {
+        let stats = compute_stats(conn, span, start, monitor, location)?;
+        insert_rollups(conn, span, start, &[(monitor, location, stats)])?;
         conn.prepare_cached(
             "DELETE FROM late WHERE span = ?1 AND start = ?2 AND monitor_id = ?3 AND location_id = ?4",
         )?
-        .execute([span_code(span), at, monitor, location])?;
+        .execute([span_code(span), start, monitor, location])?;
     }
-    Ok(late.len() as u64)
+    Ok(pending.len() as u64)
 }
 
 fn insert_rollups(
     conn: &Connection,
     span: RollupSpan,
-    at: i64,
-    all: &[(i64, i64, RollupStats)],
+    start: i64,
+    stats_by_pair: &[(i64, i64, RollupStats)],
 ) -> rusqlite::Result<()> {
-    let (days_until, days_from) = rollup_bounds(conn, RollupSpan::Day)?;
-    let day = span_start(RollupSpan::Day, at);
-    for (monitor, location, figures) in all.iter().filter(|(_, _, figures)| figures.runs_by_outcome != [0; 6])
+    let (days_rolled_until, days_complete_from) = rollup_bounds(conn, RollupSpan::Day)?;
+    let day = span_start(RollupSpan::Day, start);
+    for (monitor, location, stats) in
+        stats_by_pair.iter().filter(|(_, _, stats)| stats.runs_by_outcome != [0; 6])
     {
-        insert_rollup(conn, span, at, *monitor, *location, figures)?;
-        if span == RollupSpan::Hour && day < days_until && day >= days_from {
+        insert_rollup(conn, span, start, *monitor, *location, stats)?;
+        if span == RollupSpan::Hour && day < days_rolled_until && day >= days_complete_from {
             mark_pending(conn, RollupSpan::Day, day, *monitor, *location)?;
         }
     }
@@ -206,18 +209,18 @@ fn insert_rollups(
 fn insert_rollup(
     conn: &Connection,
     span: RollupSpan,
-    at: i64,
+    start: i64,
     monitor: i64,
     location: i64,
-    figures: &RollupStats,
+    stats: &RollupStats,
 ) -> rusqlite::Result<()> {
-    let [ok, warning, error, unknown, missed, blackout] = figures.runs_by_outcome;
+    let [ok, warning, error, unknown, missed, blackout] = stats.runs_by_outcome;
     conn.prepare_cached(
         "INSERT OR REPLACE INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(params![
         span_code(span),
-        at,
+        start,
         monitor,
         location,
         ok,
@@ -226,8 +229,8 @@ fn insert_rollup(
         unknown,
         missed,
         blackout,
-        to_signed(figures.duration_sum_us),
-        figures.to_sketch_bytes()
+        to_signed(stats.duration_sum_us),
+        stats.to_sketch_bytes()
     ])?;
     Ok(())
 }
@@ -235,73 +238,73 @@ fn insert_rollup(
 fn compute_stats(
     conn: &Connection,
     span: RollupSpan,
-    at: i64,
+    start: i64,
     monitor: i64,
     location: i64,
 ) -> rusqlite::Result<RollupStats> {
     match span {
-        RollupSpan::Hour => hour_stats(conn, at, monitor, location),
-        RollupSpan::Day => day_stats(conn, at, monitor, location),
+        RollupSpan::Hour => hour_stats(conn, start, monitor, location),
+        RollupSpan::Day => day_stats(conn, start, monitor, location),
     }
 }
 
-fn hour_stats(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
-    let end = at + width_us(RollupSpan::Hour);
-    let mut figures = RollupStats::default();
+fn hour_stats(conn: &Connection, start: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
+    let end = start + width_us(RollupSpan::Hour);
+    let mut stats = RollupStats::default();
     let mut statement = conn.prepare_cached(
         "SELECT outcome, total_us FROM results INDEXED BY results_by_monitor
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND location_id = ?4
              AND last_planned_at IS NULL",
     )?;
-    let mut rows = statement.query([monitor, at, end, location])?;
+    let mut rows = statement.query([monitor, start, end, location])?;
     while let Some(row) = rows.next()? {
         if let Some(outcome) = Outcome::from_code(row.get(0)?) {
-            figures.add(outcome, 1, row.get(1)?);
+            stats.add(outcome, 1, row.get(1)?);
         }
     }
     let mut statement = conn.prepare_cached(
         "SELECT planned_at, last_planned_at, missed_slots FROM results INDEXED BY results_missed_of
          WHERE monitor_id = ?1 AND last_planned_at >= ?2 AND planned_at < ?3 AND location_id = ?4",
     )?;
-    let mut rows = statement.query([monitor, at, end, location])?;
+    let mut rows = statement.query([monitor, start, end, location])?;
     while let Some(row) = rows.next()? {
-        let slots = slots_within(row.get(0)?, row.get(1)?, row.get(2)?, at, end);
-        figures.add(Outcome::Missed, slots, 0);
+        let slots = slots_within(row.get(0)?, row.get(1)?, row.get(2)?, start, end);
+        stats.add(Outcome::Missed, slots, 0);
     }
-    Ok(figures)
+    Ok(stats)
 }
 
 /// Returns how many of `slots` runs, evenly spaced from `first` to `last`, are in `from..until`.
 fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64 {
-    let steps = i128::from(slots.max(1) - 1);
-    let length = i128::from(last.saturating_sub(first).max(0));
+    let intervals = i128::from(slots.max(1) - 1);
+    let duration_us = i128::from(last.saturating_sub(first).max(0));
     // Runs before `end`: those with first + i * length / steps < end.
-    let before = |end: i64| -> i128 {
+    let slots_before = |end: i64| -> i128 {
         let distance = i128::from(end) - i128::from(first);
         if distance <= 0 {
             0
-        } else if length == 0 || steps == 0 {
-            steps + 1
+        } else if duration_us == 0 || intervals == 0 {
+            intervals + 1
         } else {
-            ((distance * steps + length - 1) / length).min(steps + 1)
+            ((distance * intervals + duration_us - 1) / duration_us).min(intervals + 1)
         }
     };
-    u64::try_from(before(until) - before(from)).unwrap_or(0)
+    u64::try_from(slots_before(until) - slots_before(from)).unwrap_or(0)
 }
 
-fn day_stats(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
-    let mut figures = RollupStats::default();
+fn day_stats(conn: &Connection, start: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
+    let mut stats = RollupStats::default();
     let mut statement = conn.prepare_cached(
         "SELECT ok, warning, error, unknown, missed, blackout, sum_us, sketch, start
          FROM rollups INDEXED BY rollups_by_monitor
          WHERE span = 0 AND monitor_id = ?1 AND start >= ?2 AND start < ?3 AND location_id = ?4",
     )?;
-    let mut rows = statement.query([monitor, at, at + width_us(RollupSpan::Day), location])?;
+    let mut rows = statement.query([monitor, start, start + width_us(RollupSpan::Day), location])?;
     while let Some(row) = rows.next()? {
         let key = [("span", 0), ("start", row.get(8)?), ("monitor_id", monitor), ("location_id", location)];
-        figures.merge(&RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 0)?);
+        stats.merge(&RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 0)?);
     }
-    Ok(figures)
+    Ok(stats)
 }
 
 #[cfg(test)]
