@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::connectivity::ConnectivityDetector;
 use super::full_page_times::FullPageTimes;
-use super::ports::BlackoutLookup;
+use super::interfaces::BlackoutLookup;
 use super::stall_detector::StallDetector;
 use crate::clock::Clock;
 use crate::domain::Timestamp;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::assignment::Assignment;
-use super::run_order::{OnDemandResultSender, OnDemandRunError};
+use super::on_demand_run::{OnDemandResultSender, OnDemandRunError};
 use crate::domain::{CheckResult, MonitorId};
 
 /// A change of the planned monitors.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::AlertContext;
+use super::alert_context::AlertContext;
 use super::effect::Effect;
 use super::location_result::LocationResult;
 use super::open_episode::{OpenEpisode, PendingClears};

@@ -2,25 +2,25 @@
 //! thresholds, and selects recipients (behaviour.md 5 and 6). Time, recipients and blackouts are arguments; the
 //! actions to take are returned as [`Effect`]s, in order.
 
+mod alert_context;
 mod alert_policy;
 mod alert_state;
-mod audience;
-mod context;
 mod effect;
 mod location_result;
-mod on_tick;
 mod open_episode;
 mod pending_run;
+mod pending_runs;
 mod performance;
+mod recipient_selection;
 mod resolve_run;
 
+pub use alert_context::{AlertContext, Contacts};
 pub use alert_policy::{AlertPolicy, Quorum};
 pub use alert_state::{AlertState, MonitorHealth};
-pub use audience::{select_performance_recipients, select_recipients};
-pub use context::{AlertContext, Contacts};
 pub use effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
 pub use performance::{
     ActivePerformanceAlert, MIN_BASELINE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,
     PerformanceRule, PerformanceThreshold,
 };
+pub use recipient_selection::{select_performance_recipients, select_recipients};

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::audience::{is_monitor_silenced, is_recipient_muted, select_recipients};
-use super::context::AlertContext;
+use super::alert_context::AlertContext;
 use super::effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 use super::location_result::LocationResult;
+use super::recipient_selection::{is_monitor_silenced, is_recipient_muted, select_recipients};
 use crate::domain::{EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification};
 
 /// An open episode.

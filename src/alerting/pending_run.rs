@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::AlertContext;
+use super::alert_context::AlertContext;
 use super::location_result::LocationResult;
 use crate::domain::{CheckId, LocationId, RunId, Timestamp, Verification};
 use crate::evaluate::settle::LocationOutcome;

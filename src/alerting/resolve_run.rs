@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use super::alert_context::AlertContext;
 use super::alert_state::NoDataStreak;
 use super::alert_state::{AlertState, MonitorHealth};
-use super::audience::{is_monitor_silenced, select_recipients};
-use super::context::AlertContext;
 use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
 use super::open_episode::{FailedRun, OpenEpisode, confirmation_by, should_traceroute};
 use super::pending_run::{CloseReason, PendingRun, PendingVerification};
+use super::recipient_selection::{is_monitor_silenced, select_recipients};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
 

@@ -6,6 +6,7 @@ mod browser_setup;
 mod certificate_updates;
 mod delivery_setup;
 mod demo;
+mod egress_review;
 mod file_watch;
 mod host_token;
 mod key_file;
@@ -24,12 +25,12 @@ mod systemd;
 mod validation_context;
 
 pub use blackout_cache::BlackoutCache;
+pub use egress_review::denied_stored_targets;
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
 pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_monitors, read_monitors_for_apply};
-pub use reload::denied_stored_targets;
 pub use serve::{ServeOptions, serve};
 pub use validation_context::KnownReferences;

@@ -6,23 +6,20 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::egress_review::denied_targets;
 use super::local_planner::RecordedUntil;
 use super::monitor_files::{into_desired_monitors, read_monitors_and_secret_paths};
 use super::recorded_until::recorded_until;
-use super::running_server::DATABASE_FILE;
 use super::services::Services;
 use super::validation_context::shared_facts;
-use crate::catalog::{denied_monitor_target, denied_recipient};
 use crate::clock::Clock;
-use crate::domain::{LocationId, MonitorId, Record, RecordFilter, RecordKind};
+use crate::domain::{LocationId, MonitorId, RecordFilter, RecordKind};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
 use crate::service::monitors;
 use crate::service::{ProvisionPlan, provision_with_stored};
 use crate::settings::Settings;
-use crate::store::{
-    ConfigStore, MonitorStore, Pagination, ReadOnlyStore, ResultStore, SqliteSettings, StoreError,
-};
+use crate::store::{ConfigStore, MonitorStore, Pagination, ResultStore, StoreError};
 use crate::syntax::ValidationError;
 use crate::telemetry::Metrics;
 
@@ -221,27 +218,6 @@ impl RunningConfig {
         }
         (upserts, counts)
     }
-}
-
-/// Returns why the egress policy of the first location denies targets of `monitors` and addresses of `recipients`.
-fn denied_targets(settings: &Settings, monitors: &[Monitor], recipients: &[Record]) -> Vec<String> {
-    let policy = &settings.net.egress_policy;
-    let monitors = monitors.iter().filter_map(|monitor| denied_monitor_target(policy, monitor));
-    monitors.chain(recipients.iter().filter_map(|record| denied_recipient(policy, record))).collect()
-}
-
-/// Returns why the egress policy of `settings` denies stored monitors and recipients, if there is a database.
-///
-/// # Errors
-/// Fails when the database cannot be read.
-pub async fn denied_stored_targets(settings: &Settings) -> Result<Vec<String>, StoreError> {
-    let path = settings.data_dir.join(DATABASE_FILE);
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let store =
-        ReadOnlyStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() })?;
-    Ok(denied_targets(settings, &store.monitors().await?, &store.recipients().await?))
 }
 
 async fn read_monitor_files(

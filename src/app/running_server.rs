@@ -26,13 +26,11 @@ use crate::pipeline::{
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
-use crate::store::{ResultStore, SqliteSettings, SqliteStore, Synchronous};
+use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
 use crate::telemetry::Metrics;
 use crate::web::{self, PageAuth, PageState, RequestLimits};
 
-/// Name of the database in the data directory.
-pub(super) const DATABASE_FILE: &str = "vigie.db";
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the store may take to commit the last results.

@@ -20,11 +20,11 @@ use super::{addon, binaries, chrome, failure, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::forward_proxy::{AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig};
 use crate::net::{Deadline, Net, TlsOptions};
-use crate::subprocess::bounded_connector::ResponseLimitConnector;
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::os_user::OsUser;
 use crate::subprocess::process_group::ProcessGroup;
 use crate::subprocess::process_table::ProcessTable;
+use crate::subprocess::response_limit_connector::ResponseLimitConnector;
 use crate::subprocess::{browser_profile, process_group, procfs};
 
 /// How long a check waits for a free browser of this host, in addition to the limit of its script.
@@ -487,55 +487,5 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn browser_pool(memory_bytes: u64) -> BrowserPool {
-        BrowserPool::new(BrowserPoolConfig {
-            max_memory_bytes_total: Some(memory_bytes),
-            ..BrowserPoolConfig::default()
-        })
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_permit_is_waited_for_until_the_queue_timeout() {
-        let pool = browser_pool(1);
-        let deadline = Deadline::within(Duration::from_hours(1));
-        let permit = pool.acquire_permit(deadline).await.unwrap();
-        let started = tokio::time::Instant::now();
-        let failure = pool.acquire_permit(deadline).await.unwrap_err();
-        assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
-        assert!(
-            failure.detail.contains("all 1 browsers that fit into memory were in use for 120 s"),
-            "{failure}"
-        );
-        assert!(
-            started.elapsed().abs_diff(FREE_BROWSER_TIMEOUT) < Duration::from_secs(1),
-            "{:?}",
-            started.elapsed()
-        );
-        let freed = async {
-            tokio::time::sleep(FREE_BROWSER_TIMEOUT / 2).await;
-            drop(permit);
-        };
-        let (second, ()) = tokio::join!(pool.acquire_permit(deadline), freed);
-        assert!(second.is_ok());
-    }
-
-    #[test]
-    fn remote_browsers_do_not_limit_concurrent_checks() {
-        assert_eq!(
-            (browser_pool(1).max_concurrent_checks(), browser_pool(4 << 30).max_concurrent_checks()),
-            (1, 2)
-        );
-        let url = url::Url::parse("http://grid.example/").unwrap();
-        let remote = RemoteWebDriver {
-            browser_kind: BrowserKind::Chrome,
-            url,
-            forward_proxy_address: None,
-            client_networks: Vec::new(),
-        };
-        let config = BrowserPoolConfig { remotes: vec![remote], ..BrowserPoolConfig::default() };
-        assert_eq!(BrowserPool::new(config).max_concurrent_checks(), usize::MAX);
-    }
-}
+#[path = "pool_tests.rs"]
+mod tests;

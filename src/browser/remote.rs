@@ -15,7 +15,7 @@ use super::{chrome, failure, firefox};
 use crate::domain::{EgressScope, Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, ProtectedService, protect_address};
-use crate::subprocess::bounded_connector::ResponseLimitConnector;
+use crate::subprocess::response_limit_connector::ResponseLimitConnector;
 use crate::sync::Mutex;
 
 /// Opens a session at `end_point`, with a browser that uses `forward_proxy`.

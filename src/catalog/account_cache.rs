@@ -5,8 +5,8 @@ use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::active_alerts::ActivePerformanceAlerts;
-use super::contacts;
+use super::active_performance_alerts::ActivePerformanceAlerts;
+use super::alerting_records;
 use super::record_settings::{settings_from_record, settings_or_skip};
 use crate::alerting::Contacts;
 use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
@@ -234,8 +234,8 @@ impl AccountCache {
             brand: DEFAULT_BRAND.to_owned(),
             failure_quorum: Quorum::AtLeast(2),
             contacts: Arc::new(Contacts {
-                recipients: recipients.iter().filter_map(contacts::recipient_from_record).collect(),
-                groups: groups.iter().filter_map(contacts::group_from_record).collect(),
+                recipients: recipients.iter().filter_map(alerting_records::recipient_from_record).collect(),
+                groups: groups.iter().filter_map(alerting_records::group_from_record).collect(),
             }),
             blackout_calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
             shared: Arc::clone(&shared_data),
@@ -248,7 +248,7 @@ impl AccountCache {
         if let Some(account_record) = account_record {
             snapshot.apply_settings(&settings_from_record(&account_record)?);
         }
-        let windows = blackouts.iter().filter_map(contacts::blackout_from_record).collect();
+        let windows = blackouts.iter().filter_map(alerting_records::blackout_from_record).collect();
         snapshot.blackout_calendar = Arc::new(BlackoutCalendar::new(snapshot.time_zone.clone(), windows));
         snapshot.build_id_lists();
         Ok(snapshot)
@@ -273,7 +273,7 @@ impl AccountSnapshot {
         if !settings.brand.is_empty() {
             settings.brand.clone_into(&mut self.brand);
         }
-        self.failure_quorum = contacts::quorum_from_threshold(settings.multipop_threshold);
+        self.failure_quorum = alerting_records::quorum_from_threshold(settings.multipop_threshold);
         let ids = settings.default_locations.iter().map(|location| location.id.0);
         self.default_location_ids = ids.filter(|id| self.locations.contains_key(id)).collect();
         self.certificate_warning_days =

@@ -13,7 +13,6 @@ use url::Url;
 
 use super::api_client::{ApiClient, ErrorResponse, ListResponse, ServerArgs};
 use super::output::{self, InvalidInput, UsageError};
-use super::source::DATABASE_FILE;
 use super::token;
 use super::trust::ServerTrust;
 use crate::app::{HostTokenFile, read_host_token};
@@ -22,7 +21,7 @@ use crate::domain::{CustomerId, Record, Role};
 use crate::schema::typed::record::{CustomerSettings, UserSettings, parse_record};
 use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
-use crate::store::{SqliteSettings, SqliteStore, StoreError};
+use crate::store::{DATABASE_FILE, SqliteSettings, SqliteStore, StoreError};
 
 /// Options that select the data folder.
 #[derive(Clone, Debug, clap::Args)]

@@ -9,11 +9,10 @@ use super::output::UsageError;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
 use crate::schema::Monitor;
-use crate::store::{PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, SqliteSettings};
+use crate::store::{
+    DATABASE_FILE, PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, SqliteSettings,
+};
 use crate::syntax::closest_match;
-
-/// Name of the database in a data folder.
-pub(super) const DATABASE_FILE: &str = "vigie.db";
 
 /// Options of the commands that read.
 #[derive(Clone, Debug, clap::Args)]

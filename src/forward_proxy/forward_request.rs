@@ -6,8 +6,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Ur
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-use super::connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel};
-use super::upstream::{UpstreamBody, UpstreamConnection};
+use super::browser_connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel};
+use super::upstream_connection::{UpstreamBody, UpstreamConnection};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Header fields of a single connection (RFC 9110 7.6.1), in addition to those that `Connection` names.

@@ -7,18 +7,18 @@
 
 mod allowed_clients;
 mod blocked_hosts;
+mod browser_connection;
 mod config;
-mod connection;
 mod forward_request;
 mod http1_builders;
+mod http_relay;
 mod prefixed_stream;
 mod proxy;
-mod relay;
 mod serve;
 mod target_log;
 mod tls_interception;
 mod trace_context;
-mod upstream;
+mod upstream_connection;
 
 pub use allowed_clients::AllowedClients;
 pub use blocked_hosts::{BlockedHosts, HostPatternError};

@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
-use super::connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel, text_body};
+use super::browser_connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel, text_body};
 use super::forward_request;
 use super::http1_builders::browser_side_builder;
 use super::proxy::ForwardProxy;

@@ -12,8 +12,8 @@ use tokio::io::{AsyncReadExt, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio_rustls::LazyConfigAcceptor;
 
+use super::http_relay::{self, RelayStream};
 use super::prefixed_stream::PrefixedStream;
-use super::relay::{self, RelayStream};
 use super::trace_context::TraceContext;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{ConnectionTrace, Deadline, Net, TlsOptions};
@@ -65,7 +65,7 @@ impl TlsInterceptor {
         if first_byte[0] != TLS_HANDSHAKE_RECORD {
             match trace_context {
                 // Browsers use a tunnel for `ws` too.
-                Some(trace_context) => relay::relay_http1(browser, target, trace_context).await,
+                Some(trace_context) => http_relay::relay_http1(browser, target, trace_context).await,
                 None => drop(copy_bidirectional(&mut browser, &mut target).await),
             }
             return Ok(());
@@ -85,9 +85,9 @@ impl TlsInterceptor {
         let Ok(mut browser) = tls_start.into_stream(Arc::new(config)).await else { return Ok(()) };
         match trace_context {
             Some(trace_context) if target.alpn_protocol() == Some(b"h2") => {
-                relay::relay_http2(browser, target, trace_context).await;
+                http_relay::relay_http2(browser, target, trace_context).await;
             }
-            Some(trace_context) => relay::relay_http1(browser, target, trace_context).await,
+            Some(trace_context) => http_relay::relay_http1(browser, target, trace_context).await,
             None => drop(copy_bidirectional(&mut browser, &mut target).await),
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The pages of the manual, in reading order.
 
-use super::page::ManualPage;
+use super::manual_page::ManualPage;
 
 macro_rules! pages {
     ($($name:literal),+ $(,)?) => {

@@ -1,6 +1,6 @@
 //! Search in the manual for the sections that contain every word.
 
-use super::page::ManualPage;
+use super::manual_page::ManualPage;
 use super::pages::PAGES;
 
 /// A section that matches a search.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::contract::OutgoingMessage;
-use super::http::WebhookRequest;
 use super::json_post::with_credentials;
+use super::outgoing_message::OutgoingMessage;
 use super::pager_duty::{performance_alert_key, severity};
 use super::send_error::SendError;
+use super::webhook::WebhookRequest;
 use crate::domain::NotificationKind;
 
 /// Path of the API when the address has none.

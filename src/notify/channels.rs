@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::contract::{MessageSender, OutgoingMessage, SendFuture};
-use super::http::{WebhookClient, WebhookRequest};
 use super::mail::{MailChannel, MailSettings};
+use super::outgoing_message::{MessageSender, OutgoingMessage, SendFuture};
 use super::send_error::SendError;
 use super::sms::SmsSettings;
 use super::snmp::{TrapChannel, parse_object_identifier};
+use super::webhook::{WebhookClient, WebhookRequest};
 use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
 use crate::domain::{EgressScope, NotificationMethod};

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use super::contract::OutgoingMessage;
-use super::fields::json_fields;
-use super::http::WebhookRequest;
+use super::json_fields::json_fields;
 use super::json_post::with_credentials;
+use super::outgoing_message::OutgoingMessage;
 use super::send_error::SendError;
+use super::webhook::WebhookRequest;
 
 /// Builds the request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {

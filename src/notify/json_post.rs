@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::contract::OutgoingMessage;
-use super::fields::json_fields;
-use super::http::WebhookRequest;
+use super::json_fields::json_fields;
+use super::outgoing_message::OutgoingMessage;
 use super::send_error::SendError;
+use super::webhook::WebhookRequest;
 use crate::domain::Recipient;
 
 /// Builds the request for `message`.

@@ -5,12 +5,11 @@
 
 mod alertmanager;
 mod channels;
-mod contract;
-mod fields;
 mod form_post;
-mod http;
+mod json_fields;
 mod json_post;
 mod mail;
+mod outgoing_message;
 mod pager_duty;
 mod send_error;
 mod service_now;
@@ -19,13 +18,14 @@ mod sms;
 mod snmp;
 mod splunk;
 mod templates;
+mod webhook;
 
 pub use channels::{ChannelSettings, DEFAULT_TRAP_ENTERPRISE, NotificationChannels};
-pub use contract::{MessageSender, OutgoingMessage, Secret, SendFuture};
-pub use fields::json_fields;
-pub use http::WebhookClient;
+pub use json_fields::json_fields;
 pub use mail::{MailEncryption, MailSettings};
+pub use outgoing_message::{MessageSender, OutgoingMessage, Secret, SendFuture};
 pub use send_error::SendError;
 pub use sms::SmsSettings;
 pub use snmp::parse_object_identifier;
 pub use templates::{MessageRenderer, MessageTemplate, RenderedMessage, TemplateError};
+pub use webhook::WebhookClient;

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::contract::OutgoingMessage;
-use super::fields::json_fields;
-use super::http::WebhookRequest;
+use super::json_fields::json_fields;
+use super::outgoing_message::OutgoingMessage;
 use super::send_error::SendError;
+use super::webhook::WebhookRequest;
 use crate::domain::{LocationId, NotificationContent, NotificationKind};
 
 /// Path of the API when the address has none.

@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::contract::OutgoingMessage;
-use super::fields::json_fields;
-use super::http::WebhookRequest;
+use super::json_fields::json_fields;
 use super::json_post::with_credentials;
+use super::outgoing_message::OutgoingMessage;
 use super::pager_duty::dedup_key;
 use super::send_error::SendError;
+use super::webhook::WebhookRequest;
 use crate::domain::NotificationKind;
 
 /// Most characters of a short description.

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::contract::OutgoingMessage;
-use super::http::WebhookRequest;
 use super::json_post::with_credentials;
+use super::outgoing_message::OutgoingMessage;
 use super::send_error::SendError;
+use super::webhook::WebhookRequest;
 
 /// Most characters of a message; Slack cuts longer ones.
 const MAX_TEXT_CHARS: usize = 3_000;

@@ -1,9 +1,9 @@
 //! Text messages through an HTTP gateway that the settings describe.
 
-use super::contract::{OutgoingMessage, Secret};
-use super::http::WebhookRequest;
+use super::outgoing_message::{OutgoingMessage, Secret};
 use super::send_error::SendError;
 use super::templates::{OutputFormat, render_settings_body};
+use super::webhook::WebhookRequest;
 
 /// Most characters of a text message: three parts of 153 (GSM 03.38).
 const MAX_TEXT_CHARS: usize = 459;

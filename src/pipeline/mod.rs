@@ -4,6 +4,7 @@ mod alerts;
 mod delivery;
 mod housekeeping;
 mod ingest;
+mod ingest_settings;
 mod monitor_state;
 mod performance;
 mod planner;
@@ -17,7 +18,8 @@ pub use delivery::{
 pub use housekeeping::{
     ExpiredTokenPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
 };
-pub use ingest::{IngestSettings, Ingestor};
+pub use ingest::Ingestor;
+pub use ingest_settings::IngestSettings;
 pub use monitor_state::next_monitor_state;
 pub use performance::{PerformanceDependencies, PerformanceEvaluator};
 pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};

@@ -1,6 +1,6 @@
 //! The probe of a monitor with invalid settings.
 
-use super::contract::{AttemptFuture, Probe, ProbeContext};
+use super::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::schema::InvalidSettings;
 

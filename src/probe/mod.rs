@@ -4,22 +4,22 @@
 mod api_steps;
 mod blocking_pool;
 mod browser;
+mod build_context;
 mod connect_settings;
-mod contract;
 mod dns;
 mod ftp;
-mod full_page;
+mod full_page_rule;
 mod http;
 mod invalid_probe;
 mod keyword_search;
 mod mail;
 mod ping;
+mod probe_trait;
 mod random;
 mod registry;
 mod service_target;
-mod settings;
 mod tcp;
 
-pub use contract::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
+pub use build_context::{ProbeBuildContext, ScriptDebugOptions};
+pub use probe_trait::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
 pub use registry::{PROBE_DESCRIPTORS, ProbeDescriptor, build_probe, find_descriptor};
-pub use settings::{ProbeBuildContext, ScriptDebugOptions};

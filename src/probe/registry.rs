@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::contract::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
-use super::settings::ProbeBuildContext;
+use super::build_context::ProbeBuildContext;
+use super::probe_trait::{
+    AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext,
+};
 use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;

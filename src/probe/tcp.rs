@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::build_context::ProbeBuildContext;
 use super::connect_settings::server_verification_options;
-use super::contract::{AttemptFuture, Probe, ProbeContext};
 use super::invalid_probe::InvalidProbe;
+use super::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use super::service_target::{build_endpoint, build_observation};
-use super::settings::ProbeBuildContext;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{ConnectionTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
 use crate::protocol::starttls;

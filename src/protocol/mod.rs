@@ -1,8 +1,6 @@
 //! Exchanges of protocols over streams of [`crate::net`], and their parsers without sockets.
 
 pub mod auth;
-#[cfg(test)]
-mod dialogue_test;
 pub mod dns;
 pub mod ftp;
 pub mod http;
@@ -12,6 +10,8 @@ pub mod pop3;
 pub mod smtp;
 pub mod starttls;
 mod transcript;
+#[cfg(test)]
+mod transcript_test;
 
 pub use line_session::{LineProtocol, LineSession, OutgoingLine, ProtocolAction};
 pub use transcript::Transcript;

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::syntax::MASK;
 use crate::syntax::escape::Escape;
-use crate::syntax::word_set::SubstringSet;
+use crate::syntax::substring_set::SubstringSet;
 
 /// Shortest secret that is masked, in bytes; shorter ones occur by chance.
 const MIN_SECRET_BYTES: usize = 4;

@@ -1,6 +1,6 @@
 //! Names of headers and variables that hold credentials.
 
-use crate::syntax::word_set::SubstringSet;
+use crate::syntax::substring_set::SubstringSet;
 
 /// Parts of names of headers that hold credentials.
 static SENSITIVE_HEADER_PARTS: SubstringSet<7> =

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::location_slots::LocationSlotGrid;
-use super::slots::scale_hash;
+use super::location_slot_grid::LocationSlotGrid;
+use super::slot_grid::scale_hash;
 use crate::domain::id::mix_hash;
 use crate::domain::{MonitorId, Timestamp};
 

@@ -3,14 +3,14 @@
 
 mod blackout_calendar;
 mod catch_up;
-mod location_slots;
+mod location_slot_grid;
 mod run_plan;
-mod slots;
+mod slot_grid;
 mod timer_queue;
 
 pub use blackout_calendar::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, TimeWindow};
 pub use catch_up::{CatchUp, LATENESS_TOLERANCE, MissedSlots, NextRun};
-pub use location_slots::{LocationRotation, LocationSlotGrid};
+pub use location_slot_grid::{LocationRotation, LocationSlotGrid};
 pub use run_plan::RunPlan;
-pub use slots::SlotGrid;
+pub use slot_grid::SlotGrid;
 pub use timer_queue::TimerQueue;

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::location_slots::LocationRotation;
-use super::location_slots::{first_position_in_run, run_number, stagger_delay};
-use super::slots::SlotGrid;
+use super::location_slot_grid::LocationRotation;
+use super::location_slot_grid::{first_position_in_run, run_number, stagger_delay};
+use super::slot_grid::SlotGrid;
 use crate::domain::{LocationId, Timestamp};
 
 /// The runs of a monitor over its locations.

@@ -9,7 +9,7 @@ mod on_demand_test;
 mod overall_health;
 mod provision;
 mod provision_audit;
-pub(crate) mod resources;
+pub(crate) mod records;
 mod secret_sealing;
 pub(crate) mod sla;
 mod status_queries;
@@ -27,7 +27,7 @@ pub use monitors::{
 pub use on_demand_test::{OnDemandTestDependencies, OnDemandTests, TestProgress, test_path};
 pub use overall_health::{HealthLookup, OverallHealth};
 pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, provision_with_stored};
-pub use resources::{
+pub use records::{
     CertificateWatcher, DecryptedCertificate, RecordService, RecordServiceDependencies, pkcs12_to_pem,
 };
 pub use secret_sealing::{

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::caller::{Caller, ServiceError};
 use crate::catalog::json_object::into_object;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::timestamp_format::format_audit_time;
+use crate::catalog::v3_time_format::format_audit_time;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Record, RecordKind, Revision};

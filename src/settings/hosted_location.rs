@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::concurrency::{ConcurrencySettings, read_concurrency};
-use super::network::read_egress_accounts;
+use super::egress::read_egress_accounts;
 use super::setting_type::{parse_endpoint, parse_name_server};
 use super::settings_reader::{SettingsReader, null_node};
 use crate::domain::{Location, LocationId};

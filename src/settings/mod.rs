@@ -5,6 +5,7 @@ mod browser;
 mod build;
 mod certificates;
 mod concurrency;
+mod egress;
 mod hosted_location;
 mod load;
 mod mobile;

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::certificates::read_certificates_by_id;
+use super::egress::read_egress_accounts;
 use super::hosted_location::{read_net_config, read_proxy};
 use super::settings_reader::SettingsReader;
-use crate::domain::CustomerId;
-use crate::net::{IpNetwork, NetConfig, Pem, PublicRoots, TrustConfig, UpstreamProxy};
-use crate::syntax::node::Node;
+use crate::net::{NetConfig, Pem, PublicRoots, TrustConfig, UpstreamProxy};
 
 pub(super) fn read_first_location_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
     let with_value = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
@@ -22,17 +21,6 @@ pub(super) fn read_first_location_net(reader: &mut SettingsReader<'_>) -> NetCon
     let config = read_net_config(|name| reader.node(&format!("location.{name}")));
     let egress = config.egress_policy.with_accounts(read_egress_accounts(reader));
     NetConfig { trust_config: read_trust(reader), egress_policy: egress, ..config }
-}
-
-/// Reads the networks that are allowed to single accounts, at every location.
-pub(super) fn read_egress_accounts(reader: &mut SettingsReader<'_>) -> BTreeMap<CustomerId, Vec<IpNetwork>> {
-    let entries = reader.unique_entries("egress.accounts");
-    let accounts = entries.iter().filter_map(|(_, entry)| {
-        let account = entry.get("account")?.to_json().as_i64()?;
-        let networks = entry.get("allow")?.items().iter().filter_map(Node::as_text);
-        Some((CustomerId(account), networks.filter_map(|text| text.parse().ok()).collect()))
-    });
-    accounts.collect()
 }
 
 fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {

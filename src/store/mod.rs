@@ -11,4 +11,6 @@ pub use contract::{
     ResultStore, Retention, Rollup, RollupSpan, SampleStore, StoreError, StoreFuture, StoredEpisode,
     StoredMonitor, StoredPerformanceAlert, StoredToken, TokenKind, TokenStore, VerifiedCheck, seal_context,
 };
-pub use sqlite::{ReadOnlyStore, SKETCH_RELATIVE_ERROR, SqliteSettings, SqliteStore, Synchronous};
+pub use sqlite::{
+    DATABASE_FILE, ReadOnlyStore, SKETCH_RELATIVE_ERROR, SqliteSettings, SqliteStore, Synchronous,
+};

@@ -1,6 +1,5 @@
 //! Processes of other programs on this host: groups, users, limits, reaping.
 
-pub(crate) mod bounded_connector;
 pub(crate) mod browser_profile;
 pub(crate) mod driver_log;
 mod listening_ports;
@@ -8,3 +7,4 @@ pub(crate) mod os_user;
 pub(crate) mod process_group;
 pub(crate) mod process_table;
 pub(crate) mod procfs;
+pub(crate) mod response_limit_connector;

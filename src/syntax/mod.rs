@@ -4,11 +4,11 @@ pub mod comparison;
 pub mod escape;
 mod json;
 pub mod node;
-pub mod path;
+pub mod path_expression;
+pub mod substring_set;
 pub mod template;
 pub mod text_format;
 mod validation_error;
-pub mod word_set;
 pub mod xpath;
 pub mod yaml_writer;
 

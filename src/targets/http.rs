@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::flaky::FlakySchedule;
+use super::flaky_schedule::FlakySchedule;
 use super::sockets;
 
 /// Page at `/`; monitors look for its text.

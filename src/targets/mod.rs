@@ -8,13 +8,13 @@
 //! | TCP | the bytes that it receives |
 //! | DNS (UDP and TCP) | A 127.0.0.1 and AAAA ::1 for any name, NXDOMAIN for names whose first label is `missing` |
 
+mod built_in_targets;
 mod certificate_authority;
 mod dns;
-mod echo;
-mod flaky;
+mod flaky_schedule;
 mod http;
-mod responder;
 mod sockets;
+mod tcp_echo;
 
-pub use flaky::FlakySchedule;
-pub use responder::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets, nth_target_address};
+pub use built_in_targets::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets, nth_target_address};
+pub use flaky_schedule::FlakySchedule;

@@ -15,7 +15,7 @@ use super::labels::{
     FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels, NotificationLabels,
     PhaseLabels, ReloadLabels,
 };
-use super::process::ProcessCollector;
+use super::process_metrics::ProcessCollector;
 use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.

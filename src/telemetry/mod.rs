@@ -4,7 +4,7 @@ mod health;
 mod labels;
 mod logs;
 mod metrics;
-mod process;
+mod process_metrics;
 
 pub use health::{HealthCondition, HealthSource};
 pub use logs::{

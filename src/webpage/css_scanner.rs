@@ -267,7 +267,7 @@ fn parse_font_src(parser: &mut Parser<'_>) -> Option<String> {
                 }
             }
             Ok(Token::Comma) => {
-                supported_url = supported_url.or(current_url.take().filter(|url| is_supported_format(url)))
+                supported_url = supported_url.or(current_url.take().filter(|url| is_supported_format(url)));
             }
             Ok(Token::Semicolon) | Err(_) => {
                 return supported_url.or(current_url.filter(|url| is_supported_format(url)));

@@ -7,7 +7,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-use super::silent_emitter::ErrorSkippingEmitter;
+use super::error_skipping_emitter::ErrorSkippingEmitter;
 
 /// Returns the SHA-256 in lower-case hexadecimal of the visible text of `html`: without tags, comments, and the content
 /// of `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and block boundaries count as

@@ -32,7 +32,7 @@ impl HtmlScanner<'_> {
             b"frame" => self.add_attribute_url("src", PageObjectKind::Frame),
             b"audio" | b"video" => self.on_media_element(),
             b"track" if self.attribute("default").is_some() => {
-                self.add_attribute_url("src", PageObjectKind::Media)
+                self.add_attribute_url("src", PageObjectKind::Media);
             }
             b"object" => self.add_attribute_url("data", object_kind_from_media_type(self.attribute("type"))),
             b"embed" => self.add_attribute_url("src", object_kind_from_media_type(self.attribute("type"))),

@@ -7,8 +7,8 @@ use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use url::Url;
 
+use super::error_skipping_emitter::ErrorSkippingEmitter;
 use super::object_queue::{PageObjectQueue, ScanContext};
-use super::silent_emitter::ErrorSkippingEmitter;
 use super::{css_scanner, media_query};
 use crate::domain::{PageObjectKind, from_utf8_lossy};
 
@@ -183,7 +183,7 @@ impl<'a> HtmlScanner<'a> {
             b"noscript" | b"noframes" => self.in_noscript = true,
             b"style" => {
                 self.open_style_applies =
-                    Some(media_query::matches_viewport(self.attribute("media").unwrap_or_default()))
+                    Some(media_query::matches_viewport(self.attribute("media").unwrap_or_default()));
             }
             _ => {}
         }

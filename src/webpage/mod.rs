@@ -14,7 +14,9 @@
 //! - The documents of frames and their objects are loaded; frames in frames are loaded but not scanned.
 //! - Objects are identified by their URL without fragment. An object that occurs twice is loaded once.
 
+mod content_scan;
 mod css_scanner;
+mod error_skipping_emitter;
 mod fingerprint;
 mod header_cache;
 mod html_element;
@@ -28,12 +30,10 @@ mod media_type;
 mod object;
 mod object_headers;
 mod object_queue;
+mod on_task_outcome;
 mod origin;
-mod scan;
-mod silent_emitter;
 mod site;
 mod srcset;
-mod task_outcome;
 
 pub use css_scanner::scan_css;
 pub use fingerprint::text_fingerprint;

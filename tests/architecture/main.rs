@@ -2,8 +2,8 @@
 //! module states its purpose, that every type has an example, that paths named in the README exist.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-mod floors;
 mod imports;
+mod layers;
 mod modules;
 mod planted;
 
@@ -64,7 +64,7 @@ fn every_source_is_part_of_the_crate() {
 
 #[test]
 fn modules_import_only_what_their_floor_allows() {
-    let errors = floors::violations(&CRATE);
+    let errors = layers::violations(&CRATE);
     assert!(errors.is_empty(), "{} imports:\n{}", errors.len(), errors.join("\n"));
 }
 
@@ -136,9 +136,9 @@ fn without_comment(line: &str) -> &str {
 fn every_module_of_the_table_of_floors_exists() {
     let files = sources();
     let present: BTreeSet<_> = files.keys().map(|file| top(file)).collect();
-    for (module, allowed) in floors::FLOORS {
+    for (module, allowed) in layers::LAYERS {
         for name in allowed.split_whitespace().chain([*module]).filter(|name| *name != "*") {
-            assert!(present.contains(name), "`{name}` of the table of floors has no source");
+            assert!(present.contains(name), "`{name}` of the table of layers has no source");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use vigie::evaluate::assertion::Assertion;
-use vigie::syntax::path;
+use vigie::syntax::path_expression;
 
 use super::{document, failure};
 
@@ -42,7 +42,7 @@ fn describe(case: &Value, reason: &str) -> String {
 /// Returns why `case` fails, as a path or as an assertion on a response.
 fn mismatch(case: &Value) -> Option<String> {
     let selector = case["selector"].as_str().unwrap();
-    let compiled = path::parse_json_path(selector);
+    let compiled = path_expression::parse_json_path(selector);
     let assertion =
         Assertion::new(&serde_json::from_value(document("JSON Response", selector, "exists", "1")).unwrap());
     if case["invalid_selector"] == true {

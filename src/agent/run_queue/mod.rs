@@ -4,9 +4,9 @@
 //! in the future or waiting. A monitor has at most one run in progress (on demand or not) and one slot that waits
 //! for its end; when the next slot is due, a slot that still waits is recorded as missed.
 
-mod admission_requests;
-mod monitor_entry;
+mod due_slots;
+mod monitor_schedule;
 mod queue;
-mod slots;
+mod run_admission;
 
 pub use queue::{CheckStart, RunQueue};

@@ -4,11 +4,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::monitor_entry::{MonitorSchedule, RunState};
+use super::monitor_schedule::{MonitorSchedule, RunState};
 use crate::agent::admission::{AdmissionLimits, AdmissionQueue};
 use crate::agent::assignment::Assignment;
 use crate::agent::missed_backlog::{MissedRunBacklog, MissedRunSeries};
-use crate::agent::run_order::{OnDemandResultSender, OnDemandRunError};
+use crate::agent::on_demand_run::{OnDemandResultSender, OnDemandRunError};
 use crate::domain::{MissedReason, MonitorId, Timestamp};
 use crate::probe::ConcurrencyClass;
 use crate::schedule::TimerQueue;

@@ -24,7 +24,7 @@ use crate::schema::reader::InputFormat;
 use crate::schema::validate::validate_new;
 use crate::schema::validation_context::ValidationContext;
 use crate::settings::Settings;
-use crate::store::{Ingest, IngestBatch, SqliteSettings, SqliteStore, StoreFuture};
+use crate::store::{DATABASE_FILE, Ingest, IngestBatch, SqliteSettings, SqliteStore, StoreFuture};
 use crate::syntax::node::Node;
 use crate::telemetry::Metrics;
 use crate::{agent, probe};
@@ -63,7 +63,7 @@ impl LoadStore {
             None => Some(std::env::temp_dir().join(format!("vigie-load-{}", std::process::id()))),
         };
         let folder = folder.or(temporary_folder.as_deref()).unwrap_or(Path::new("."));
-        let path = folder.join(crate::cli::source::DATABASE_FILE);
+        let path = folder.join(DATABASE_FILE);
         if path.exists() {
             let hint = "name a folder without a database: the figures are those of an empty one".to_owned();
             return Err(UsageError::with_hint(

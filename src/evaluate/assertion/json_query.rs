@@ -7,8 +7,8 @@ use serde_json_path::JsonPath;
 
 use super::direct_path::DirectPath;
 use super::error::AssertionError;
-use crate::syntax::path;
-use crate::syntax::path::PathError;
+use crate::syntax::path_expression;
+use crate::syntax::path_expression::PathError;
 
 /// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
@@ -49,7 +49,7 @@ struct DocumentSize {
 
 /// Compiles `property`.
 pub(in crate::evaluate) fn compile_json_path(property: &str) -> Result<JsonQuery, AssertionError> {
-    let query = path::parse_json_path(property).map_err(AssertionError::from)?;
+    let query = path_expression::parse_json_path(property).map_err(AssertionError::from)?;
     Ok(JsonQuery {
         path: query,
         cost: QueryCost::from_path(property),
@@ -171,7 +171,7 @@ impl QueryCost {
                         cost.selector_copies.saturating_mul(1 + commas_by_bracket.pop().unwrap_or(0));
                 }
                 '$' if !commas_by_bracket.is_empty() && selects_many(&unquoted[index..]) => {
-                    cost.root_queries += 1
+                    cost.root_queries += 1;
                 }
                 _ => {}
             }
@@ -320,7 +320,8 @@ mod tests {
             );
         }
         for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
-            let direct_path = path::parse_json_path(property).ok().and_then(|_| DirectPath::parse(property));
+            let direct_path =
+                path_expression::parse_json_path(property).ok().and_then(|_| DirectPath::parse(property));
             assert_eq!(direct_path, None, "{property}");
         }
     }

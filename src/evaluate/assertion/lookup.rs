@@ -6,7 +6,7 @@ use super::error::AssertionError;
 use super::json_query::{self, JsonQuery};
 use super::response::{ParsedResponse, ResponseNode};
 use crate::evaluate::xpath::XPathResult;
-use crate::syntax::path::XPath;
+use crate::syntax::path_expression::XPath;
 
 /// A compiled lookup.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Lookup {
             _ if property.is_empty() => Err(AssertionError::MissingProperty(source.to_owned())),
             "Header" => Ok(Self::Header(property.into())),
             "JSON Response" => json_query::compile_json_path(property).map(Self::Json),
-            "XML Response" => Ok(Self::Xml(crate::syntax::path::parse_xpath(property)?)),
+            "XML Response" => Ok(Self::Xml(crate::syntax::path_expression::parse_xpath(property)?)),
             _ => Err(AssertionError::UnknownSource(source.to_owned())),
         }
     }

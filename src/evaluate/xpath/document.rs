@@ -7,7 +7,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::evaluator::Evaluator;
 use super::nodes::XPathNode;
 use super::value::XPathValue;
-use crate::syntax::path::XPath;
+use crate::syntax::path_expression::XPath;
 
 /// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 8 * 1024 * 1024;

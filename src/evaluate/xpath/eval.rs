@@ -5,8 +5,8 @@ use std::cell::Cell;
 use roxmltree::{Document, NS_XML_URI};
 
 use super::evaluator::{EvalContext, Evaluator, sort_and_dedup};
-use super::fuel::consume_nodes;
 use super::functions;
+use super::node_budget::consume_nodes;
 use super::nodes::XPathNode;
 use super::value::{XPathValue, compare};
 use crate::syntax::xpath::{ArithmeticOperator, Axis, Expr, LocationStep, NodeTest, PathStart};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use roxmltree::NS_XML_URI;
 
 use super::evaluator::{EvalContext, Evaluator, sort_and_dedup};
-use super::fuel::consume_nodes;
+use super::node_budget::consume_nodes;
 use super::nodes::XPathNode;
 use super::value::XPathValue;
 use crate::syntax::xpath::{Expr, XPathFunction};

@@ -6,8 +6,8 @@
 mod document;
 mod eval;
 mod evaluator;
-mod fuel;
 mod functions;
+mod node_budget;
 mod nodes;
 mod value;
 

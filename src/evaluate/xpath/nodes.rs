@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use roxmltree::{NS_XML_URI, Node};
 
-use super::fuel::consume_nodes;
+use super::node_budget::consume_nodes;
 use crate::syntax::xpath::Axis;
 
 /// Index of the namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).

@@ -6,8 +6,8 @@ use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
+use super::client::TlsBackend;
 use super::options::{TlsOptions, TlsVersions};
-use super::session::TlsBackend;
 use super::trust::{TrustConfig, TrustStore};
 use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};

@@ -7,8 +7,8 @@ use rustls::crypto::aws_lc_rs;
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::client::TlsClient;
 use super::options::TlsOptions;
-use super::session::TlsClient;
 use super::stream::TlsStream;
 use super::trust::Pem;
 use super::verifier::RecordingVerifier;

@@ -1,6 +1,7 @@
 //! TLS over any stream: new sessions, shared trust, and facts even about refused certificates.
 
 mod certificate;
+mod client;
 mod config;
 mod failure;
 mod handshake;
@@ -10,17 +11,16 @@ mod legacy;
 mod legacy_stream;
 mod options;
 mod quic;
-mod session;
 mod stream;
 mod trust;
 mod verifier;
 
+pub use client::{TlsClient, was_tls_session_resumed};
 pub(super) use config::TlsContext;
 pub use handshake::warm_up_crypto;
 #[cfg(feature = "legacy-tls")]
 pub use legacy::LegacyTlsVersion;
 pub use options::{TlsOptions, TlsVersions};
 pub(super) use quic::QuicTlsClient;
-pub use session::{TlsClient, was_tls_session_resumed};
 pub use stream::TlsStream;
 pub use trust::{Pem, PublicRoots, TrustConfig};

@@ -9,11 +9,11 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
-use super::bounded_stream::ReadLimitStream;
 use super::email;
+use super::read_limit_stream::ReadLimitStream;
 use crate::domain::Failure;
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
-use crate::notify::contract::{OutgoingMessage, Secret};
+use crate::notify::outgoing_message::{OutgoingMessage, Secret};
 use crate::notify::send_error::SendError;
 use crate::protocol::starttls;
 use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};

@@ -7,7 +7,7 @@ use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Letter};
 
 use crate::domain::Capture;
-use crate::notify::contract::OutgoingMessage;
+use crate::notify::outgoing_message::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
 /// Builds the email for `message`, sent by `from`. The same message has the same `Message-ID` at each attempt; the

@@ -10,7 +10,7 @@ use super::ber::{
 };
 use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net};
-use crate::notify::contract::OutgoingMessage;
+use crate::notify::outgoing_message::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
 /// Default port of trap receivers.

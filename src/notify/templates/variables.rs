@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::{MonitorType, NotificationContent};
-use crate::notify::fields::json_fields;
+use crate::notify::json_fields::json_fields;
 
 /// Most characters of one text.
 const MAX_TEXT_CHARS: usize = 2_000;

@@ -8,7 +8,7 @@ use super::engine::AlertEngine;
 use super::monitor_entry::{AlertInput, InputContext, TrackedMonitor};
 use super::traceroutes::TracerouteJob;
 use super::verifications::{VerificationRequest, verification_without_check};
-use super::{baseline, stored_forms};
+use super::{baseline, store_records};
 use crate::alerting::{Effect, NotificationDraft};
 use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
@@ -289,7 +289,7 @@ impl AlertEngine {
             }
             Effect::RecordMissed { planned_at, locations } => {
                 for location in locations {
-                    batch.missed_results.push(stored_forms::missed_result(
+                    batch.missed_results.push(store_records::missed_result(
                         &entry.monitor,
                         location,
                         planned_at,
@@ -305,7 +305,7 @@ impl AlertEngine {
                 }
             }
             Effect::UpdateEpisode(change) => {
-                batch.alert_changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
+                batch.alert_changes.episodes.push(store_records::episode_record(&entry.monitor, &change));
             }
             // Its recipients are those of the notification that follows.
             Effect::RunTraceroute { planned_at, location, check_id, recipients: _ } => {

@@ -3,7 +3,7 @@
 use super::batch::BatchContext;
 use super::engine::AlertEngine;
 use super::monitor_entry::{AlertInput, TrackedMonitor};
-use super::stored_forms;
+use super::store_records;
 use crate::alerting::Effect;
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
@@ -32,7 +32,7 @@ impl AlertEngine {
             batch
                 .alert_changes
                 .episodes
-                .extend(episodes.into_iter().map(|stored| stored_forms::ended_episode_record(stored, now)));
+                .extend(episodes.into_iter().map(|stored| store_records::ended_episode_record(stored, now)));
         }
     }
 
@@ -48,7 +48,7 @@ impl AlertEngine {
             batch.alert_changes.episodes.extend(
                 ended_episodes
                     .into_iter()
-                    .map(|stored| stored_forms::ended_episode_record(stored, batch.now)),
+                    .map(|stored| store_records::ended_episode_record(stored, batch.now)),
             );
             self.monitors.insert(monitor_id, entry);
         }
@@ -76,7 +76,7 @@ impl AlertEngine {
         let Some(mut entry) = self.monitors.remove(&monitor_id) else { return };
         for effect in entry.alert_state.close(batch.now) {
             if let Effect::UpdateEpisode(change) = effect {
-                batch.alert_changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
+                batch.alert_changes.episodes.push(store_records::episode_record(&entry.monitor, &change));
             }
         }
         if entry.has_stored_state {

@@ -8,7 +8,7 @@ use super::engine::AlertEngine;
 use super::notification_content::{
     ContentSources, build_notification_content, deduplication_key, find_result, referenced_results,
 };
-use super::stored_forms::results_by_check;
+use super::store_records::results_by_check;
 use crate::domain::{
     CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
 };

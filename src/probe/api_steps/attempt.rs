@@ -14,7 +14,7 @@ use crate::domain::{
     WarningKind, duration_micros,
 };
 use crate::evaluate::template::Variables;
-use crate::probe::contract::ProbeContext;
+use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::http::client::{
     ChainTrace, CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
     display_url, truncate_for_result, version_name,

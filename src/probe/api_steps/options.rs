@@ -6,9 +6,9 @@ use std::sync::Arc;
 use http::HeaderValue;
 
 use super::step_plan::StepPlan;
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::connect_settings;
 use crate::probe::invalid_probe::describe_invalid_setting;
-use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::http::client::ConnectOptions;
 use crate::schema::typed::api_steps::{ApiStepSettings, WebsiteApiSettings};
 use crate::schema::typed::website::HttpMethod;

@@ -7,9 +7,9 @@ use tokio::time::Instant;
 use super::attempt::ApiStepsAttempt;
 use super::options::ApiStepsOptions;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeBuildContext;
+use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose attempts

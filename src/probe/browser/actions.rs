@@ -5,14 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::{ActionError, action_error};
+use super::action_error::{ActionError, action_error};
 use super::dom;
-use super::element_failure::DEFAULT_ELEMENT_WAIT;
-use super::inspect::{check_opened_page, reject_download_or_empty};
+use super::element_lookup_failure::DEFAULT_ELEMENT_WAIT;
 use super::interactions::{Interaction, interact};
 use super::page_access::PageAccess;
+use super::page_inspection::{check_opened_page, reject_download_or_empty};
+use super::script_browser::ScriptBrowser;
 use super::time_budget::{DRIVER_GRACE, LimitKind, TimeBudget};
-use super::window_context::ScriptBrowser;
 use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Variables};

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use super::network_log_reader::NetworkLogReader;
 use super::options::{BrowserScriptOptions, initial_variables};
+use super::script_browser::ScriptBrowser;
 use super::script_runner::ScriptRunner;
 use super::step_recorder::StepRecorder;
-use super::window_context::ScriptBrowser;
 use super::{content_views, page_results};
 use crate::browser::{
     BidiListener, BrowserPool, BrowserProcess, BrowserSession, NetworkLog, OpenBrowser, SessionOptions,
@@ -19,7 +19,7 @@ use crate::browser::{
 };
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::forward_proxy::ForwardProxy;
-use crate::probe::contract::ProbeContext;
+use crate::probe::probe_trait::ProbeContext;
 
 /// Limit for closing a browser and its session.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::ActionError;
+use super::action_error::ActionError;
 use super::dom::{self, ElementLookup};
-use super::element_failure::{DEFAULT_ELEMENT_WAIT, element_lookup_failure};
+use super::element_lookup_failure::{DEFAULT_ELEMENT_WAIT, element_lookup_failure};
 use super::page_access::PageAccess;
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::{Action, ElementState, ElementTarget};

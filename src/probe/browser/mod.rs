@@ -1,31 +1,31 @@
 //! `browserscript`: a script that is run in a real browser (behaviour.md 8).
 
-mod act_error;
+mod action_error;
 mod actions;
-mod assertions;
 mod attempt;
 mod capture;
 mod capture_rule;
 mod content_views;
-mod describe;
+mod descriptions;
 mod dom;
-mod element_failure;
-mod inspect;
+mod element_lookup_failure;
 mod interactions;
 mod load_error;
 mod network_log_reader;
 mod network_results;
 mod options;
 mod page_access;
+mod page_inspection;
 mod page_reads;
 mod page_results;
 mod probe;
+mod script_browser;
 mod script_runner;
-mod step_end;
 mod step_recorder;
+mod step_results;
+mod text_condition;
 mod time_budget;
 mod wait;
-mod window_context;
 mod windows;
 
 pub use probe::build;

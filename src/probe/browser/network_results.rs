@@ -6,9 +6,9 @@ use url::Url;
 
 use super::dom;
 use super::load_error::{display_url, load_error_to_failure_kind};
+use super::script_browser::ScriptBrowser;
 use super::step_recorder::StepRecorder;
 use super::time_budget::TimeBudget;
-use super::window_context::ScriptBrowser;
 use crate::browser::LoggedRequest;
 use crate::domain::{
     ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, PageObject, PageObjectKind, Phase,

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::act_error::{ActionError, action_error};
-use super::describe;
+use super::action_error::{ActionError, action_error};
+use super::descriptions;
 use super::dom::{DomError, LocatorArgs};
+use super::script_browser::ScriptBrowser;
 use super::time_budget::{LimitKind, TimeBudget, WaitLimit};
-use super::window_context::ScriptBrowser;
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
@@ -52,7 +52,7 @@ impl<'p> PageAccess<'p> {
     /// Returns the locators of `target`, filled in.
     pub(super) fn render_locators(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
         let render_locator = |locator| {
-            let (locator_name, text) = describe::locator_parts(locator);
+            let (locator_name, text) = descriptions::locator_parts(locator);
             Ok(json!({ "by": locator_name, "value": self.render(text, EscapeContext::Value)? }))
         };
         target.locators.iter().map(render_locator).collect()

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::act_error::ActionError;
-use super::assertions::{MAX_QUOTED_CHARS, TextCondition, first_capture_group, render_condition};
-use super::describe;
+use super::action_error::ActionError;
+use super::descriptions;
 use super::dom::{self, ElementLookup, LocatorArgs, TextReading, TextSource};
-use super::element_failure::element_lookup_failure;
+use super::element_lookup_failure::element_lookup_failure;
 use super::page_access::PageAccess;
+use super::text_condition::{MAX_QUOTED_CHARS, TextCondition, first_capture_group, render_condition};
 use super::time_budget::WaitLimit;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::keyword::{KeywordRule, KeywordSyntax};
@@ -55,7 +55,7 @@ pub(super) async fn assert_element(
             Err(element_lookup_failure(&ElementLookup::Ambiguous(count), target).into())
         }
         _ => {
-            let detail = format!("{} must be {}", describe::describe_target(target), state.name());
+            let detail = format!("{} must be {}", descriptions::describe_target(target), state.name());
             Err(Failure::new(Phase::RunScript, FailureKind::AssertionFailed, detail).into())
         }
     }
@@ -218,11 +218,13 @@ pub(super) struct UnmetCondition {
 fn describe_property(property: &PageProperty) -> String {
     match property {
         PageProperty::Text(None) => "the text of the page".to_owned(),
-        PageProperty::Text(Some(target)) => format!("the text of {}", describe::describe_target(target)),
-        PageProperty::Attribute(target, name) => format!("`{name}` of {}", describe::describe_target(target)),
-        PageProperty::Value(target) => format!("the value of {}", describe::describe_target(target)),
+        PageProperty::Text(Some(target)) => format!("the text of {}", descriptions::describe_target(target)),
+        PageProperty::Attribute(target, name) => {
+            format!("`{name}` of {}", descriptions::describe_target(target))
+        }
+        PageProperty::Value(target) => format!("the value of {}", descriptions::describe_target(target)),
         PageProperty::Url => "the address".to_owned(),
         PageProperty::Title => "the title".to_owned(),
-        PageProperty::Count(target) => format!("the number of {}", describe::describe_target(target)),
+        PageProperty::Count(target) => format!("the number of {}", descriptions::describe_target(target)),
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::{
     Failure, FailureKind, HttpFacts, Observation, PageLoad, PageObject, PageObjectKind, Phase, StepResult,
     Warning,
 };
-use crate::probe::full_page::FullPageRule;
+use crate::probe::full_page_rule::FullPageRule;
 use crate::webpage::text_fingerprint;
 
 /// Returns the facts that detect a content change, of the page that the script ended on; `steps` are those that ran.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::options::BrowserScriptOptions;
 use super::{attempt, time_budget};
 use crate::browser::{BrowserPool, FREE_BROWSER_TIMEOUT};
-use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeBuildContext;
+use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of a browser monitor. An invalid script gives a probe whose attempts all fail with that error.

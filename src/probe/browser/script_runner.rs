@@ -2,18 +2,18 @@
 
 use tokio::time::Instant;
 
-use super::act_error::ActionError;
+use super::action_error::ActionError;
 use super::capture::{capture_moment, run_screenshot_action};
 use super::capture_rule::CaptureMoment;
-use super::inspect::replace_with_page_failure;
 use super::interactions::{Interaction, interact};
 use super::options::BrowserScriptOptions;
 use super::page_access::PageAccess;
-use super::step_end::{PageResultOptions, record_failed_page, record_step_end};
+use super::page_inspection::replace_with_page_failure;
+use super::script_browser::ScriptBrowser;
 use super::step_recorder::StepRecorder;
+use super::step_results::{PageResultOptions, record_failed_page, record_step_end};
 use super::time_budget::TimeBudget;
-use super::window_context::ScriptBrowser;
-use super::{actions, describe, page_reads, wait, windows};
+use super::{actions, descriptions, page_reads, wait, windows};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Variables};
 use crate::redaction::redactor::Redactor;
@@ -195,7 +195,7 @@ impl<'a> ScriptRunner<'a> {
 
     /// Runs one action and waits for its expected effect.
     async fn run_action(&mut self, action: &Action, next_action: Option<&Action>) -> Result<(), Failure> {
-        let action_name = describe::describe_action(action);
+        let action_name = descriptions::describe_action(action);
         if let Some(limit_kind) = self.time_budget.exceeded_limit() {
             return Err(self.time_budget.timeout_failure(limit_kind, &action_name));
         }

@@ -243,7 +243,7 @@ impl TimeBudget {
 mod tests {
     use regex::Regex;
 
-    use super::super::assertions::TextCondition;
+    use super::super::text_condition::TextCondition;
     use super::*;
 
     #[tokio::test(start_paused = true)]

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::act_error::ActionError;
-use super::assertions::{TextCondition, render_condition};
-use super::describe;
+use super::action_error::ActionError;
+use super::descriptions;
 use super::dom::{self, ElementLookup, TextReading, TextSource};
 use super::page_access::PageAccess;
 use super::page_reads::{wait_for_text, wait_for_value};
+use super::text_condition::{TextCondition, render_condition};
 use super::time_budget::{LimitKind, WaitLimit};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::script::language::{
@@ -93,7 +93,7 @@ async fn wait_for_element(
         ElementLookup::Ambiguous(_) => FailureKind::ElementAmbiguous,
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
-    let detail = format!("{} did not become {}", describe::describe_target(target), state.name());
+    let detail = format!("{} did not become {}", descriptions::describe_target(target), state.name());
     Err(unmet_wait_failure(page, kind, &detail, wait_limit.retry_limit_kind, action))
 }
 

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act_error::{ActionError, action_error};
-use super::assertions::render_condition;
+use super::action_error::{ActionError, action_error};
 use super::dom;
-use super::element_failure::DEFAULT_ELEMENT_WAIT;
+use super::element_lookup_failure::DEFAULT_ELEMENT_WAIT;
 use super::interactions::{Interaction, interact};
 use super::page_access::PageAccess;
 use super::page_reads::wait_for_text;
+use super::script_browser::ScriptBrowser;
+use super::text_condition::render_condition;
 use super::time_budget::{TimeBudget, WaitLimit};
-use super::window_context::ScriptBrowser;
 use crate::browser::WebDriverError;
 use crate::evaluate::template::Variables;
 use crate::script::language::{Action, FrameSelector, Matcher, WindowSelector};

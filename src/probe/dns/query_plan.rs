@@ -6,7 +6,7 @@ use hickory_proto::rr::{Name, RecordType};
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::TlsOptions;
-use crate::probe::settings::ProbeBuildContext;
+use crate::probe::build_context::ProbeBuildContext;
 use crate::protocol::dns::DnsQuery;
 use crate::schema::typed::name_server::{DnsTransport, NameServerSettings};
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::query_plan::Transport;
 use crate::domain::{DnsFacts, Failure, FailureKind, HttpFacts, Phase};
 use crate::net::ConnectionTrace;
-use crate::probe::contract::ProbeContext;
+use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::dns::{DnsQuery, DnsResponse, ReplyMatch, rcode_name};
 
 /// Maximum number of records kept of a response.

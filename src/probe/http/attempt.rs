@@ -5,12 +5,12 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::time::Instant;
 
-use super::full_page::FetchedPage;
 use super::options::WebsiteOptions;
+use super::page_analysis::FetchedPage;
 use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
 use crate::evaluate::certificate::ExpiryFinding;
-use crate::probe::contract::ProbeContext;
 use crate::probe::keyword_search;
+use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::http::client::{
     CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
     display_url, truncate_for_result, version_name,

@@ -1,8 +1,8 @@
 //! `website` and `website-ssl`: one request, its redirects, and the rules for the response (behaviour.md 4).
 
 mod attempt;
-mod full_page;
 mod options;
+mod page_analysis;
 mod probe;
 mod request_headers;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::attempt::HttpAttempt;
-use super::full_page;
 use super::options::WebsiteOptions;
+use super::page_analysis;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeBuildContext;
+use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::http::client::CookieJar;
 use crate::schema::MonitorDocument;
 
@@ -46,7 +46,7 @@ impl WebsiteProbe {
         // The total is that of the page alone, so that runs with and without objects are comparable.
         observation.duration = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
-            let analysis = full_page::analyse_page(
+            let analysis = page_analysis::analyse_page(
                 &self.options,
                 cx,
                 page,

@@ -8,8 +8,8 @@ use http::header::{
 };
 use http::{HeaderMap, Method};
 
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::invalid_setting;
-use crate::probe::settings::ProbeBuildContext;
 use crate::protocol::http as wire;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::website::{HttpCaching, WebsiteSettings};

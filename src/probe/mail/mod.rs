@@ -1,7 +1,7 @@
 //! Probes of mail servers: SMTP, POP3, IMAP and mail round trips.
 
 mod imap;
-mod mail_account;
+mod mail_server_target;
 mod pop;
 mod round_trip;
 mod smtp;

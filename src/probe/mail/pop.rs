@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::mail_account::MailServerTarget;
+use super::mail_server_target::MailServerTarget;
 use crate::domain::{Failure, FailureKind, Observation};
-use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeBuildContext;
+use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::LineSession;
 use crate::protocol::pop3::{LoginOptions, Pop3Mailbox, SessionSetup, SessionSetupOptions};
 use crate::schema::table::mail::POP_SCHEMES;

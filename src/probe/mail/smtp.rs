@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::mail_account::MailServerTarget;
+use super::mail_server_target::MailServerTarget;
 use crate::domain::{Failure, MailFacts, Observation};
-use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
-use crate::probe::settings::ProbeBuildContext;
+use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::LineSession;
 use crate::protocol::smtp::{SmtpOptions, SmtpSession};
 use crate::schema::table::mail::SMTP_SCHEMES;

@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use super::statistics::PingStatistics;
 use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
 use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectionTrace, EchoOutcome, EchoSocket, Endpoint};
-use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
+use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::service_target::{build_endpoint, build_observation};
-use crate::probe::settings::ProbeBuildContext;
 use crate::schema::typed::ping::PingSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 

@@ -8,7 +8,7 @@ use super::super::auth::{Credentials, SaslMechanism, choose_mechanism, client_re
 use super::super::line_session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
 use super::bounded_stream::{BoundedStream, SharedLog};
-use super::opening::SessionSetup;
+use super::session_setup::SessionSetup;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, connection_closed_failure, io_failure};
 
@@ -233,7 +233,7 @@ impl Authenticator for SaslAuthenticator<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::opening::SessionSetupOptions;
+    use super::super::session_setup::SessionSetupOptions;
     use super::*;
     use crate::protocol::line_session::LineProtocol;
 

@@ -4,7 +4,7 @@
 
 mod bounded_stream;
 mod mailbox;
-mod opening;
+mod session_setup;
 
 pub use mailbox::{ImapMailbox, LoginMethod};
-pub use opening::{SessionSetup, SessionSetupOptions};
+pub use session_setup::{SessionSetup, SessionSetupOptions};

@@ -2,7 +2,7 @@
 
 use super::super::super::auth::{Credentials, SaslMechanism};
 use super::*;
-use crate::protocol::dialogue_test::run_transcript;
+use crate::protocol::transcript_test::run_transcript;
 
 fn login(mechanism: Option<SaslMechanism>) -> LoginOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };

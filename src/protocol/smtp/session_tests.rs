@@ -1,7 +1,7 @@
 //! Tests of SMTP sessions with scripted dialogues.
 
 use super::*;
-use crate::protocol::dialogue_test::run_transcript;
+use crate::protocol::transcript_test::run_transcript;
 
 fn smtp_options() -> SmtpOptions {
     SmtpOptions {

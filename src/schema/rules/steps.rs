@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::rule_context::{RuleContext, regex_error};
 use crate::syntax::template::has_placeholders;
-use crate::syntax::{ValidationErrorKind, path as paths};
+use crate::syntax::{ValidationErrorKind, path_expression as paths};
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
     if !cx.has_field("api_steps") {

@@ -4,8 +4,8 @@ use super::action::{ElementTarget, Locator};
 use super::css_selector;
 use super::element::{ElementParser, MAX_EXPRESSION_CHARS};
 use super::vocabulary::{ActionSpec, LOCATOR_ATTRIBUTES, TargetRequirement};
-use crate::syntax::path;
-use crate::syntax::path::PathError;
+use crate::syntax::path_expression;
+use crate::syntax::path_expression::PathError;
 use crate::syntax::template::{TemplatePart, has_placeholders, parse_template};
 
 /// Maximum number of locators of one element.
@@ -138,7 +138,7 @@ fn check_with_sample_values(text: &str, check: impl Fn(&str) -> Option<String>) 
 }
 
 fn xpath_error(text: &str) -> Option<String> {
-    match path::parse_xpath(text) {
+    match path_expression::parse_xpath(text) {
         Err(PathError::TooComplex) => Some("it has too many brackets".to_owned()),
         Err(PathError::Syntax(error)) => Some(error),
         Ok(path) if !path.prefixes.is_empty() => Some("namespace prefixes are not supported".to_owned()),

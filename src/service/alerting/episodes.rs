@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::alert_service::AlertService;
 use crate::alerting::{EpisodeSnapshot, LocationResult};
 use crate::catalog::json_object::into_object;
-use crate::catalog::timestamp_format::format_audit_time;
+use crate::catalog::v3_time_format::format_audit_time;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::account_validation::AccountValidationContext;
 use super::audit_fields::{changed_document_fields, created_fields, removed_fields};
 use super::bulk_change::ErrorCollector;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::save_changes;
-use super::validation_context::AccountValidationContext;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::reader::{InputFormat, SecretSource};
 use crate::schema::validate::validate_new_with_secrets;

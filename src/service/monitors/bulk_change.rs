@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::access::require_not_file_managed;
+use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::save_changes;
-use super::validation_context::AccountValidationContext;
 use crate::domain::{MonitorId, Permission};
 use crate::schema::Monitor;
 use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::account_validation::AccountValidationContext;
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
 use super::monitor_context::MonitorContext;
-use super::validation_context::AccountValidationContext;
 use crate::catalog::AccountSnapshot;
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_BULK_EDIT;

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::account_validation::AccountValidationContext;
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
 use super::monitor_context::MonitorContext;
-use super::validation_context::AccountValidationContext;
 use crate::domain::MonitorType;
 use crate::schema::field::FieldType;
 use crate::schema::reader::InputFormat;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
+use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::{save_changes, saved_object};
-use super::validation_context::AccountValidationContext;
 use crate::domain::{MonitorId, MonitorType};
 use crate::schema::reader::InputFormat;
 use crate::schema::validate;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::access::find_own_monitor;
+use super::account_validation::AccountValidationContext;
 use super::bulk_change::read_request_body;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::{save_changes, saved_object};
-use super::validation_context::AccountValidationContext;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_CLONE;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::{save_changes, saved_object};
-use super::validation_context::AccountValidationContext;
 use crate::domain::MonitorType;
 use crate::schema::reader::InputFormat;
 use crate::schema::{Origin, validate};

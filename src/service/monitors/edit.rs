@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
+use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::{save_changes, saved_object};
-use super::validation_context::AccountValidationContext;
 use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
 use crate::schema::reader::InputFormat;

@@ -2,6 +2,7 @@
 //! change with its audit entry and plans it before it returns.
 
 mod access;
+mod account_validation;
 mod apply;
 mod audit_fields;
 mod bulk_change;
@@ -23,7 +24,6 @@ mod pause;
 mod pause_ends;
 mod plan_quota;
 mod save;
-mod validation_context;
 
 pub use access::ExpectedRevision;
 pub use apply::{AppliedChange, ApplyEntry, ApplyOptions, apply};

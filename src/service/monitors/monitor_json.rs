@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::monitor_context::MonitorContext;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::timestamp_format::{format_audit_time, to_local_time};
+use crate::catalog::v3_time_format::{format_audit_time, to_local_time};
 use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::time_window::parse_local_time;

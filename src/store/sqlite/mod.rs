@@ -32,5 +32,5 @@ mod writer;
 
 pub use read_only::ReadOnlyStore;
 pub use rollup::SKETCH_RELATIVE_ERROR;
-pub use settings::{SqliteSettings, Synchronous};
+pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 pub use store::SqliteStore;

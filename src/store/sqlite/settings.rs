@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Name of the database in the data folder.
+pub const DATABASE_FILE: &str = "vigie.db";
+
 /// When a commit counts as durable. A killed process loses nothing at either level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 
 use super::record_operations::RecordOperations;
-use super::rights::EDIT_PERMISSION;
+use super::required_permissions::EDIT_PERMISSION;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};

@@ -5,7 +5,7 @@ mod alerting;
 mod filters;
 mod handlers;
 mod record_operations;
-mod rights;
+mod required_permissions;
 mod routes;
 
 pub(super) use filters::parse_time_range;

@@ -1,7 +1,7 @@
 //! The routes of all kinds of records.
 
 use super::record_operations::RecordOperations;
-use super::rights::{ADMINISTER_PERMISSION, EDIT_PERMISSION};
+use super::required_permissions::{ADMINISTER_PERMISSION, EDIT_PERMISSION};
 use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::domain::{Permission, RecordKind};

@@ -7,8 +7,8 @@ use tokio::time::{Instant, timeout};
 use super::super::pop::{build_session_setup, open_mailbox, try_quit_after_failure};
 use super::message_search::{MAX_MESSAGES, MessageSearch, SearchOutcome};
 use crate::domain::{Failure, FailureKind, MailFacts};
-use crate::probe::contract::ProbeContext;
-use crate::probe::mail::mail_account::MailServerTarget;
+use crate::probe::mail::mail_server_target::MailServerTarget;
+use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::LineSession;
 use crate::protocol::pop3::{MessageEntry, Pop3Mailbox, SessionSetup};
 

@@ -8,7 +8,7 @@ use super::super::super::service_target::build_session_observation;
 use super::mailbox_poll::MailboxPoll;
 use super::send::AcceptedMessage;
 use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts};
-use crate::probe::mail::mail_account::{MailServerTarget, redact_facts};
+use crate::probe::mail::mail_server_target::{MailServerTarget, redact_facts};
 use crate::protocol::LineSession;
 
 /// The state of a round trip after the message was accepted.

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout};
 use super::super::smtp::ehlo_name;
 use crate::clock::Clock;
 use crate::domain::{Failure, MailFacts, Phase, Timestamp};
-use crate::probe::mail::mail_account::MailServerTarget;
+use crate::probe::mail::mail_server_target::MailServerTarget;
 use crate::protocol::smtp::{OutgoingMessage, SmtpOptions, SmtpSession};
 use crate::protocol::{LineProtocol, LineSession, ProtocolAction};
 

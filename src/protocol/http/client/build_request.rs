@@ -10,7 +10,7 @@ use url::{Position, Url};
 
 use super::redirect::display_url;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::word_set::SubstringSet;
+use crate::syntax::substring_set::SubstringSet;
 
 /// Whether a header field of this name carries a credential. There is no complete list of such names: `Authorization`,
 /// `Cookie`, `X-Api-Key`, `X-Auth-Token` and others are recognised by the words in them, which include all of

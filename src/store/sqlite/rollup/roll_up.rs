@@ -7,9 +7,9 @@ use rusqlite::{Connection, Row, params};
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::contract::{Rollup, RollupSpan, StoreError};
 
-use super::figures::RollupStats;
 use super::pending_rollups::{ALL_MONITORS, mark_pending, rollup_bounds, span_start};
 use super::span::{span_code, width_us};
+use super::stats::RollupStats;
 use crate::store::sqlite::decode::RowRef;
 use crate::store::sqlite::result_row::to_signed;
 use crate::store::sqlite::store::SqliteStore;

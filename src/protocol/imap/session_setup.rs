@@ -1,0 +1,305 @@
+//! The start of an IMAP session: greeting, CAPABILITY, STARTTLS.
+
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
+
+/// Options of the dialogue before the login.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionSetupOptions {
+    /// Whether TLS is established before the greeting.
+    pub implicit_tls: bool,
+    /// Whether a server without TLS fails.
+    pub require_tls: bool,
+    /// Whether a login follows; otherwise the session ends with LOGOUT.
+    pub continue_to_login: bool,
+}
+
+/// The dialogue from the greeting to the login.
+#[derive(Debug)]
+pub struct SessionSetup {
+    options: SessionSetupOptions,
+    state: SetupState,
+    is_encrypted: bool,
+    /// Number of tags used so far.
+    used_tags: u32,
+    /// The greeting, without its prefix.
+    pub banner: String,
+    /// The capabilities, as last announced.
+    pub capabilities: Vec<String>,
+    /// Whether the server authenticated us already (`PREAUTH`).
+    pub is_preauthenticated: bool,
+}
+
+/// The response that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SetupState {
+    Greeting,
+    Capability,
+    Starttls,
+    Logout,
+}
+
+impl LineProtocol for SessionSetup {
+    fn phase(&self) -> Phase {
+        match self.state {
+            SetupState::Greeting => Phase::Banner,
+            SetupState::Capability => Phase::Capability,
+            SetupState::Starttls => Phase::Starttls,
+            SetupState::Logout => Phase::Quit,
+        }
+    }
+
+    fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        match self.state {
+            SetupState::Greeting => self.on_greeting(line),
+            SetupState::Logout => Ok(ProtocolAction::Done),
+            SetupState::Capability | SetupState::Starttls => match split_line(line) {
+                Some(("*", "BYE", rest)) => {
+                    Err(self.unexpected_response_failure(format!("it closes the session: `{rest}`")))
+                }
+                Some(("*", "CAPABILITY", rest)) => {
+                    self.capabilities = rest.split_whitespace().map(str::to_owned).collect();
+                    Ok(ProtocolAction::ReadLine)
+                }
+                // Other untagged responses are ignored.
+                Some(("*", ..)) => Ok(ProtocolAction::ReadLine),
+                Some((tag, "OK", _)) if tag == self.current_tag() => self.on_command_ok(),
+                Some((tag, "NO" | "BAD", _)) if tag == self.current_tag() => {
+                    let reply = &line[tag.len() + 1..];
+                    Err(self.unexpected_response_failure(format!(
+                        "it replies to {} with `{reply}`",
+                        self.last_command()
+                    )))
+                }
+                _ => Err(self.invalid_response_failure(line)),
+            },
+        }
+    }
+
+    fn on_tls_established(&mut self) -> ProtocolAction {
+        self.is_encrypted = true;
+        // RFC 9051 11.1: capabilities from before TLS are void.
+        self.capabilities.clear();
+        self.send_command(SetupState::Capability, "CAPABILITY")
+    }
+}
+
+impl SessionSetup {
+    /// Creates a session that waits for its greeting.
+    #[must_use]
+    pub fn new(options: SessionSetupOptions) -> Self {
+        Self {
+            options,
+            state: SetupState::Greeting,
+            is_encrypted: options.implicit_tls,
+            used_tags: 0,
+            banner: String::new(),
+            capabilities: Vec::new(),
+            is_preauthenticated: false,
+        }
+    }
+
+    /// Whether the server offers `capability`.
+    #[must_use]
+    pub fn has_capability(&self, capability: &str) -> bool {
+        self.capabilities.iter().any(|offer| offer.eq_ignore_ascii_case(capability))
+    }
+
+    /// Returns the offered SASL mechanisms.
+    pub fn mechanisms(&self) -> impl Iterator<Item = &str> {
+        let is_auth = |offer: &str| offer.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("AUTH="));
+        self.capabilities.iter().filter(move |offer| is_auth(offer)).map(|offer| &offer[5..])
+    }
+
+    fn on_greeting(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        let Some(("*", word, rest)) = split_line(line) else {
+            return Err(self.invalid_response_failure(line));
+        };
+        rest.clone_into(&mut self.banner);
+        match word {
+            "OK" => {}
+            "PREAUTH" => self.is_preauthenticated = true,
+            "BYE" => return Err(self.unexpected_response_failure(format!("it greets with `BYE {rest}`"))),
+            _ => return Err(self.invalid_response_failure(line)),
+        }
+        Ok(self.send_command(SetupState::Capability, "CAPABILITY"))
+    }
+
+    /// Continues after the last command succeeded.
+    fn on_command_ok(&mut self) -> Result<ProtocolAction, Failure> {
+        if self.state == SetupState::Starttls {
+            return Ok(ProtocolAction::StartTls);
+        }
+        if !self.has_capability("IMAP4rev1")
+            && !self.has_capability("IMAP4rev2")
+            && !self.has_capability("IMAP4")
+        {
+            let reply = self.capabilities.join(" ");
+            return Err(self.unexpected_response_failure(format!(
+                "its capabilities contain no version of IMAP: `{reply}`"
+            )));
+        }
+        if !self.is_encrypted {
+            // A preauthenticated session cannot start TLS any more (RFC 9051 6.2.1).
+            if self.has_capability("STARTTLS") && !self.is_preauthenticated {
+                return Ok(self.send_command(SetupState::Starttls, "STARTTLS"));
+            }
+            if self.options.require_tls {
+                let reason = if self.is_preauthenticated {
+                    "it greets with PREAUTH, after which TLS is not possible"
+                } else {
+                    "it offers no STARTTLS"
+                };
+                return Err(Failure::new(self.phase(), FailureKind::TlsNotOffered, reason));
+            }
+        }
+        if self.options.continue_to_login {
+            Ok(ProtocolAction::Done)
+        } else {
+            Ok(self.send_command(SetupState::Logout, "LOGOUT"))
+        }
+    }
+
+    fn last_command(&self) -> &'static str {
+        match self.state {
+            SetupState::Starttls => "`STARTTLS`, which it offers,",
+            _ => "`CAPABILITY`",
+        }
+    }
+
+    /// Returns the last tag. It differs from the library's tags, so that responses cannot be confused.
+    fn current_tag(&self) -> String {
+        format!("v{}", self.used_tags)
+    }
+
+    fn send_command(&mut self, state: SetupState, command: &str) -> ProtocolAction {
+        self.state = state;
+        self.used_tags += 1;
+        ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.current_tag())))
+    }
+
+    fn invalid_response_failure(&self, line: &str) -> Failure {
+        Failure::new(self.phase(), FailureKind::ResponseInvalid, format!("`{line}` is not an IMAP response"))
+    }
+
+    fn unexpected_response_failure(&self, detail: String) -> Failure {
+        Failure::new(self.phase(), FailureKind::UnexpectedReply, detail)
+    }
+}
+
+/// Splits a line into its tag, its first word in capitals if it is a known one, and the rest.
+fn split_line(line: &str) -> Option<(&str, &'static str, &str)> {
+    let (tag, rest) = line.split_once(' ')?;
+    let (keyword, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let known = ["OK", "NO", "BAD", "BYE", "PREAUTH", "CAPABILITY"];
+    let keyword = known.into_iter().find(|known| known.eq_ignore_ascii_case(keyword)).unwrap_or("");
+    Some((tag, keyword, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::transcript_test::run_transcript;
+    use super::*;
+
+    const PLAIN: SessionSetupOptions =
+        SessionSetupOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
+
+    fn passes(options: SessionSetupOptions, script: &str) -> SessionSetup {
+        let mut opening = SessionSetup::new(options);
+        assert_eq!(run_transcript(&mut opening, script), None);
+        opening
+    }
+
+    fn fails(options: SessionSetupOptions, script: &str) -> String {
+        let failure = run_transcript(&mut SessionSetup::new(options), script).expect("it does not fail");
+        format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
+    }
+
+    #[test]
+    fn capabilities_are_known_before_the_login() {
+        let core = passes(
+            PLAIN,
+            "< * OK [CAPABILITY IMAP4rev1] hello
+             > v1 CAPABILITY
+             < * OK still here
+             < * capability IMAP4rev1 AUTH=PLAIN auth=Cram-MD5 LOGINDISABLED
+             < v1 OK done
+             * done",
+        );
+        assert_eq!(core.banner, "[CAPABILITY IMAP4rev1] hello");
+        assert_eq!(core.mechanisms().collect::<Vec<_>>(), ["PLAIN", "Cram-MD5"]);
+        assert!(core.has_capability("logindisabled") && !core.is_preauthenticated);
+    }
+
+    #[test]
+    fn tls_is_started_where_it_is_offered() {
+        let core = passes(
+            SessionSetupOptions { require_tls: true, ..PLAIN },
+            "< * OK hello
+             > v1 CAPABILITY
+             < * CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED
+             < v1 OK
+             > v2 STARTTLS
+             < v2 OK go
+             * tls
+             > v3 CAPABILITY
+             < * CAPABILITY IMAP4rev1 AUTH=PLAIN
+             < v3 OK
+             * done",
+        );
+        assert_eq!(core.capabilities, ["IMAP4rev1", "AUTH=PLAIN"]);
+    }
+
+    #[test]
+    fn without_a_login_it_logs_out() {
+        let script =
+            "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
+        passes(SessionSetupOptions { continue_to_login: false, ..PLAIN }, script);
+    }
+
+    #[test]
+    fn failures_are_reported() {
+        let hello = "< * OK hello\n> v1 CAPABILITY\n";
+        let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
+        let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
+        let required = SessionSetupOptions { require_tls: true, ..PLAIN };
+        let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
+        for (options, script, reply) in [
+            (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
+            (PLAIN, "< +OK POP3", "banner 3: `+OK POP3` is not an IMAP response"),
+            (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is not an IMAP response"),
+            (PLAIN, "<", "banner 3: `` is not an IMAP response"),
+            (PLAIN, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is not an IMAP response"),
+            (
+                PLAIN,
+                &format!("{hello}< v1 BAD what"),
+                "capability 3: it replies to `CAPABILITY` with `BAD what`",
+            ),
+            (PLAIN, &format!("{hello}< v1 NO"), "capability 3: it replies to `CAPABILITY` with `NO`"),
+            (PLAIN, &format!("{hello}< * BYE bye"), "capability 3: it closes the session: `bye`"),
+            (PLAIN, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is not an IMAP response"),
+            (
+                PLAIN,
+                &format!("{hello}< v1 OK"),
+                "capability 3: its capabilities contain no version of IMAP: ``",
+            ),
+            (
+                PLAIN,
+                &format!("{tls}< v2 NO not now"),
+                "starttls 3: it replies to `STARTTLS`, which it offers, with `NO not now`",
+            ),
+            (
+                PLAIN,
+                &format!("{tls}< v2 BAD"),
+                "starttls 3: it replies to `STARTTLS`, which it offers, with `BAD`",
+            ),
+            (PLAIN, &format!("{tls}< * BYE"), "starttls 3: it closes the session: ``"),
+            (required, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
+            (required, known, "capability 5: it greets with PREAUTH, after which TLS is not possible"),
+        ] {
+            assert_eq!(fails(options, script), reply);
+        }
+        let core = passes(PLAIN, &format!("{known}\n* done"));
+        assert!(core.is_preauthenticated);
+    }
+}

@@ -1,0 +1,37 @@
+//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::RecordDefinition`], whose field
+//! table defines its fields. A file of this directory contains the rules of each kind.
+
+mod account;
+mod account_access;
+mod audit_fields;
+mod audit_trail;
+mod blackout;
+mod blackout_occurrences;
+mod bulk_edit_blackouts;
+mod bulk_edit_slas;
+mod certificate;
+mod dependencies;
+mod event;
+mod kind_rules;
+mod location;
+mod location_list;
+mod monitor_performance_alerts;
+mod notifier_group;
+mod performance_alert;
+mod property;
+mod recipient;
+mod record_context;
+mod record_definition;
+mod record_draft;
+mod record_json;
+mod record_service;
+mod sla;
+mod sla_report;
+pub(crate) mod template;
+mod usage;
+mod user;
+
+pub use certificate::{CertificateWatcher, DecryptedCertificate, pkcs12_to_pem};
+pub use dependencies::RecordServiceDependencies;
+pub(super) use record_draft::{field_conflict_error, fields_with_defaults as body_of};
+pub use record_service::RecordService;

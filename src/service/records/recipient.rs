@@ -1,0 +1,303 @@
+//! Recipients (behaviour.md 1 `/recipients`). The address must fit the method. The password is stored encrypted
+//! as private data; responses mask it, and a request with the mask keeps it.
+
+use serde_json::{Map, Value, json};
+use zeroize::Zeroizing;
+
+use super::record_context::RecordContext;
+use super::record_draft::{
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+};
+use crate::catalog::alerting_records::recipient_seal_context;
+use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
+use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
+use crate::schedule::{BlackoutTarget, TimeWindow};
+use crate::schema::table::alerting::RECIPIENT;
+use crate::schema::typed::record::{RecipientSettings, parse_record_fields};
+use crate::service::caller::ServiceError;
+use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
+use crate::syntax::node::Node;
+use crate::syntax::text_format::{TextFormat, parse_service_address};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
+
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let mut fields = fields_with_defaults(&RECIPIENT, body)?;
+    let password = take_password(&mut fields);
+    if password.as_deref().is_some_and(|password| password == MASK) {
+        let message = "`password` is masked, but no value is stored";
+        return Err(invalid_request(field_conflict_error(body, "password", message)));
+    }
+    validate(&fields, body, password.is_some())?;
+    let sealed_password = password.map(|password| seal_password(cx, &password));
+    Ok(RecordDraft { private_data: sealed_password, ..RecordDraft::new(fields) })
+}
+
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
+    // A masked address that is sent back keeps the stored one.
+    let old_settings: RecipientSettings<'_> = settings_from_record(old)?;
+    let masked_address = masked_webhook_url(old_settings.recipient);
+    if masked_address.is_some()
+        && fields.get("recipient").and_then(Value::as_str) == masked_address.as_deref()
+    {
+        fields.insert("recipient".to_owned(), json!(old_settings.recipient));
+    }
+    let password = take_password(&mut fields);
+    // Null and an empty text remove the password.
+    let removes_password = body.get("password").is_some();
+    let sealed_password = match password {
+        Some(password) if *password == MASK => password_to_keep(old, &fields, body)?,
+        Some(password) => Some(seal_password(cx, &password)),
+        None if removes_password => None,
+        None => password_to_keep(old, &fields, body)?,
+    };
+    validate(&fields, body, sealed_password.is_some())?;
+    Ok(RecordDraft { private_data: sealed_password, ..RecordDraft::from_record(old, fields) })
+}
+
+/// Masks a webhook URL for callers who may not edit: everything after its host is secret. `None`
+/// when nothing needs masking.
+pub(super) fn masked_webhook_url(address: &str) -> Option<String> {
+    let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
+    let has_secret = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
+    has_secret.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
+}
+
+/// Returns the stored password if the destination is the same: a new host or method needs a new password.
+fn password_to_keep(
+    old: &Record,
+    fields: &Map<String, Value>,
+    body: &Node,
+) -> Result<Option<Vec<u8>>, ServiceError> {
+    let is_same = password_destination(&old.fields) == password_destination(fields);
+    if is_same || old.private_data.is_none() {
+        return Ok(old.private_data.clone());
+    }
+    let message =
+        "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
+    Err(invalid_request(field_conflict_error(body, "recipient", message)))
+}
+
+/// Returns where the password is sent: the method and the origin of the URL, or the whole address if it is no URL.
+fn password_destination(fields: &Map<String, Value>) -> (Option<i64>, String) {
+    let text = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
+    let destination = match url::Url::parse(text) {
+        Ok(url) if url.has_host() => url.origin().ascii_serialization(),
+        _ => text.to_owned(),
+    };
+    (fields.get("method_id").and_then(Value::as_i64), destination)
+}
+
+fn seal_password(cx: &RecordContext<'_>, password: &str) -> Vec<u8> {
+    cx.dependencies.keyring.seal(&recipient_seal_context(cx.caller.customer), password.as_bytes())
+}
+
+fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
+    match fields.shift_remove("password") {
+        Some(Value::String(password)) => Some(Zeroizing::new(password)),
+        _ => None,
+    }
+}
+
+/// Checks that the address fits the method and that required fields are present.
+fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), ServiceError> {
+    let settings: RecipientSettings<'_> = parse_record_fields(fields)?;
+    let (address, method) = (settings.recipient, settings.method);
+    let mut errors: Vec<ValidationError> = Vec::new();
+    if masked_webhook_url(address).as_deref() == Some(address) {
+        let message = "`recipient` is masked, but no address is stored";
+        errors.push(ValidationError::new(
+            ValidationErrorKind::Secret,
+            "recipient",
+            body.position_of("recipient"),
+            message,
+        ));
+    }
+    if let Some(expected) = expected_address(method, address) {
+        let message = format!("`recipient` must be {expected} for `method_id` {}", method.id());
+        errors.push(ValidationError::new(
+            ValidationErrorKind::Format,
+            "recipient",
+            body.position_of("recipient"),
+            message,
+        ));
+    }
+    if matches!(method, NotificationMethod::PagerDuty | NotificationMethod::SplunkHec) && !has_password {
+        let message = "`password` is required for `method_id` 14 (the routing key) and 15 (the token)";
+        errors.push(ValidationError::new(
+            ValidationErrorKind::MissingField,
+            "password",
+            body.position,
+            message,
+        ));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
+}
+
+/// Returns what `address` should be for `method`, unless it is valid.
+fn expected_address(method: NotificationMethod, address: &str) -> Option<&'static str> {
+    match method {
+        NotificationMethod::MailText | NotificationMethod::MailHtml => {
+            (!TextFormat::Email.matches(address)).then_some("a mail address")
+        }
+        NotificationMethod::Sms => {
+            (!is_phone_number(address)).then_some("a telephone number of 3 to 20 digits")
+        }
+        NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
+            parse_service_address(address, &[]).is_none().then_some("a host, with or without a port")
+        }
+        NotificationMethod::FormPost
+        | NotificationMethod::PagerDuty
+        | NotificationMethod::SplunkHec
+        | NotificationMethod::JsonPost
+        | NotificationMethod::ServiceNow
+        | NotificationMethod::Slack
+        | NotificationMethod::Alertmanager => (!is_url_without_login(address))
+            .then_some("an http or https URL without a login, which has its own fields,"),
+    }
+}
+
+/// Whether it is an HTTP URL without credentials, which responses would reveal.
+fn is_url_without_login(text: &str) -> bool {
+    TextFormat::HttpUrl.matches(text)
+        && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none())
+}
+
+/// Whether it has 3 to 20 digits, possibly grouped, with an optional plus in front.
+fn is_phone_number(text: &str) -> bool {
+    let rest = text.strip_prefix('+').unwrap_or(text);
+    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+    (3..=20).contains(&digits)
+        && rest.len() <= 40
+        && rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '.'))
+}
+
+/// Prepares the removal of the recipient's blackouts and of its memberships in groups.
+pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
+    let mut changes = Vec::new();
+    let filter = RecordFilter {
+        parent_ids: vec![old.id],
+        field_values: vec![("type", json!("Notifier"))],
+        ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
+    };
+    for blackout in all_records(cx, filter).await? {
+        let (kind, id) = (RecordKind::Blackout, blackout.id);
+        changes.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
+    }
+    for mut group in
+        all_records(cx, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
+    {
+        let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
+        let before = members.len();
+        members.retain(|member| member.get("id") != Some(&json!(old.id)));
+        if members.len() == before {
+            continue;
+        }
+        let expected = group.revision;
+        group.revision.0 += 1;
+        group.modified_at = cx.now;
+        changes.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
+    }
+    Ok(RecordDraft { additional_changes: changes, ..RecordDraft::default() })
+}
+
+async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+    Ok(cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+}
+
+/// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &str) -> Option<Value> {
+    Some(match field {
+        "recipient" if !cx.caller.role.allows(Permission::Edit) => {
+            json!(masked_webhook_url(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
+        }
+        "password" => json!(record.private_data.as_ref().map(|_| MASK)),
+        "method_description" => {
+            let settings: Option<RecipientSettings<'_>> = settings_or_skip(record);
+            json!(settings.map(|settings| settings.method.name()))
+        }
+        "blackout_ids" => future_blackout_ids(cx, record),
+        "notifier_groups" => {
+            let has_recipient = |group: &&crate::domain::NotifierGroup| {
+                group.recipient_ids.iter().any(|recipient| recipient.0 == record.id)
+            };
+            cx.account.contacts.groups.iter().filter(has_recipient).map(|group| group.id).collect()
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the ids of blackouts that are not past.
+fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
+    let now = crate::catalog::v3_time_format::to_local_time(cx.now, &cx.account.time_zone);
+    let target = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
+    let current_or_future =
+        cx.account.blackout_calendar.windows_for(target).iter().filter(|window| match window.time_window {
+            TimeWindow::Once { end: until, .. } => until > now,
+            TimeWindow::Weekly { .. } => true,
+        });
+    current_or_future.map(|window| window.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_method_has_its_address_format() {
+        let cases: &[(NotificationMethod, &[&str], &[&str])] = &[
+            (
+                NotificationMethod::MailHtml,
+                &["a@b.example"],
+                &["b.example", "a@b.example,c@d.example", "a\n@b.example"],
+            ),
+            (
+                NotificationMethod::Sms,
+                &["+49 (30) 123-456", "110"],
+                &["", "+", "12", "12a4", "++123", "1\n23"],
+            ),
+            (
+                NotificationMethod::SnmpV1,
+                &["127.0.0.1", "[::1]:162", "traps.example:1162"],
+                &["a b", "a:0", "http://a"],
+            ),
+            (
+                NotificationMethod::Slack,
+                &["https://hooks.example/services/T/B", "http://127.0.0.1:8080/"],
+                &["hooks.example", "ftp://a/", "https://user:secret@a.example/", "https://user@a.example/"],
+            ),
+        ];
+        for (method, valid, invalid) in cases {
+            for address in *valid {
+                assert_eq!(expected_address(*method, address), None, "{address}");
+            }
+            for address in *invalid {
+                assert!(expected_address(*method, address).is_some(), "{address}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_url_is_masked_beyond_its_host() {
+        let masked = |address: &str| masked_webhook_url(address).unwrap_or_default();
+        assert_eq!(masked("https://hooks.example/services/T/B"), "https://hooks.example/********");
+        assert_eq!(masked("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
+        for unmasked in
+            ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
+        {
+            assert_eq!(masked_webhook_url(unmasked), None, "{unmasked}");
+        }
+    }
+
+    #[test]
+    fn the_scope_of_a_password_is_method_scheme_host_and_port() {
+        let scope = |method: i64, recipient: &str| {
+            let fields = json!({"method_id": method, "recipient": recipient});
+            password_destination(fields.as_object().unwrap())
+        };
+        assert_eq!(scope(16, "https://a.example/x"), scope(16, "https://a.example:443/y"));
+        assert_ne!(scope(16, "https://a.example/x"), scope(16, "http://a.example/x"));
+        assert_ne!(scope(16, "https://a.example/x"), scope(17, "https://a.example/x"));
+        assert_ne!(scope(8, "a.example:162"), scope(8, "b.example:162"));
+    }
+}

@@ -1,0 +1,55 @@
+//! Context of one call on records: the caller, the kind of record and the account data.
+
+use std::sync::Arc;
+
+use super::dependencies::RecordServiceDependencies;
+use super::record_definition::RecordDefinition;
+use crate::catalog::AccountSnapshot;
+use crate::catalog::record_settings::settings_or_skip;
+use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
+use crate::schema::typed::record::LocationSettings;
+use crate::service::caller::{Caller, ServiceError};
+use crate::store::{AuditObject, NewAuditEntry};
+
+/// The account whose locations all others share.
+pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
+
+/// Context of one call.
+pub(super) struct RecordContext<'a> {
+    pub(super) dependencies: &'a RecordServiceDependencies,
+    pub(super) caller: &'a Caller,
+    pub(super) definition: &'static RecordDefinition,
+    pub(super) now: Timestamp,
+    /// Account data.
+    pub(super) account: Arc<AccountSnapshot>,
+    /// Id of the parent in the request path; set for creates only.
+    pub(super) parent_id: Option<i64>,
+}
+
+impl<'a> RecordContext<'a> {
+    pub(super) async fn new(
+        dependencies: &'a RecordServiceDependencies,
+        caller: &'a Caller,
+        definition: &'static RecordDefinition,
+    ) -> Result<Self, ServiceError> {
+        let account = dependencies.account_cache.account(caller.customer).await?;
+        Ok(Self { dependencies, caller, definition, now: dependencies.clock.now(), account, parent_id: None })
+    }
+
+    /// Whether the caller may see `record`: records of the account, and shared locations.
+    pub(super) fn can_see(&self, record: &Record) -> bool {
+        record.customer == self.caller.customer || is_shared_location(record)
+    }
+
+    /// Returns an audit entry about a record of this kind.
+    pub(super) fn audit_entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
+        self.caller.audit_entry(self.now, action, self.definition.kind.name(), object, name)
+    }
+}
+
+/// Whether `record` is a location of the host account that all accounts may use.
+fn is_shared_location(record: &Record) -> bool {
+    record.kind == RecordKind::Location
+        && record.customer == HOST_CUSTOMER
+        && settings_or_skip(record).is_some_and(|location: LocationSettings<'_>| !location.private)
+}
