@@ -91,7 +91,7 @@ impl JsonQuery {
     }
 
     fn charge(&self, size: DocumentSize, node_budget: &Cell<u64>) -> Result<(), String> {
-        let cost = self.cost.visited_values(size);
+        let cost = self.cost.examined_values(size);
         let remaining = node_budget
             .get()
             .checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT)
@@ -182,7 +182,7 @@ impl QueryCost {
         cost
     }
 
-    fn visited_values(self, size: DocumentSize) -> u64 {
+    fn examined_values(self, size: DocumentSize) -> u64 {
         if self.is_single_value {
             return 1;
         }
@@ -254,11 +254,11 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(QueryCost::from_path(path).visited_values(size), cost, "{path}");
+            assert_eq!(QueryCost::from_path(path).examined_values(size), cost, "{path}");
         }
         assert_eq!(
             QueryCost::from_path("$[?@[?$..*[?$..*]]]")
-                .visited_values(DocumentSize { value_count: u64::MAX, depth: 9 }),
+                .examined_values(DocumentSize { value_count: u64::MAX, depth: 9 }),
             u64::MAX
         );
     }

@@ -151,7 +151,7 @@ pub(super) async fn start_watching_event(
 
 /// Waits for the event of [`start_watching_event`]. When the page was unloaded, the record is lost; the
 /// event then counts as having occurred.
-pub(super) async fn wait_for_watched_event(
+pub(super) async fn wait_for_expected_event(
     session: &BrowserSession,
     wait_limit: WaitLimit,
 ) -> Result<bool, DomError> {

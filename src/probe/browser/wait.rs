@@ -210,7 +210,7 @@ async fn wait_for_event(
     wait_limit: WaitLimit,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let fired = dom::wait_for_watched_event(page.session(), wait_limit).await;
+    let fired = dom::wait_for_expected_event(page.session(), wait_limit).await;
     if fired.map_err(|error| page.dom_error_to_action_error(error, wait_limit))? {
         return Ok(());
     }

@@ -80,13 +80,13 @@ impl ConnectionDriver {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
-            let mut made_progress = self.timings.as_ref().is_some_and(ExchangeTimings::take_read_wakeup);
+            let mut has_progressed = self.timings.as_ref().is_some_and(ExchangeTimings::take_read_wakeup);
             if let Some(new_tasks) = &self.spawned_tasks {
                 let mut new_tasks = new_tasks.0.lock();
-                made_progress |= !new_tasks.is_empty();
+                has_progressed |= !new_tasks.is_empty();
                 self.tasks.append(&mut new_tasks);
             }
-            if !made_progress {
+            if !has_progressed {
                 return;
             }
         }
