@@ -332,7 +332,7 @@ impl BrowserPool {
     }
 
     /// Prepares the current window of `client`: sets its size and emulated header fields, and refuses downloads.
-    /// [`Self::open`] prepares the first window; windows opened by the page must be prepared separately.
+    /// [`Self::open_browser`] prepares the first window; windows opened by the page must be prepared separately.
     ///
     /// # Errors
     /// Fails with the driver's error.

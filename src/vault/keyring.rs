@@ -115,7 +115,7 @@ impl Keyring {
         .unwrap_or_default()
     }
 
-    /// Opens a secret that [`Keyring::seal_with_key`] sealed for the same `context`.
+    /// Opens a secret that [`Keyring::seal`] sealed for the same `context`.
     pub fn open(&self, context: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let key_id = Self::sealing_key_id(sealed).ok_or(VaultError::AuthenticationFailed)?;
         self.with_keys(|keys| {

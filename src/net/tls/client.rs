@@ -18,7 +18,7 @@ use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectionTrace;
 
 /// The client side of TLS with one server: the configuration, and optionally the sessions to resume. Cheap to
-/// clone; created by [`crate::net::stack::Net::tls_session`].
+/// clone; created by [`crate::net::stack::Net::tls_client`].
 #[derive(Clone, Debug)]
 pub struct TlsClient {
     pub(super) parsed_server_name: ServerName<'static>,

@@ -15,10 +15,10 @@ pub enum TlsVersions {
     #[cfg(feature = "legacy-tls")]
     Legacy(LegacyTlsVersion),
     /// A version of this name that needs the cargo feature `legacy-tls`, which this build lacks. Every handshake fails
-    /// with [`TlsVersionUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    /// with [`TlsVersionUnsupported`](crate::domain::FailureKind::TlsVersionUnsupported).
     NotInThisBuild(&'static str),
     /// A version of this name that no build supports. Every handshake fails with
-    /// [`TlsVersionUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    /// [`TlsVersionUnsupported`](crate::domain::FailureKind::TlsVersionUnsupported).
     Unsupported(&'static str),
 }
 

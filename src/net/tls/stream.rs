@@ -11,7 +11,7 @@ use tokio_rustls::client::TlsStream as Rustls;
 use super::legacy_stream::LegacyTlsStream;
 use crate::domain::Failure;
 
-/// A TLS connection, created by [`Net::handshake`](crate::net::stack::Net::handshake).
+/// A TLS connection, created by [`Net::tls_handshake`](crate::net::stack::Net::tls_handshake).
 #[derive(Debug)]
 #[cfg_attr(feature = "legacy-tls", allow(clippy::large_enum_variant, reason = "few are of the small one"))]
 pub enum TlsStream<S> {

@@ -19,7 +19,7 @@ use crate::syntax::node::Node;
 ///
 /// # Errors
 /// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
-/// already; otherwise like [`super::validate_change`].
+/// already; otherwise like [`super::patch`].
 pub async fn convert_to_steps(
     context: &MonitorContext,
     caller: &Caller,

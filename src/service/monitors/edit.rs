@@ -56,7 +56,7 @@ pub async fn patch(
 /// Removes a monitor; its results follow retention.
 ///
 /// # Errors
-/// Like [`validate_change`].
+/// Like [`patch`].
 pub async fn delete(
     context: &MonitorContext,
     caller: &Caller,

@@ -21,7 +21,7 @@ impl SqliteStore {
     /// Opens the database at `path`; creates it and its directory if they do not exist. Blocks.
     ///
     /// # Errors
-    /// [`StoreError::UserLocked`] when another process has it open, [`StoreError::TooNew`] for a file of a newer Vigie,
+    /// [`StoreError::Locked`] when another process has it open, [`StoreError::TooNew`] for a file of a newer Vigie,
     /// [`StoreError::Unusable`] when it is damaged or cannot be written, [`StoreError::DiskFull`] when there is no
     /// space to create it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {

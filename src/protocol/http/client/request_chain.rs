@@ -118,7 +118,7 @@ impl<'a> RequestChain<'a> {
     /// cookies.
     ///
     /// # Errors
-    /// Fails in the phase where it happened; [`Self::trace`] is set up to there.
+    /// Fails in the phase where it happened; [`Self::exchange_trace`] is filled up to that phase.
     pub async fn send(&mut self) -> Result<(ResponseHead, ResponseBody), Failure> {
         self.exchange_offset = self.context.started.elapsed();
         self.sent_headers = None;
