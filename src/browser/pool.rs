@@ -270,7 +270,7 @@ impl BrowserPool {
         );
         let session = async {
             let port = browser_launch.wait_for_driver(&mut process).await?;
-            process.protect_ports().await;
+            process.block_checks_from_ports().await;
             let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -293,7 +293,7 @@ impl BrowserPool {
         let client =
             opened.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, &process.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
-        process.mark_opened().await;
+        process.finish_start().await;
         Ok((client, process, Some(driver)))
     }
 

@@ -91,14 +91,14 @@ impl BrowserProcess {
     }
 
     /// Records that the browser was started, and protects its ports.
-    pub(super) async fn mark_opened(&mut self) {
+    pub(super) async fn finish_start(&mut self) {
         (self.is_opened, self.opened_at) = (true, Instant::now());
-        self.protect_ports().await;
+        self.block_checks_from_ports().await;
     }
 
     /// Keeps all checks from the ports that the driver and its browser listen on: they accept commands from every
     /// process of this host.
-    pub(super) async fn protect_ports(&mut self) {
+    pub(super) async fn block_checks_from_ports(&mut self) {
         let Some(group) = self.process_guard.as_ref().and_then(|guard| guard.process_group.as_ref()) else {
             return;
         };
@@ -148,7 +148,7 @@ impl BrowserProcess {
             }
             if !self.is_opened {
                 // A starting browser opens its ports one after another.
-                self.protect_ports().await;
+                self.block_checks_from_ports().await;
             }
             if let Some(failure) = self.check_health().await {
                 return failure;

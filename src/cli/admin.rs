@@ -18,7 +18,7 @@ use super::trust::ServerTrust;
 use crate::app::{HostTokenFile, read_host_token};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
-use crate::schema::typed::record::{CustomerSettings, UserSettings, parse_record};
+use crate::schema::typed::record::{AccountNameSettings, UserSettings, parse_record};
 use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
 use crate::store::{DATABASE_FILE, SqliteSettings, SqliteStore, StoreError};
@@ -260,7 +260,7 @@ impl AdminBackend {
                 let records =
                     accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
                 let to_row = |record: &Record| -> anyhow::Result<CustomerRow> {
-                    let settings: CustomerSettings<'_> = parse_record(record)?;
+                    let settings: AccountNameSettings<'_> = parse_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
                 };
                 records.map_err(|error| describe_error(error, "account"))?.iter().map(to_row).collect()

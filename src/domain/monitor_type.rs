@@ -32,7 +32,7 @@ macro_rules! monitor_types {
 }
 
 monitor_types! {
-    Api = "api",
+    ApiProject = "api",
     MobileCloud = "mobilecloud",
     BrowserScript = "browserscript",
     EmailImap = "email-imap",

@@ -17,7 +17,7 @@ use crate::alerting::MonitorHealth;
 use crate::domain::{Capture, CheckResult, EpisodeId, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{BatchOutcome, PostCommitActions};
 use crate::schema::Monitor;
-use crate::store::{Ingest, IngestBatch, MonitorState, StoreError, VerifiedCheck};
+use crate::store::{CheckVerification, Ingest, IngestBatch, MonitorState, StoreError};
 use crate::telemetry::HealthCondition;
 use crate::telemetry::Metrics;
 
@@ -365,11 +365,11 @@ impl IngestWorker {
     }
 
     /// Downgrades the states of errors that verification did not confirm, as the store does.
-    fn downgrade_unconfirmed_states(&self, verified_checks: &[VerifiedCheck]) {
+    fn downgrade_unconfirmed_states(&self, verified_checks: &[CheckVerification]) {
         let downgraded =
             verified_checks.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
         let mut states = self.monitor_states.lock();
-        for VerifiedCheck { result_key: result, .. } in downgraded {
+        for CheckVerification { result_key: result, .. } in downgraded {
             let state = states.get_mut(&(result.monitor_id, result.location_id));
             let is_unconfirmed_error = |state: &&mut MonitorState| {
                 state.check_id == result.check_id && state.outcome == Outcome::Error

@@ -29,7 +29,7 @@ pub fn validate_new(
 }
 
 /// Applies `body` to `old`, a weekly blackout. Fields that `body` does not name stay as they are.
-pub fn validate_change(
+pub fn merge_and_validate(
     old: &Map<String, Value>,
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {

@@ -14,7 +14,7 @@ use crate::syntax::node::Node;
 #[must_use]
 pub fn parse_site_type(site_type: &str) -> Option<MonitorType> {
     match site_type {
-        "apiproject" => Some(MonitorType::Api),
+        "apiproject" => Some(MonitorType::ApiProject),
         "transaction" => Some(MonitorType::WebsiteApi),
         "transaction-ssl" => Some(MonitorType::WebsiteSslApi),
         "api" | "collection-api" => None,
@@ -26,7 +26,7 @@ pub fn parse_site_type(site_type: &str) -> Option<MonitorType> {
 #[must_use]
 pub fn site_type(kind: MonitorType) -> &'static str {
     match kind {
-        MonitorType::Api => "apiproject",
+        MonitorType::ApiProject => "apiproject",
         kind => kind.name(),
     }
 }
@@ -113,7 +113,7 @@ pub fn required_fields(kind: MonitorType) -> &'static [&'static str] {
         MonitorType::BrowserScript => {
             &["billing_plancode", "browser_type", "name", "script", "interval", "enabled"]
         }
-        MonitorType::Api => {
+        MonitorType::ApiProject => {
             &["billing_plancode", "name", "script", "test_suite", "test_case", "interval", "enabled"]
         }
         _ => &[],

@@ -11,7 +11,7 @@ use super::table;
 use super::typed::monitor::MonitorSettings;
 use super::typed::{InvalidSettings, deserialize_fields, find_type_error};
 use crate::domain::{LocationMode, MonitorType};
-use crate::script::ScriptSummary;
+use crate::script::ScriptOverview;
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were not set have the
 /// default of the table. Only values that differ from the default take memory.
@@ -200,12 +200,12 @@ impl MonitorDocument {
     fn derived_value(
         &self,
         name: &str,
-        script: &LazyCell<Option<ScriptSummary>, impl FnOnce() -> Option<ScriptSummary>>,
+        script: &LazyCell<Option<ScriptOverview>, impl FnOnce() -> Option<ScriptOverview>>,
     ) -> Option<Value> {
         let derived_flag = match name {
             "transaction_steps" => return Some(Value::from(script.as_ref()?.step_count)),
             "transaction_events" => return Some(Value::from(script.as_ref()?.action_count)),
-            "is_transaction" => script.as_ref().map(ScriptSummary::is_transaction),
+            "is_transaction" => script.as_ref().map(ScriptOverview::is_transaction),
             "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
             "has_capture" => {
                 let level = self.value("capture").and_then(|capture| capture.get("level"));

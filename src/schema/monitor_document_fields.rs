@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::monitor_document::MonitorDocument;
 use super::typed::schedule::PropertyReference;
 use crate::domain::{LocationId, MonitorType};
-use crate::script::ScriptSummary;
+use crate::script::ScriptOverview;
 
 impl MonitorDocument {
     /// Returns the name; empty without one.
@@ -120,13 +120,13 @@ impl MonitorDocument {
     /// Returns the summary of its script in the APIs, or that of the single step that opens its `url`. `None` for types
     /// without browser scripts, and for scripts that cannot be parsed.
     #[must_use]
-    pub fn script_summary(&self) -> Option<ScriptSummary> {
+    pub fn script_summary(&self) -> Option<ScriptOverview> {
         if self.monitor_type() != MonitorType::BrowserScript {
             return None;
         }
         match self.script() {
-            Some(text) => ScriptSummary::parse(text).ok(),
-            None => Some(ScriptSummary { step_count: 1, action_count: 1, protected_variables: Vec::new() }),
+            Some(text) => ScriptOverview::parse(text).ok(),
+            None => Some(ScriptOverview { step_count: 1, action_count: 1, protected_variables: Vec::new() }),
         }
     }
 

@@ -50,7 +50,7 @@ pub fn validate_new_with_secrets(
 }
 
 /// Applies `body` to `previous`: fields that are not in the body stay, arrays are replaced, null unsets.
-pub fn validate_change(
+pub fn merge_and_validate(
     previous: &MonitorDocument,
     format: InputFormat,
     body: &Node,

@@ -19,4 +19,4 @@ mod xml_limits;
 pub use mask::{has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables};
 pub use outline::check_well_formed;
 pub use script_error::ScriptError;
-pub use summary::{DEFAULT_MAX_STEPS, ScriptSummary};
+pub use summary::{DEFAULT_MAX_STEPS, ScriptOverview};

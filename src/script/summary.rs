@@ -8,7 +8,7 @@ pub const DEFAULT_MAX_STEPS: i64 = 50;
 
 /// The summary of a script for the APIs (fields.md 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScriptSummary {
+pub struct ScriptOverview {
     /// `transaction_steps`: the number of its `step` elements.
     pub step_count: usize,
     /// `transaction_events`: the number of their actions.
@@ -17,7 +17,7 @@ pub struct ScriptSummary {
     pub protected_variables: Vec<String>,
 }
 
-impl ScriptSummary {
+impl ScriptOverview {
     /// Creates the summary of the script `text`.
     ///
     /// # Errors

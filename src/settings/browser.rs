@@ -34,7 +34,7 @@ pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig
 }
 
 fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<RemoteWebDriver> {
-    let entries = reader.unique_entries("browser.remote");
+    let entries = reader.entries_reporting_duplicates("browser.remote");
     let mut remotes: Vec<RemoteWebDriver> = Vec::new();
     for (at, entry) in &entries {
         let path = format!("browser.remote[{at}]");

@@ -15,7 +15,7 @@ const MAX_PKCS12_BYTES: u64 = 500_000;
 
 /// Reads the files of `certificates` into `trust`.
 pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &mut TrustConfig) {
-    for (at, entry) in reader.unique_entries("certificates") {
+    for (at, entry) in reader.entries_reporting_duplicates("certificates") {
         let path = format!("certificates[{at}]");
         let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
         let has = |name: &str| entry.get(name).is_some();

@@ -9,7 +9,7 @@ use crate::syntax::node::Node;
 
 /// Reads the networks that are allowed to single accounts, at every location.
 pub(super) fn read_egress_accounts(reader: &mut SettingsReader<'_>) -> BTreeMap<CustomerId, Vec<IpNetwork>> {
-    let entries = reader.unique_entries("egress.accounts");
+    let entries = reader.entries_reporting_duplicates("egress.accounts");
     let accounts = entries.iter().filter_map(|(_, entry)| {
         let account = entry.get("account")?.to_json().as_i64()?;
         let networks = entry.get("allow")?.items().iter().filter_map(Node::as_text);

@@ -35,7 +35,7 @@ pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<Hoste
     let first_location_id = reader.int("location.id");
     let allowed_to_accounts = read_egress_accounts(reader);
     let mut others = Vec::new();
-    for (at, entry) in reader.unique_entries("locations") {
+    for (at, entry) in reader.entries_reporting_duplicates("locations") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let id = int("id").unwrap_or_default();
         if id == first_location_id {

@@ -10,7 +10,7 @@ use crate::syntax::node::Node;
 
 /// Reads the entries of `mobile.profiles`, by `subtype`.
 pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, DeviceProfile> {
-    let entries = reader.unique_entries("mobile.profiles");
+    let entries = reader.entries_reporting_duplicates("mobile.profiles");
     let device =
         |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, read_device(entry)?));
     entries.iter().filter_map(device).collect()

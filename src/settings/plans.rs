@@ -8,7 +8,7 @@ use crate::syntax::{ValidationErrorKind, closest_match};
 
 pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
     let mut plans = Vec::new();
-    for (at, entry) in reader.unique_entries("plans") {
+    for (at, entry) in reader.entries_reporting_duplicates("plans") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let mut types = Vec::new();
         for item in entry.get("types").map(Node::items).unwrap_or_default() {

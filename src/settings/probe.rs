@@ -10,7 +10,7 @@ use crate::syntax::node::Node;
 
 pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
     let mut dns_names = vec![reader.text("dns.default_name")];
-    for (at, entry) in reader.unique_entries("dns.names") {
+    for (at, entry) in reader.entries_reporting_duplicates("dns.names") {
         let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
         let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
         if let Ok(id @ 1..=1000) = usize::try_from(id) {

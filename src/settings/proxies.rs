@@ -13,7 +13,7 @@ const SOCKS_LOGIN_BYTES: std::ops::RangeInclusive<usize> = 1..=255;
 
 /// Reads the entries of `proxies`, by id.
 pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, UpstreamProxy> {
-    let entries = reader.unique_entries("proxies");
+    let entries = reader.entries_reporting_duplicates("proxies");
     entries
         .iter()
         .filter_map(|(at, entry)| read_proxy_entry(reader, &format!("proxies[{at}]"), entry))

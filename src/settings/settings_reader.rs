@@ -90,7 +90,7 @@ impl SettingsReader<'_> {
     }
 
     /// Returns the entries of a list of maps with their indexes, and reports duplicate keys.
-    pub(super) fn unique_entries(&mut self, path: &str) -> Vec<(usize, Node)> {
+    pub(super) fn entries_reporting_duplicates(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen_keys = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {

@@ -4,12 +4,13 @@ pub mod contract;
 mod sqlite;
 
 pub use contract::{
-    AddedCapture, AlertChanges, AlertStore, AuditEntries, AuditEntry, AuditFilter, AuditObject, ConfigChange,
-    ConfigStore, DeliveryOutcome, EpisodeFilter, Housekeeping, Ingest, IngestBatch, MonitorState,
-    MonitorStore, NewAuditEntry, NewMonitor, NewRecord, NotificationFilter, Outbox, Paginated,
-    PaginatedResults, Pagination, PerformanceAlertStore, RecordFilter, ResealFn, ResultFilter, ResultKey,
-    ResultStore, Retention, Rollup, RollupSpan, SampleStore, StoreError, StoreFuture, StoredEpisode,
-    StoredMonitor, StoredPerformanceAlert, StoredToken, TokenKind, TokenStore, VerifiedCheck, seal_context,
+    AddedCapture, AlertChanges, AlertStore, AuditEntries, AuditEntry, AuditFilter, AuditObject,
+    CheckVerification, ConfigChange, ConfigStore, DeliveryOutcome, EpisodeFilter, Housekeeping, Ingest,
+    IngestBatch, MonitorState, MonitorStore, NewAuditEntry, NewMonitor, NewRecord, NotificationFilter,
+    Outbox, Paginated, PaginatedResults, Pagination, PerformanceAlertStore, RecordFilter, ResealFn,
+    ResultFilter, ResultKey, ResultStore, Retention, Rollup, RollupSpan, SampleStore, StoreError,
+    StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken, TokenKind, TokenStore,
+    seal_context,
 };
 pub use sqlite::{
     DATABASE_FILE, ReadOnlyStore, SKETCH_RELATIVE_ERROR, SqliteSettings, SqliteStore, Synchronous,

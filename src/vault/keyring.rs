@@ -10,7 +10,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::error::{KeyId, VaultError};
 use super::key_file::{KeyFile, KeySet, SealingKey};
 use super::signature;
-use super::signature::{SIGNATURE_BYTES, Signature};
+use super::signature::{MAC_TAG_BYTES, MacTag};
 use crate::sync::RwLock;
 
 /// Format of sealed bytes: this version byte, the key id (4 bytes, big-endian), the nonce, the ciphertext with its tag.
@@ -136,12 +136,12 @@ impl Keyring {
 
     /// Signs `message` for `purpose` with the newest key. Without the key, a signature looks random.
     #[must_use]
-    pub fn sign(&self, purpose: &str, message: &[u8]) -> Signature {
+    pub fn sign(&self, purpose: &str, message: &[u8]) -> MacTag {
         let sign_with_newest =
             |keys: &KeySet| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, message));
         // Random bytes never verify, so a failure to sign gives a signature that nothing accepts.
         self.with_keys(sign_with_newest).unwrap_or_else(|| {
-            let mut bytes = [0; SIGNATURE_BYTES];
+            let mut bytes = [0; MAC_TAG_BYTES];
             fill_random(&mut bytes);
             bytes
         })

@@ -9,4 +9,4 @@ mod signature;
 pub use error::{KeyId, VaultError};
 pub use key_file::KeyFile;
 pub use keyring::Keyring;
-pub use signature::{SIGNATURE_BYTES, Signature};
+pub use signature::{MAC_TAG_BYTES, MacTag};

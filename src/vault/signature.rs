@@ -7,12 +7,12 @@ use aws_lc_rs::hmac;
 use super::key_file::SealingKey;
 
 /// Length of a signature, in bytes.
-pub const SIGNATURE_BYTES: usize = 32;
+pub const MAC_TAG_BYTES: usize = 32;
 /// A signature.
-pub type Signature = [u8; SIGNATURE_BYTES];
+pub type MacTag = [u8; MAC_TAG_BYTES];
 
 /// Signs `message` for `purpose` with `key`; `None` only if the library cannot derive a key.
-pub(super) fn sign(key: &SealingKey, purpose: &str, message: &[u8]) -> Option<Signature> {
+pub(super) fn sign(key: &SealingKey, purpose: &str, message: &[u8]) -> Option<MacTag> {
     hmac::sign(&derive_key(key, purpose)?, message).as_ref().try_into().ok()
 }
 

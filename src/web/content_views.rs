@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::html::{escape, format_micros};
-use crate::service::details::ContentViewView;
+use crate::service::details::ContentViewRow;
 
 /// Renders all content views; nothing without any. Writing into a string cannot fail.
-pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_>]) {
+pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>]) {
     if views.is_empty() {
         return;
     }

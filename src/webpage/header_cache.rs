@@ -18,7 +18,7 @@ pub(super) struct CachedHeaders {
 }
 
 /// Returns the monitor's `monitor_headers` for requests to objects of its own server.
-pub(super) fn page_origin_headers(monitor_headers: &HeaderMap) -> HeaderMap {
+pub(super) fn inherited_headers(monitor_headers: &HeaderMap) -> HeaderMap {
     filter_headers(monitor_headers, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name))
         .collect()
 }

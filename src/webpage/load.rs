@@ -10,7 +10,7 @@ use http::Version;
 use tokio::time::sleep_until;
 use url::Url;
 
-use super::header_cache::page_origin_headers;
+use super::header_cache::inherited_headers;
 use super::load_options::{LoadOptions, LoadedPage};
 use super::load_task;
 use super::load_task::{ConnectionRef, TaskOutcome, object_deadline};
@@ -47,7 +47,7 @@ pub async fn load(
         tasks: FuturesUnordered::new(),
         objects_in_flight: 0,
         multiplexed_connection_count: 0,
-        page_origin_headers: page_origin_headers(options.monitor_headers),
+        inherited_headers: inherited_headers(options.monitor_headers),
         header_cache: Vec::new(),
     };
     let has_timed_out = |object: &LoadingObject| {

@@ -32,7 +32,7 @@ pub(super) struct PageLoader<'a> {
     /// Number of shared connections so far.
     pub(super) multiplexed_connection_count: usize,
     /// Header fields of the monitor for objects of the page's own server.
-    pub(super) page_origin_headers: HeaderMap,
+    pub(super) inherited_headers: HeaderMap,
     /// Header fields prepared for other objects.
     pub(super) header_cache: Vec<CachedHeaders>,
 }

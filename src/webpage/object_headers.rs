@@ -84,7 +84,7 @@ impl PageLoader<'_> {
             headers.insert(HOST, host.map_err(|_| invalid_url_failure(url))?);
         }
         let is_page_origin = self.origins[object.origin_index].is_page_origin;
-        headers.extend(filter_headers(&self.page_origin_headers, |name| {
+        headers.extend(filter_headers(&self.inherited_headers, |name| {
             is_page_origin || !is_secret_header(name)
         }));
         set_accept(&mut headers, found.kind);

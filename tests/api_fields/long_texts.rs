@@ -64,7 +64,7 @@ async fn check_longest(kind: T, fields: Vec<(&str, String, String)>) {
 async fn scripts_of_10_mebibytes_are_stored_exactly_and_longer_refused() {
     let at = |field, format| (field, ascii(format, 10 * MEBIBYTE), ascii(format, 10 * MEBIBYTE + 1));
     check_longest(T::BrowserScript, vec![at("script", TextFormat::Script)]).await;
-    check_longest(T::Api, vec![at("script", TextFormat::Xml)]).await;
+    check_longest(T::ApiProject, vec![at("script", TextFormat::Xml)]).await;
     let all = [("script", TextFormat::Json), ("environment", TextFormat::Json), ("data", TextFormat::Any)];
     check_longest(T::CollectionApi, all.map(|(field, format)| at(field, format)).to_vec()).await;
 }

@@ -206,7 +206,7 @@ async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, t
 pub fn add_required_fields(world: &World, sent: &mut Map<String, Value>) {
     let script = "<script><step><open url=\"http://a/\"/></step></script>";
     let required: &[(&str, Value)] = match world.kind {
-        T::Website | T::WebsiteSsl | T::Api => &[("interval", json!(5)), ("enabled", json!(true))],
+        T::Website | T::WebsiteSsl | T::ApiProject => &[("interval", json!(5)), ("enabled", json!(true))],
         T::BrowserScript => &[
             ("interval", json!(5)),
             ("enabled", json!(true)),

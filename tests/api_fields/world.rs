@@ -110,7 +110,7 @@ impl World {
     }
 
     pub fn site_type(&self) -> &'static str {
-        if self.kind == MonitorType::Api { "apiproject" } else { self.kind.name() }
+        if self.kind == MonitorType::ApiProject { "apiproject" } else { self.kind.name() }
     }
 
     pub fn path(&self) -> String {

@@ -139,7 +139,7 @@ async fn every_operation_that_returns_one_object_documents_select() {
 async fn scripts_are_listed_only_on_request() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    let id = user.post("/monitors/api", example(MonitorType::Api)).await.id();
+    let id = user.post("/monitors/api", example(MonitorType::ApiProject)).await.id();
     for (query, expected) in [
         ("", false),
         ("?show_scripts=0", false),

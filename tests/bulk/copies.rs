@@ -90,10 +90,15 @@ async fn a_single_request_is_converted_to_step_one() {
     let assertions = json!([{"source": "Status Code", "comparison": "equals", "value": "204"}]);
     let values = json!({"url": "https://a/x", "http_method": "HEAD", "assertions": assertions});
     let id = create_monitor(&harness, T::WebsiteSslApi, values).await;
-    let saved =
-        monitors::convert_to_steps(&harness.monitors, &admin(), id, T::WebsiteSslApi, Some(Revision(1)))
-            .await
-            .unwrap();
+    let saved = monitors::convert_single_request_to_steps(
+        &harness.monitors,
+        &admin(),
+        id,
+        T::WebsiteSslApi,
+        Some(Revision(1)),
+    )
+    .await
+    .unwrap();
     assert_eq!((saved.id, saved.revision), (id.0, 2));
     let document = &harness.monitor(id).document;
     let step = &document.list("api_steps")[0];
@@ -104,7 +109,8 @@ async fn a_single_request_is_converted_to_step_one() {
     assert!(["url", "http_method", "assertions"].iter().all(|field| !document.differs_from_default(field)));
     assert_eq!(harness.audit().await.pop().unwrap().action, "convert-api");
     let second_conversion =
-        monitors::convert_to_steps(&harness.monitors, &admin(), id, T::WebsiteSslApi, None).await;
+        monitors::convert_single_request_to_steps(&harness.monitors, &admin(), id, T::WebsiteSslApi, None)
+            .await;
     assert!(matches!(second_conversion, Err(ServiceError::Conflict(_))), "{second_conversion:?}");
 }
 
@@ -115,16 +121,23 @@ async fn conversions_that_are_not_possible_are_refused() {
     let api = create_monitor(&harness, T::WebsiteApi, json!({"url": "http://a/"})).await;
     let before = snapshot(&harness).await;
     let convert = async |id, kind, version| {
-        monitors::convert_to_steps(&harness.monitors, &admin(), id, kind, version).await.unwrap_err()
+        monitors::convert_single_request_to_steps(&harness.monitors, &admin(), id, kind, version)
+            .await
+            .unwrap_err()
     };
     assert_eq!(convert(website, T::Website, None).await, ServiceError::NotFound);
     assert_eq!(convert(website, T::WebsiteApi, None).await, ServiceError::NotFound);
     assert_eq!(convert(api, T::WebsiteSslApi, None).await, ServiceError::NotFound);
     assert_eq!(convert(MonitorId(999_999), T::WebsiteApi, None).await, ServiceError::NotFound);
     assert_eq!(convert(api, T::WebsiteApi, Some(Revision(9))).await, ServiceError::PreconditionFailed);
-    let reader =
-        monitors::convert_to_steps(&harness.monitors, &caller(1, Role::ReadOnly), api, T::WebsiteApi, None)
-            .await;
+    let reader = monitors::convert_single_request_to_steps(
+        &harness.monitors,
+        &caller(1, Role::ReadOnly),
+        api,
+        T::WebsiteApi,
+        None,
+    )
+    .await;
     assert!(matches!(reader, Err(ServiceError::Forbidden(_))));
     assert_eq!(snapshot(&harness).await, before);
 }

@@ -19,9 +19,12 @@ async fn every_occurrence_is_replaced_but_not_in_protected_values() {
         create_monitor(&harness, T::BrowserScript, json!({"script": SHOP, "transaction_password": "t"}))
             .await;
     let project = "<project url='https://shop.example/'/>";
-    let project =
-        create_monitor(&harness, T::Api, json!({"script": project, "test_suite": "s", "test_case": "c"}))
-            .await;
+    let project = create_monitor(
+        &harness,
+        T::ApiProject,
+        json!({"script": project, "test_suite": "s", "test_case": "c"}),
+    )
+    .await;
     let collection =
         create_monitor(&harness, T::CollectionApi, json!({"script": "{\"u\": \"https://shop.example/\"}"}))
             .await;
@@ -61,7 +64,7 @@ async fn the_edited_script_must_be_valid() {
         create_monitor(&harness, T::BrowserScript, json!({"script": SHOP, "transaction_password": "t"}))
             .await;
     let project = json!({"script": "<project><a/></project>", "test_suite": "s", "test_case": "c"});
-    let project = create_monitor(&harness, T::Api, project).await;
+    let project = create_monitor(&harness, T::ApiProject, project).await;
     let collection = create_monitor(&harness, T::CollectionApi, json!({"script": "{\"a\": 1}"})).await;
     let jar = create_monitor(&harness, T::Selenium, json!({"script": "UEsDBAoA"})).await;
     let website = harness.create_monitor(json!({})).await;

@@ -94,7 +94,7 @@ async fn records_have_the_documented_fields_and_only_texts() {
     insert_monitor(
         &app,
         11,
-        MonitorType::Api,
+        MonitorType::ApiProject,
         Origin::Api,
         json!({"name": "a", "billing_plancode": "p", "script": "<p/>", "test_suite": "s", "test_case": "c"}),
     );
@@ -229,7 +229,7 @@ async fn a_long_list_with_large_scripts_is_complete_without_duplicates() {
         insert_monitor(
             &app,
             id,
-            MonitorType::Api,
+            MonitorType::ApiProject,
             Origin::Api,
             json!({"name": "n", "billing_plancode": "p", "script": script, "test_suite": "s", "test_case": "c"}),
         );

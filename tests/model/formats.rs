@@ -197,7 +197,7 @@ fn legacy_errors_have_status_and_message() {
 fn alternative_names_of_types_are_accepted() {
     assert_eq!(legacy::parse_site_type("transaction"), Some(MonitorType::WebsiteApi));
     assert_eq!(legacy::parse_site_type("transaction-ssl"), Some(MonitorType::WebsiteSslApi));
-    assert_eq!(legacy::parse_site_type("apiproject"), Some(MonitorType::Api));
+    assert_eq!(legacy::parse_site_type("apiproject"), Some(MonitorType::ApiProject));
     assert_eq!(legacy::parse_site_type("collection-api"), None);
     for kind in MonitorType::ALL.iter().filter(|kind| legacy::can_create(**kind)) {
         assert_eq!(legacy::parse_site_type(legacy::site_type(*kind)), Some(*kind));

@@ -9,7 +9,7 @@ use vigie::schema::field::{Field, FieldType};
 use vigie::schema::json_schema::{SchemaRole, component_schemas, create_example, patch_example, schema_name};
 use vigie::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use vigie::schema::table::{FieldTable, requests};
-use vigie::schema::validate::{validate_change, validate_new};
+use vigie::schema::validate::{merge_and_validate, validate_new};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{SecretMode, table};
 use vigie::syntax::node::Node;
@@ -355,7 +355,7 @@ fn every_example_is_valid_and_conforms_to_its_schema() {
             conforms(&components[&schema_name(table, SchemaRole::Patch)], &change, &components),
             "{kind}: {change}"
         );
-        let changed = validate_change(&created.document, InputFormat::V3, &node(&change), &context);
+        let changed = merge_and_validate(&created.document, InputFormat::V3, &node(&change), &context);
         assert!(changed.is_ok(), "{kind}: {changed:?}");
     }
     for table in requests::NON_MONITOR_TABLES {

@@ -9,7 +9,7 @@ use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{MonitorDocument, SecretMode};
 use vigie::script::{
-    ScriptSummary, has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables,
+    ScriptOverview, has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables,
 };
 use vigie::syntax::MASK;
 
@@ -34,7 +34,7 @@ fn masked_shop() -> String {
 }
 
 fn summary(text: &str) -> Result<(usize, usize, Vec<String>), String> {
-    ScriptSummary::parse(text)
+    ScriptOverview::parse(text)
         .map(|facts| (facts.step_count, facts.action_count, facts.protected_variables))
         .map_err(|error| error.to_string())
 }
@@ -237,7 +237,7 @@ proptest! {
     fn no_text_makes_masking_panic(text in ".{0,200}", old in ".{0,50}") {
         let script = format!("<script>{text}<variable name='a' protected='true' value='********'/><step/></script>");
         for new in [text.as_str(), script.as_str()] {
-            let _ = (ScriptSummary::parse(new), mask_secrets(new), restore_masked_secrets(new, Some(&old)), same_protected_variables(new, &old));
+            let _ = (ScriptOverview::parse(new), mask_secrets(new), restore_masked_secrets(new, Some(&old)), same_protected_variables(new, &old));
         }
     }
 }
@@ -385,8 +385,8 @@ fn a_script_that_cannot_run_is_stored_with_a_warning() {
 #[test]
 fn an_invalid_test_project_is_stored_with_a_warning() {
     let warnings = |script: &str| {
-        let body = with(minimal(T::Api), json!({"script": script}));
-        validate_create(T::Api, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
+        let body = with(minimal(T::ApiProject), json!({"script": script}));
+        validate_create(T::ApiProject, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
     };
     assert_eq!(warnings("<project><suite/></project>"), Vec::<String>::new());
     let messages = warnings("<project>\n<suite>\n</project>");

@@ -5,7 +5,7 @@ use vigie::domain::MonitorType;
 use vigie::schema::MonitorDocument;
 use vigie::schema::field::{Field, FieldType};
 use vigie::schema::reader::InputFormat;
-use vigie::schema::validate::{ValidatedDocument, validate_change, validate_new};
+use vigie::schema::validate::{ValidatedDocument, merge_and_validate, validate_new};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::syntax::ValidationError;
 use vigie::syntax::node::Node;
@@ -25,7 +25,7 @@ pub fn minimal(kind: MonitorType) -> Value {
         MonitorType::EmailRoundTrip => {
             json!({"smtp_hostname": "a.example", "pop3_hostname": "a.example", "email": "a@a.example"})
         }
-        MonitorType::Api => json!({"script": "<a/>", "test_suite": "s", "test_case": "c"}),
+        MonitorType::ApiProject => json!({"script": "<a/>", "test_suite": "s", "test_case": "c"}),
         MonitorType::CollectionApi => json!({"script": "{}"}),
         MonitorType::Selenium => json!({"script": "UEsDBA=="}),
         MonitorType::HostAgent => json!({"host_id": "h"}),
@@ -66,7 +66,7 @@ pub fn validate_patch(
     form: InputFormat,
     body: Value,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    validate_change(old, form, &Node::from(body), &ValidationContext::default())
+    merge_and_validate(old, form, &Node::from(body), &ValidationContext::default())
 }
 
 /// Returns a text in `format`, and one that is not.

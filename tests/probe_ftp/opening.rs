@@ -1,12 +1,12 @@
 //! The opening of a session on transcripts, without sockets.
 
 use vigie::domain::{FailureKind as Kind, Phase};
-use vigie::protocol::ftp::SessionSetup;
+use vigie::protocol::ftp::OpeningDialogue;
 use vigie::protocol::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Feeds `lines` to an opening; returns its actions and its failure.
 fn play(with_tls: bool, lines: &[&str]) -> (Vec<ProtocolAction>, Option<(Phase, Kind, String)>) {
-    let mut opening = SessionSetup::new(with_tls);
+    let mut opening = OpeningDialogue::new(with_tls);
     let mut actions = Vec::new();
     for line in lines {
         match opening.on_line(line) {
@@ -39,7 +39,7 @@ fn an_opening_without_tls_ends_with_the_greeting() {
 fn an_opening_with_tls_sends_auth_tls() {
     let result = play(true, &["220 hello", "234-well", "234 go"]);
     assert_eq!(result, (vec![auth_tls(), ProtocolAction::ReadLine, ProtocolAction::StartTls], None));
-    let mut opening = SessionSetup::new(true);
+    let mut opening = OpeningDialogue::new(true);
     assert_eq!(opening.phase(), Phase::Banner);
     opening.on_line("220-first \u{1b}[2J").unwrap();
     assert_eq!(opening.on_line("220 second").unwrap(), auth_tls());

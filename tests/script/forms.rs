@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::script::ScriptSummary;
+use vigie::script::ScriptOverview;
 use vigie::script::language::vocabulary::ACTION_SPECS;
 use vigie::script::language::{
     ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator, Matcher,
@@ -49,7 +49,7 @@ fn a_whole_script_is_parsed_with_positions() {
     assert_eq!(clear.expected_effect, Some(ExpectedEffect::Event("cart:new".to_owned())));
     let plain = read("<script><step><close-window/></step></script>");
     assert_eq!((plain.name.as_str(), plain.base_url, plain.max_skipped_actions), ("", None, 5));
-    let facts = ScriptSummary::parse(&text).unwrap();
+    let facts = ScriptOverview::parse(&text).unwrap();
     assert_eq!(
         (facts.step_count, facts.action_count, facts.protected_variables),
         (2, 2, vec!["pass".to_owned()])

@@ -10,7 +10,7 @@ use vigie::script::language::{
     Matcher, OptionSelector, PageProperty, RegexPattern, Script, ScriptStep, ScriptVariable, WaitCondition,
     WindowSelector,
 };
-use vigie::script::{ScriptSummary, has_secrets, mask_secrets, restore_masked_secrets};
+use vigie::script::{ScriptOverview, has_secrets, mask_secrets, restore_masked_secrets};
 use vigie::syntax::node::Position;
 
 use crate::script::support::without_positions;
@@ -233,7 +233,7 @@ proptest! {
             }
             Err(errors) => prop_assert!(false, "{:?}\n{}", errors, text),
         }
-        let facts = ScriptSummary::parse(&text).unwrap();
+        let facts = ScriptOverview::parse(&text).unwrap();
         prop_assert_eq!(facts.step_count, script.steps.len());
         prop_assert_eq!(facts.action_count, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
         let protected: Vec<_> = script.variables.iter().filter(|variable| variable.protected).collect();
@@ -250,7 +250,7 @@ proptest! {
         let _ = Script::parse(&text);
         let odd = format!("<script><step><{act} {attribute}='{text}'/><click {attribute}='{text}'/></step></script>");
         if let Ok(script) = Script::parse(&odd) {
-            prop_assert!(ScriptSummary::parse(&odd).is_ok());
+            prop_assert!(ScriptOverview::parse(&odd).is_ok());
             prop_assert_eq!(without_positions(Script::parse(&script.to_xml()).unwrap()), without_positions(script));
         }
     }

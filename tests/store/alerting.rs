@@ -8,8 +8,8 @@ use vigie::domain::{
     Timestamp, Verification,
 };
 use vigie::store::{
-    AddedCapture, AlertChanges, AlertStore, DeliveryOutcome, EpisodeFilter, IngestBatch, NotificationFilter,
-    Pagination, ResultFilter, ResultKey, Retention, RollupSpan, StoredEpisode, VerifiedCheck,
+    AddedCapture, AlertChanges, AlertStore, CheckVerification, DeliveryOutcome, EpisodeFilter, IngestBatch,
+    NotificationFilter, Pagination, ResultFilter, ResultKey, Retention, RollupSpan, StoredEpisode,
 };
 
 use crate::store::samples::{DAY, HOUR, at, commit_results, error, message, ok};
@@ -147,7 +147,7 @@ fn verified(result: &CheckResult, status: Status) -> AlertChanges {
         completed_at: at(9),
     };
     AlertChanges {
-        verified_checks: vec![VerifiedCheck { result_key: key(result), verification: answer }],
+        verified_checks: vec![CheckVerification { result_key: key(result), verification: answer }],
         ..AlertChanges::default()
     }
 }

@@ -18,7 +18,7 @@ use crate::api::query::{Paging, QueryParams};
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::records::CUSTOMER;
-use crate::schema::typed::record::{CustomerSettings, parse_record, parse_record_fields};
+use crate::schema::typed::record::{AccountNameSettings, parse_record, parse_record_fields};
 use crate::service::{Caller, ServiceError};
 
 const PATH: &str = "/customers";
@@ -54,7 +54,7 @@ async fn list_customers(
     query.into_result()?;
     let customers = state.accounts.customers(&caller).await?;
     let rows = customers.iter().map(|customer| {
-        let settings = parse_record::<CustomerSettings<'_>>(customer);
+        let settings = parse_record::<AccountNameSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
     });
     let (total_count, chunk) = (customers.len() as u64, list_response::json_chunk(rows));
@@ -72,7 +72,7 @@ async fn create_customer(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let fields = parse_body_fields(&CUSTOMER, &body)?;
-    let settings: CustomerSettings<'_> = parse_record_fields(&fields).map_err(ServiceError::from)?;
+    let settings: AccountNameSettings<'_> = parse_record_fields(&fields).map_err(ServiceError::from)?;
     let id = state.accounts.add_customer(&caller, settings.name).await?;
     Ok(Json(json!({"id": id.to_string()})))
 }

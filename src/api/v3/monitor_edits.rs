@@ -193,7 +193,7 @@ fn add_conversion_route(router: OperationRouter, monitor_type: MonitorType) -> O
                                          IdParam(operation_id): IdParam,
                                          headers: HeaderMap| {
         let expected_revision = etag::expected_revision(&headers)?;
-        let saved = monitors::convert_to_steps(
+        let saved = monitors::convert_single_request_to_steps(
             &state.monitor_context,
             &caller,
             MonitorId(operation_id),

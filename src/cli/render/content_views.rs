@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{ContentViewView, format_duration, format_grouped};
+use crate::service::details::{ContentViewRow, format_duration, format_grouped};
 
 /// Prints all content views.
-pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_>], style: Style) {
+pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>], style: Style) {
     for view in views {
         let (outcome, text) = if view.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
         let _ = writeln!(

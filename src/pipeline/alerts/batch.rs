@@ -14,7 +14,7 @@ use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
     Verification,
 };
-use crate::store::{AddedCapture, AlertChanges, NewRecord, VerifiedCheck};
+use crate::store::{AddedCapture, AlertChanges, CheckVerification, NewRecord};
 
 /// Delay of a traceroute notification, so that the alert that it belongs to is sent first.
 const TRACEROUTE_NOTIFICATION_DELAY: Duration = Duration::from_millis(500);
@@ -282,7 +282,7 @@ impl AlertEngine {
                 }
             }
             Effect::RecordVerification { planned_at, location, verification } => {
-                batch.alert_changes.verified_checks.push(VerifiedCheck {
+                batch.alert_changes.verified_checks.push(CheckVerification {
                     result_key: result_key(monitor_id, planned_at, location),
                     verification,
                 });

@@ -25,7 +25,7 @@ pub(super) enum NextAction {
 
 /// Delivery state of one recipient.
 #[derive(Debug, Default)]
-pub(super) struct RecipientQueue {
+pub(super) struct RecipientDeliveryState {
     /// A message is being sent, or its outcome is not stored yet.
     pub(super) is_busy: bool,
     retry_at: Option<Timestamp>,
@@ -41,7 +41,7 @@ pub(super) struct RecipientQueue {
     pub(super) dead_letter_reported_at: Option<Timestamp>,
 }
 
-impl RecipientQueue {
+impl RecipientDeliveryState {
     /// Returns what to do with the next message; digests are exempt from the limit.
     pub(super) fn next_action(
         &mut self,
@@ -115,7 +115,7 @@ impl RecipientQueue {
     }
 
     /// Whether the queue has no state worth keeping.
-    pub(super) fn is_idle(&mut self, now: Timestamp) -> bool {
+    pub(super) fn is_discardable(&mut self, now: Timestamp) -> bool {
         self.prune_recent_sends(now);
         !self.is_busy
             && self.recent_sends.is_empty()
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn messages_over_the_limit_are_held_back_until_the_minute_is_over() {
         let settings = DeliverySettings { max_per_minute: 2, ..DeliverySettings::default() };
-        let mut queue = RecipientQueue::default();
+        let mut queue = RecipientDeliveryState::default();
         for second in [0, 10] {
             assert_eq!(queue.next_action(at(second), false, &settings), NextAction::Send);
             queue.on_sent(at(second), false);
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_failing_queue_waits_and_then_sends_again() {
         let settings = DeliverySettings::default();
-        let mut queue = RecipientQueue::default();
+        let mut queue = RecipientDeliveryState::default();
         let retry_at = queue.on_failed(at(0), "a", 1, None, &settings);
         assert!(retry_at > at(3) && retry_at < at(7), "{retry_at}");
         assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_message_that_fails_often_is_skipped_unless_the_next_one_fails_too() {
         let settings = DeliverySettings::default();
-        let mut queue = RecipientQueue::default();
+        let mut queue = RecipientDeliveryState::default();
         queue.on_failed(at(0), "poison", 2, None, &settings);
         assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
         queue.on_failed(at(20), "poison", 3, None, &settings);

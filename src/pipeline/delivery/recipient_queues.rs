@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::recipient_queue::RecipientQueue;
+use super::recipient_queue::RecipientDeliveryState;
 use super::settings::DeliverySettings;
 use crate::domain::{NotificationMethod, Recipient, RecipientId, Timestamp};
 
@@ -11,15 +11,15 @@ const PRUNE_THRESHOLD: usize = 1_000;
 
 /// The delivery queues of all recipients; idle ones are removed.
 #[derive(Debug, Default)]
-pub(super) struct RecipientQueues {
-    queues: HashMap<RecipientId, RecipientQueue>,
+pub(super) struct RecipientDeliveryStates {
+    queues: HashMap<RecipientId, RecipientDeliveryState>,
     /// Messages being sent, by host.
     in_flight_by_host: HashMap<String, usize>,
 }
 
-impl RecipientQueues {
+impl RecipientDeliveryStates {
     /// Returns the queue of `recipient_id`.
-    pub(super) fn queue_mut(&mut self, recipient_id: RecipientId) -> &mut RecipientQueue {
+    pub(super) fn queue_mut(&mut self, recipient_id: RecipientId) -> &mut RecipientDeliveryState {
         self.queues.entry(recipient_id).or_default()
     }
 
@@ -48,21 +48,23 @@ impl RecipientQueues {
 
     /// Returns the recipients whose digest is due.
     pub(super) fn recipients_with_due_digest(&self, now: Timestamp) -> Vec<RecipientId> {
-        let due = |queue: &RecipientQueue| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
+        let due =
+            |queue: &RecipientDeliveryState| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
         self.queues.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
     }
 
     /// Returns when the next queue is ready or the next digest is due.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let due_times =
-            |queue: &RecipientQueue| [queue.blocked_until(now), queue.digest_at.filter(|_| !queue.is_busy)];
+        let due_times = |queue: &RecipientDeliveryState| {
+            [queue.blocked_until(now), queue.digest_at.filter(|_| !queue.is_busy)]
+        };
         self.queues.values().flat_map(due_times).flatten().min()
     }
 
     /// Removes idle queues.
     pub(super) fn remove_idle_queues(&mut self, now: Timestamp) {
         if self.queues.len() > PRUNE_THRESHOLD {
-            self.queues.retain(|_, queue| !queue.is_idle(now));
+            self.queues.retain(|_, queue| !queue.is_discardable(now));
         }
     }
 }

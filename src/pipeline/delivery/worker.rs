@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::destination::Destination;
 use super::recipient_queue::NextAction;
-use super::recipient_queues::{RecipientQueues, destination_host};
+use super::recipient_queues::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event, digest};
 use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
@@ -47,7 +47,7 @@ pub(super) struct DeliveryWorker {
     dependencies: DeliveryDependencies,
     settings: DeliverySettings,
     wakeup: DeliveryWakeup,
-    queues: RecipientQueues,
+    queues: RecipientDeliveryStates,
     in_flight: JoinSet<FinishedAttempt>,
     /// Outcomes that the store does not have yet.
     unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
@@ -67,7 +67,7 @@ impl DeliveryWorker {
             dependencies,
             settings,
             wakeup,
-            queues: RecipientQueues::default(),
+            queues: RecipientDeliveryStates::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
             recipients_to_release: Vec::new(),

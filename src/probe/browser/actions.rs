@@ -9,7 +9,7 @@ use super::action_error::{ActionError, action_error};
 use super::dom;
 use super::element_lookup_failure::DEFAULT_ELEMENT_WAIT;
 use super::interactions::{Interaction, interact};
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use super::page_inspection::{check_opened_page, reject_download_or_empty};
 use super::script_browser::ScriptBrowser;
 use super::time_budget::{DRIVER_GRACE, LimitKind, TimeBudget};
@@ -77,7 +77,7 @@ pub(super) async fn open_url(
 
 /// Returns how the option is selected, and the value to select it by.
 pub(super) fn option_key_and_value(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     option: &OptionSelector,
 ) -> Result<(&'static str, Value), Failure> {
     Ok(match option {
@@ -88,7 +88,7 @@ pub(super) fn option_key_and_value(
 }
 
 pub(super) async fn press_key(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     key: &str,
     target: Option<&ElementTarget>,
     action: &Action,
@@ -117,7 +117,7 @@ pub(super) async fn press_key(
 }
 
 pub(super) async fn scroll(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     to: Option<&ElementTarget>,
     offset: (i64, i64),
     action: &Action,
@@ -139,7 +139,7 @@ pub(super) async fn scroll(
 
 /// Answers the dialog that is open, or that opens in time.
 pub(super) async fn answer_dialog(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     response: &DialogResponse,
     action: &Action,
 ) -> Result<(), ActionError> {
@@ -161,7 +161,11 @@ pub(super) async fn answer_dialog(
 }
 
 /// Runs `code` in the page and returns its result as text.
-pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) -> Result<String, ActionError> {
+pub(super) async fn run_js(
+    page: CurrentPage<'_>,
+    code: &str,
+    action: &Action,
+) -> Result<String, ActionError> {
     let (deadline, limit_kind) = page.budget.deadline_for(action.timeout);
     let script = substitute_variables(page.variables, code)?;
     let result = page.session().execute_script(&script, Vec::new(), deadline + DRIVER_GRACE).await;

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::action_error::ActionError;
 use super::dom::{self, ElementLookup};
 use super::element_lookup_failure::{DEFAULT_ELEMENT_WAIT, element_lookup_failure};
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::{Action, ElementState, ElementTarget};
 
@@ -44,7 +44,7 @@ impl Interaction {
 
 /// Performs `interaction` on the element once it is possible, and returns the element.
 pub(super) async fn interact(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     target: &ElementTarget,
     interaction: &Interaction,
     action: &Action,

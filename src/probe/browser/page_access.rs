@@ -14,13 +14,13 @@ use crate::script::language::ElementTarget;
 
 /// What an action needs to work on the current page: the browser, the remaining time and the variables.
 #[derive(Clone, Copy)]
-pub(super) struct PageAccess<'p> {
+pub(super) struct CurrentPage<'p> {
     pub(super) browser: &'p ScriptBrowser<'p>,
     pub(super) budget: &'p TimeBudget,
     pub(super) variables: &'p Variables,
 }
 
-impl<'p> PageAccess<'p> {
+impl<'p> CurrentPage<'p> {
     /// Returns the session to query the page with.
     pub(super) const fn session(&self) -> &'p BrowserSession {
         &self.browser.session

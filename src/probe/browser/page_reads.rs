@@ -9,7 +9,7 @@ use super::action_error::ActionError;
 use super::descriptions;
 use super::dom::{self, ElementLookup, LocatorArgs, TextReading, TextSource};
 use super::element_lookup_failure::element_lookup_failure;
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use super::text_condition::{MAX_QUOTED_CHARS, TextCondition, first_capture_group, render_condition};
 use super::time_budget::WaitLimit;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
@@ -24,7 +24,7 @@ const DEFAULT_ASSERTION_WAIT: Duration = Duration::from_secs(2);
 const PAGE_SOURCE_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
 pub(super) async fn assert_text(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     property: &PageProperty,
     matcher: &Matcher,
     action: &Action,
@@ -41,7 +41,7 @@ pub(super) async fn assert_text(
 }
 
 pub(super) async fn assert_element(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     target: &ElementTarget,
     state: ElementState,
     action: &Action,
@@ -62,7 +62,7 @@ pub(super) async fn assert_element(
 }
 
 pub(super) async fn extract_value(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     variable_name: &str,
     property: &PageProperty,
     pattern: Option<&RegexPattern>,
@@ -86,7 +86,7 @@ pub(super) async fn extract_value(
 }
 
 pub(super) async fn assert_keyword(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     text: &str,
     is_regex: bool,
     invert: bool,
@@ -113,7 +113,7 @@ pub(super) async fn assert_keyword(
 
 /// Evaluates the source of the page until it passes or the limit is reached.
 pub(super) async fn wait_for_keyword(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     rule: &KeywordRule,
     wait_limit: WaitLimit,
 ) -> Result<(), ActionError> {
@@ -142,7 +142,7 @@ pub(super) async fn wait_for_keyword(
 
 /// Returns the value of `property` once it meets `condition`; otherwise its last value, if there was one.
 pub(super) async fn wait_for_value(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     property: &PageProperty,
     wait_limit: WaitLimit,
     condition: &TextCondition,
@@ -177,7 +177,7 @@ pub(super) async fn wait_for_value(
 
 /// Reads a text until it meets `condition`, each time that it changed.
 pub(super) async fn wait_for_text(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     source: &TextSource<'_>,
     mut wait_limit: WaitLimit,
     condition: &TextCondition,

@@ -7,7 +7,7 @@ use super::capture::{capture_moment, run_screenshot_action};
 use super::capture_rule::CaptureMoment;
 use super::interactions::{Interaction, interact};
 use super::options::BrowserScriptOptions;
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use super::page_inspection::replace_with_page_failure;
 use super::script_browser::ScriptBrowser;
 use super::step_recorder::StepRecorder;
@@ -135,7 +135,7 @@ impl<'a> ScriptRunner<'a> {
         let Some((rule, wait_for_match)) = &self.options.keyword_rule else { return Ok(()) };
         let wait_limit = self.time_budget.action_wait_limit(None, None);
         match page_reads::wait_for_keyword(
-            self.page_access(),
+            self.current_page(),
             rule,
             if *wait_for_match { wait_limit } else { wait_limit.without_wait() },
         )
@@ -226,14 +226,14 @@ impl<'a> ScriptRunner<'a> {
         actions::set_driver_timeouts(&mut self.browser, &mut self.time_budget, Some(action)).await?;
         let awaited = match &action.expected_effect {
             Some(expected) => {
-                Some(wait::record_state_before_action(self.page_access(), expected, action).await?)
+                Some(wait::record_state_before_action(self.current_page(), expected, action).await?)
             }
             None => None,
         };
         // If the action opens a dialog, this or the wait fails with `DialogOpen`; the effect is then not waited for.
         self.perform_action(action).await?;
         match awaited {
-            Some(awaited) => wait::wait_for_effect(self.page_access(), &awaited, action).await,
+            Some(awaited) => wait::wait_for_effect(self.current_page(), &awaited, action).await,
             None => Ok(()),
         }
     }
@@ -249,22 +249,22 @@ impl<'a> ScriptRunner<'a> {
             }
             ActionKind::Hover { target } => self.interact(target, Interaction::MoveAndClick(0), action).await,
             ActionKind::Type { target: into, text } => {
-                let text = self.page_access().render(text, EscapeContext::Value)?;
+                let text = self.current_page().render(text, EscapeContext::Value)?;
                 self.interact(into, Interaction::Type(text), action).await
             }
             ActionKind::Clear { target } => self.interact(target, Interaction::Clear, action).await,
             ActionKind::Select { target, option } => {
-                let (option_key, value) = actions::option_key_and_value(self.page_access(), option)?;
+                let (option_key, value) = actions::option_key_and_value(self.current_page(), option)?;
                 self.interact(target, Interaction::SelectOption(option_key, value), action).await
             }
             ActionKind::SetChecked { target, checked } => {
                 self.interact(target, Interaction::SetChecked(*checked), action).await
             }
             ActionKind::Press { key, target } => {
-                actions::press_key(self.page_access(), key, target.as_ref(), action).await
+                actions::press_key(self.current_page(), key, target.as_ref(), action).await
             }
             ActionKind::Scroll { target: to, x, y } => {
-                actions::scroll(self.page_access(), to.as_ref(), (*x, *y), action).await
+                actions::scroll(self.current_page(), to.as_ref(), (*x, *y), action).await
             }
             ActionKind::SwitchFrame(frame) => {
                 windows::switch_frame(&mut self.browser, &self.time_budget, &self.variables, frame, action)
@@ -276,18 +276,18 @@ impl<'a> ScriptRunner<'a> {
             }
             ActionKind::CloseWindow => windows::close_window(&mut self.browser, &self.time_budget).await,
             ActionKind::Dialog(response) => {
-                actions::answer_dialog(self.page_access(), response, action).await
+                actions::answer_dialog(self.current_page(), response, action).await
             }
-            ActionKind::WaitFor(condition) => wait::wait_for(self.page_access(), condition, action).await,
+            ActionKind::WaitFor(condition) => wait::wait_for(self.current_page(), condition, action).await,
             ActionKind::Extract { into_variable: into, property: from, pattern } => {
                 let value =
-                    page_reads::extract_value(self.page_access(), into, from, pattern.as_ref(), action)
+                    page_reads::extract_value(self.current_page(), into, from, pattern.as_ref(), action)
                         .await?;
                 self.set_variable(into, value);
                 Ok(())
             }
             ActionKind::RunJs { code, into_variable: into } => {
-                let value = actions::run_js(self.page_access(), code, action).await?;
+                let value = actions::run_js(self.current_page(), code, action).await?;
                 if let Some(name) = into {
                     self.set_variable(name, value);
                 }
@@ -299,13 +299,13 @@ impl<'a> ScriptRunner<'a> {
                 Ok(())
             }
             ActionKind::Assert { property, matcher } => {
-                page_reads::assert_text(self.page_access(), property, matcher, action).await
+                page_reads::assert_text(self.current_page(), property, matcher, action).await
             }
             ActionKind::AssertElement { target: element, state } => {
-                page_reads::assert_element(self.page_access(), element, *state, action).await
+                page_reads::assert_element(self.current_page(), element, *state, action).await
             }
             ActionKind::Keyword { text, regex, invert, wait } => {
-                page_reads::assert_keyword(self.page_access(), text, *regex, *invert, *wait, action).await
+                page_reads::assert_keyword(self.current_page(), text, *regex, *invert, *wait, action).await
             }
         }
     }
@@ -313,7 +313,7 @@ impl<'a> ScriptRunner<'a> {
     async fn open(&mut self, url: &str, action: &Action) -> Result<(), ActionError> {
         let url = self
             .options
-            .resolve_url(&self.page_access().render(url, EscapeContext::Url)?, &self.variables)?;
+            .resolve_url(&self.current_page().render(url, EscapeContext::Url)?, &self.variables)?;
         self.browser.record_navigation(&url);
         if let Some(site) = self.options.site_under_test(&url, &self.variables) {
             self.browser.set_trace_site(&site);
@@ -327,7 +327,7 @@ impl<'a> ScriptRunner<'a> {
         interaction: Interaction,
         action: &Action,
     ) -> Result<(), ActionError> {
-        interact(self.page_access(), target, &interaction, action).await.map(drop)
+        interact(self.current_page(), target, &interaction, action).await.map(drop)
     }
 
     /// Sets a variable, and records its name in the result.
@@ -356,8 +356,8 @@ impl<'a> ScriptRunner<'a> {
             .await;
     }
 
-    fn page_access(&self) -> PageAccess<'_> {
-        PageAccess { browser: &self.browser, budget: &self.time_budget, variables: &self.variables }
+    fn current_page(&self) -> CurrentPage<'_> {
+        CurrentPage { browser: &self.browser, budget: &self.time_budget, variables: &self.variables }
     }
 
     fn page_result_options(&self) -> PageResultOptions {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::SearchBudget;
 use crate::evaluate::template::EscapeContext;
@@ -82,7 +82,7 @@ impl TextCondition {
 }
 
 /// Fills in the texts of `matcher`.
-pub(super) fn render_condition(page: PageAccess<'_>, matcher: &Matcher) -> Result<TextCondition, Failure> {
+pub(super) fn render_condition(page: CurrentPage<'_>, matcher: &Matcher) -> Result<TextCondition, Failure> {
     Ok(match matcher {
         Matcher::Equals(text) => TextCondition::Equals(page.render(text, EscapeContext::Value)?),
         Matcher::Contains(text) => TextCondition::Contains(page.render(text, EscapeContext::Value)?),

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::action_error::ActionError;
 use super::descriptions;
 use super::dom::{self, ElementLookup, TextReading, TextSource};
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use super::page_reads::{wait_for_text, wait_for_value};
 use super::text_condition::{TextCondition, render_condition};
 use super::time_budget::{LimitKind, WaitLimit};
@@ -32,7 +32,7 @@ pub(super) enum AwaitedEffect<'s> {
 }
 
 pub(super) async fn wait_for(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     wait_condition: &WaitCondition,
     action: &Action,
 ) -> Result<(), ActionError> {
@@ -80,7 +80,7 @@ pub(super) async fn wait_for(
 }
 
 async fn wait_for_element(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     target: &ElementTarget,
     state: ElementState,
     wait_limit: WaitLimit,
@@ -98,7 +98,7 @@ async fn wait_for_element(
 }
 
 async fn wait_for_network_idle(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     idle_duration: Duration,
     wait_limit: WaitLimit,
     action: &Action,
@@ -127,7 +127,7 @@ async fn wait_for_network_idle(
 
 /// Records the state before an action, to notice its expected effect.
 pub(super) async fn record_state_before_action<'s>(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     expected_effect: &'s ExpectedEffect,
     action: &Action,
 ) -> Result<AwaitedEffect<'s>, ActionError> {
@@ -158,7 +158,7 @@ pub(super) async fn record_state_before_action<'s>(
 
 /// Waits for the expected effect of an action.
 pub(super) async fn wait_for_effect(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     awaited: &AwaitedEffect<'_>,
     action: &Action,
 ) -> Result<(), ActionError> {
@@ -205,7 +205,7 @@ pub(super) async fn wait_for_effect(
 
 /// Waits for an event that is being watched for.
 async fn wait_for_event(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     name: &str,
     wait_limit: WaitLimit,
     action: &Action,
@@ -226,7 +226,7 @@ async fn wait_for_event(
 /// Returns the failure of an effect that did not occur: that of its `kind`, or a timeout if the step or script ended
 /// before the action's own timeout.
 fn unmet_wait_failure(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     kind: FailureKind,
     reason: &str,
     limit_kind: LimitKind,

@@ -7,7 +7,7 @@ use super::action_error::{ActionError, action_error};
 use super::dom;
 use super::element_lookup_failure::DEFAULT_ELEMENT_WAIT;
 use super::interactions::{Interaction, interact};
-use super::page_access::PageAccess;
+use super::page_access::CurrentPage;
 use super::page_reads::wait_for_text;
 use super::script_browser::ScriptBrowser;
 use super::text_condition::render_condition;
@@ -39,7 +39,7 @@ pub(super) async fn switch_frame(
         }
         FrameSelector::Index(index) => json!(index),
         FrameSelector::Element(target) => {
-            let page = PageAccess { browser, budget, variables };
+            let page = CurrentPage { browser, budget, variables };
             let frame_id = interact(page, target, &Interaction::EnterFrame, action).await?.to_argument();
             browser.entered_frames.push(frame_id);
             return Ok(());
@@ -123,7 +123,7 @@ pub(super) async fn switch_window(
 
 /// Searches the windows in order for the first whose title or address matches.
 async fn find_window(
-    page: PageAccess<'_>,
+    page: CurrentPage<'_>,
     source: &dom::TextSource<'_>,
     matcher: &Matcher,
     wait_limit: WaitLimit,
@@ -156,7 +156,7 @@ async fn enter_selected_window(
     let new_windows: Vec<String> =
         open_windows.iter().filter(|found| !browser.window_handles.contains(found)).cloned().collect();
     browser.window_handles.extend(new_windows);
-    let page = PageAccess { browser, budget, variables };
+    let page = CurrentPage { browser, budget, variables };
     let selected = match selector {
         WindowSelector::Main => main_window,
         WindowSelector::Newest => {

@@ -14,7 +14,7 @@ use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::service_target::{ServiceEndpoint, build_session_observation, parse_service_endpoint};
 use crate::protocol::LineSession;
-use crate::protocol::ftp::{FtpClient, FtpCredentials, SessionRecorder, SessionSetup};
+use crate::protocol::ftp::{FtpClient, FtpCredentials, OpeningDialogue, SessionRecorder};
 use crate::schema::table::ftp::FTP_SCHEMES;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::ftp::FtpSettings;
@@ -116,7 +116,7 @@ impl FtpProbe {
         if implicit {
             session.upgrade_to_tls(host, &options).await?;
         }
-        let mut opening = SessionSetup::new(self.tls_options.is_some() && !implicit);
+        let mut opening = OpeningDialogue::new(self.tls_options.is_some() && !implicit);
         let setup_result = session.run_protocol(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
         setup_result.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;

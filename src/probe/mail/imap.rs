@@ -10,7 +10,7 @@ use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::LineSession;
-use crate::protocol::imap::{ImapMailbox, LoginMethod, SessionSetup, SessionSetupOptions};
+use crate::protocol::imap::{ImapMailbox, LoginMethod, OpeningDialogue, OpeningDialogueOptions};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -65,7 +65,7 @@ impl ImapProbe {
     ) -> Result<(), Failure> {
         let target = &self.target;
         target.connect(session).await?;
-        let mut session_setup = SessionSetup::new(SessionSetupOptions {
+        let mut session_setup = OpeningDialogue::new(OpeningDialogueOptions {
             implicit_tls: target.service_endpoint.implicit_tls,
             require_tls: target.require_tls,
             continue_to_login: target.credentials.is_some(),

@@ -11,7 +11,7 @@ use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::LineSession;
-use crate::protocol::pop3::{LoginOptions, Pop3Mailbox, SessionSetup, SessionSetupOptions};
+use crate::protocol::pop3::{LoginOptions, OpeningDialogue, OpeningDialogueOptions, Pop3Mailbox};
 use crate::schema::table::mail::POP_SCHEMES;
 use crate::schema::typed::mail::PopSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -63,11 +63,13 @@ impl PopProbe {
 }
 
 /// Creates the dialogue that opens the mailbox: greeting, capabilities, TLS and login.
-pub(super) fn build_session_setup(target: &MailServerTarget) -> SessionSetup {
+pub(super) fn build_session_setup(target: &MailServerTarget) -> OpeningDialogue {
     let login = |credentials| LoginOptions { credentials, mechanism: target.auth_mechanism };
-    let options =
-        SessionSetupOptions { require_tls: target.require_tls, login: target.credentials.clone().map(login) };
-    SessionSetup::new(options, target.service_endpoint.implicit_tls)
+    let options = OpeningDialogueOptions {
+        require_tls: target.require_tls,
+        login: target.credentials.clone().map(login),
+    };
+    OpeningDialogue::new(options, target.service_endpoint.implicit_tls)
 }
 
 /// Opens the mailbox. Sends QUIT when it fails: some servers keep a mailbox locked for a while after an aborted
@@ -75,7 +77,7 @@ pub(super) fn build_session_setup(target: &MailServerTarget) -> SessionSetup {
 pub(super) async fn open_mailbox(
     target: &MailServerTarget,
     session: &mut LineSession<'_>,
-    session_setup: &mut SessionSetup,
+    session_setup: &mut OpeningDialogue,
 ) -> Result<(), Failure> {
     target.connect(session).await?;
     let outcome = session.run_protocol(session_setup, target.host(), &target.tls_options).await;

@@ -5,7 +5,7 @@
 //!
 //! | Part | Why |
 //! |---|---|
-//! | [`SessionSetup`] | the dialogue before: suppaftp does not support `120`, aborts at a greeting whose inner lines start with a number, has no implicit TLS over an existing connection, and silently drops bytes received before the TLS handshake |
+//! | [`OpeningDialogue`] | the dialogue before: suppaftp does not support `120`, aborts at a greeting whose inner lines start with a number, has no implicit TLS over an existing connection, and silently drops bytes received before the TLS handshake |
 //! | [`FtpStream`] | the stream below: it limits replies, passes each on as one line, records transcript and times, and keeps the password out of suppaftp's logs |
 //! | the driver of [`FtpClient`] | data connections and their TLS use [`crate::net::Net`]: egress policy, source address, deadline, certificates |
 
@@ -25,5 +25,5 @@ pub use list::ListEntryCounter;
 pub use passive::{parse_epsv_reply, parse_pasv_reply};
 pub use recorder::SessionRecorder;
 pub use reply::{FtpReply, FtpReplyError, FtpReplyParser};
-pub use session_setup::SessionSetup;
+pub use session_setup::OpeningDialogue;
 pub use stream::FtpStream;

@@ -9,14 +9,14 @@ const MAX_BANNER_CHARS: usize = 200;
 
 /// The opening of a session, up to the login.
 #[derive(Debug, Default)]
-pub struct SessionSetup {
+pub struct OpeningDialogue {
     requests_tls: bool,
     is_auth_tls_sent: bool,
     reply_parser: FtpReplyParser,
     banner: Option<String>,
 }
 
-impl SessionSetup {
+impl OpeningDialogue {
     /// Creates an opening; with `requests_tls` it also starts TLS.
     #[must_use]
     pub fn new(requests_tls: bool) -> Self {
@@ -50,7 +50,7 @@ impl SessionSetup {
     }
 }
 
-impl LineProtocol for SessionSetup {
+impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
         if self.is_auth_tls_sent { Phase::Starttls } else { Phase::Banner }
     }

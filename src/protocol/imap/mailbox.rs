@@ -8,7 +8,7 @@ use super::super::auth::{Credentials, SaslMechanism, choose_mechanism, client_re
 use super::super::line_session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
 use super::bounded_stream::{BoundedStream, SharedLog};
-use super::session_setup::SessionSetup;
+use super::session_setup::OpeningDialogue;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, connection_closed_failure, io_failure};
 
@@ -25,7 +25,7 @@ impl LoginMethod {
     /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `session_setup`. `auto` uses LOGIN
     /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(
-        session_setup: &SessionSetup,
+        session_setup: &OpeningDialogue,
         requested: Option<SaslMechanism>,
         is_encrypted: bool,
     ) -> Result<Self, Failure> {
@@ -233,12 +233,12 @@ impl Authenticator for SaslAuthenticator<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::session_setup::SessionSetupOptions;
+    use super::super::session_setup::OpeningDialogueOptions;
     use super::*;
     use crate::protocol::line_session::LineProtocol;
 
-    fn offering(text: &str) -> SessionSetup {
-        let mut opening = SessionSetup::new(SessionSetupOptions {
+    fn offering(text: &str) -> OpeningDialogue {
+        let mut opening = OpeningDialogue::new(OpeningDialogueOptions {
             implicit_tls: false,
             require_tls: false,
             continue_to_login: true,

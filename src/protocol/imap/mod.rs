@@ -7,4 +7,4 @@ mod mailbox;
 mod session_setup;
 
 pub use mailbox::{ImapMailbox, LoginMethod};
-pub use session_setup::{SessionSetup, SessionSetupOptions};
+pub use session_setup::{OpeningDialogue, OpeningDialogueOptions};

@@ -5,7 +5,7 @@ use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Options of the dialogue before the login.
 #[derive(Clone, Copy, Debug)]
-pub struct SessionSetupOptions {
+pub struct OpeningDialogueOptions {
     /// Whether TLS is established before the greeting.
     pub implicit_tls: bool,
     /// Whether a server without TLS fails.
@@ -16,8 +16,8 @@ pub struct SessionSetupOptions {
 
 /// The dialogue from the greeting to the login.
 #[derive(Debug)]
-pub struct SessionSetup {
-    options: SessionSetupOptions,
+pub struct OpeningDialogue {
+    options: OpeningDialogueOptions,
     state: SetupState,
     is_encrypted: bool,
     /// Number of tags used so far.
@@ -39,7 +39,7 @@ enum SetupState {
     Logout,
 }
 
-impl LineProtocol for SessionSetup {
+impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
         match self.state {
             SetupState::Greeting => Phase::Banner,
@@ -84,10 +84,10 @@ impl LineProtocol for SessionSetup {
     }
 }
 
-impl SessionSetup {
+impl OpeningDialogue {
     /// Creates a session that waits for its greeting.
     #[must_use]
-    pub fn new(options: SessionSetupOptions) -> Self {
+    pub fn new(options: OpeningDialogueOptions) -> Self {
         Self {
             options,
             state: SetupState::Greeting,
@@ -201,17 +201,17 @@ mod tests {
     use super::super::super::transcript_test::run_transcript;
     use super::*;
 
-    const PLAIN: SessionSetupOptions =
-        SessionSetupOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
+    const PLAIN: OpeningDialogueOptions =
+        OpeningDialogueOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
 
-    fn passes(options: SessionSetupOptions, script: &str) -> SessionSetup {
-        let mut opening = SessionSetup::new(options);
+    fn passes(options: OpeningDialogueOptions, script: &str) -> OpeningDialogue {
+        let mut opening = OpeningDialogue::new(options);
         assert_eq!(run_transcript(&mut opening, script), None);
         opening
     }
 
-    fn fails(options: SessionSetupOptions, script: &str) -> String {
-        let failure = run_transcript(&mut SessionSetup::new(options), script).expect("it does not fail");
+    fn fails(options: OpeningDialogueOptions, script: &str) -> String {
+        let failure = run_transcript(&mut OpeningDialogue::new(options), script).expect("it does not fail");
         format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
     }
 
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn tls_is_started_where_it_is_offered() {
         let core = passes(
-            SessionSetupOptions { require_tls: true, ..PLAIN },
+            OpeningDialogueOptions { require_tls: true, ..PLAIN },
             "< * OK hello
              > v1 CAPABILITY
              < * CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED
@@ -254,7 +254,7 @@ mod tests {
     fn without_a_login_it_logs_out() {
         let script =
             "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
-        passes(SessionSetupOptions { continue_to_login: false, ..PLAIN }, script);
+        passes(OpeningDialogueOptions { continue_to_login: false, ..PLAIN }, script);
     }
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
         let hello = "< * OK hello\n> v1 CAPABILITY\n";
         let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
         let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
-        let required = SessionSetupOptions { require_tls: true, ..PLAIN };
+        let required = OpeningDialogueOptions { require_tls: true, ..PLAIN };
         let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
         for (options, script, reply) in [
             (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),

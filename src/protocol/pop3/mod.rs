@@ -10,4 +10,4 @@ mod session_setup;
 pub use login::LoginOptions;
 pub use mailbox::{MessageEntry, Pop3Mailbox, ReadOutcome};
 pub use message_lines::{DataLine, HeaderScanner};
-pub use session_setup::{SessionSetup, SessionSetupOptions};
+pub use session_setup::{OpeningDialogue, OpeningDialogueOptions};

@@ -9,21 +9,21 @@ fn login(mechanism: Option<SaslMechanism>) -> LoginOptions {
     LoginOptions { credentials, mechanism }
 }
 
-fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> SessionSetup {
-    SessionSetup::new(SessionSetupOptions { require_tls: false, login: login.into() }, secure)
+fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> OpeningDialogue {
+    OpeningDialogue::new(OpeningDialogueOptions { require_tls: false, login: login.into() }, secure)
 }
 
-fn strict(login: LoginOptions) -> SessionSetup {
-    SessionSetup::new(SessionSetupOptions { require_tls: true, login: Some(login) }, false)
+fn strict(login: LoginOptions) -> OpeningDialogue {
+    OpeningDialogue::new(OpeningDialogueOptions { require_tls: true, login: Some(login) }, false)
 }
 
-fn done(core: &mut SessionSetup, script: &str) -> MailFacts {
+fn done(core: &mut OpeningDialogue, script: &str) -> MailFacts {
     assert_eq!(run_transcript(core, &format!("{script}\n* done")), None);
     core.facts()
 }
 
 /// Returns phase, status and text of the failure at the end of `script`.
-fn fails(core: &mut SessionSetup, script: &str) -> (Phase, u16, String) {
+fn fails(core: &mut OpeningDialogue, script: &str) -> (Phase, u16, String) {
     let failure = run_transcript(core, script).unwrap();
     assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
     (failure.phase, failure.status().0, failure.detail)

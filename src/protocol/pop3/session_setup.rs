@@ -15,7 +15,7 @@ const MAX_BANNER_CHARS: usize = 200;
 
 /// Options of a session.
 #[derive(Debug)]
-pub struct SessionSetupOptions {
+pub struct OpeningDialogueOptions {
     /// Whether a server without TLS fails.
     pub require_tls: bool,
     /// The login; `None` leaves the mailbox closed.
@@ -35,8 +35,8 @@ enum SetupState {
 /// Opens a mailbox: greeting, CAPA, STLS if offered, login, STAT. Ends after STAT, or without a login before it; the
 /// caller sends QUIT.
 #[derive(Debug)]
-pub struct SessionSetup {
-    options: SessionSetupOptions,
+pub struct OpeningDialogue {
+    options: OpeningDialogueOptions,
     state: SetupState,
     is_encrypted: bool,
     capabilities: Vec<String>,
@@ -47,10 +47,10 @@ pub struct SessionSetup {
     facts: MailFacts,
 }
 
-impl SessionSetup {
+impl OpeningDialogue {
     /// Creates an opening that waits for the greeting. `is_encrypted` means that TLS is established already.
     #[must_use]
-    pub fn new(options: SessionSetupOptions, is_encrypted: bool) -> Self {
+    pub fn new(options: OpeningDialogueOptions, is_encrypted: bool) -> Self {
         Self {
             options,
             state: SetupState::Banner,
@@ -196,7 +196,7 @@ impl SessionSetup {
     }
 }
 
-impl LineProtocol for SessionSetup {
+impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
         match self.state {
             SetupState::Banner => Phase::Banner,

@@ -118,7 +118,7 @@ impl Field {
 
     /// Marks the field as an extension beyond interface.md.
     #[must_use]
-    pub const fn extension(mut self) -> Self {
+    pub const fn vigie_extension(mut self) -> Self {
         self.extension = true;
         self
     }

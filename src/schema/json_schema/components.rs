@@ -10,7 +10,7 @@ use crate::schema::table;
 
 /// Returns a reference to the schema of `table` for responses with a subset of the fields (`select`).
 #[must_use]
-pub fn partial_schema_ref(table: &FieldTable) -> Value {
+pub fn selected_fields_schema_ref(table: &FieldTable) -> Value {
     json!({"$ref": format!("{COMPONENT_PREFIX}{}", partial_schema_name(table))})
 }
 
@@ -46,7 +46,7 @@ pub fn add_component_schema(
         components.insert(partial_schema_name(table), object_schema(table, role, false));
         let schema = json!({
             "title": table.name,
-            "allOf": [partial_schema_ref(table)],
+            "allOf": [selected_fields_schema_ref(table)],
             "required": required_fields(table, role),
         });
         components.insert(name, schema);

@@ -9,7 +9,7 @@ mod reference_page;
 mod schema_role;
 mod sub_objects;
 
-pub use components::{add_component_schema, component_schemas, partial_schema_ref};
+pub use components::{add_component_schema, component_schemas, selected_fields_schema_ref};
 pub use example::{create_example, patch_example};
 pub use reference_page::{describe_type, fields_as_markdown, sub_objects_as_markdown};
 pub use schema_role::{SchemaRole, schema_name, schema_ref};

@@ -103,7 +103,7 @@ pub(in crate::schema) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let Some(text) = document.text("script") else { return Vec::new() };
     match document.monitor_type() {
         MonitorType::BrowserScript => script_warnings(document, text),
-        MonitorType::Api => check_well_formed(text).err().iter().map(format_parse_error).collect(),
+        MonitorType::ApiProject => check_well_formed(text).err().iter().map(format_parse_error).collect(),
         _ => Vec::new(),
     }
 }

@@ -90,7 +90,7 @@ pub static GROUP_MONITOR: FieldTable = FieldTable::new(
         Field::new("id", ID, "The monitor").required(),
         Field::int("step_number", 1, MAX_STEPS, "Only this step of it; without it all of it"),
         Field::new("content_view_id", ID, "Only errors of this content view of it; without it all of it")
-            .extension(),
+            .vigie_extension(),
     ]],
 );
 

@@ -22,7 +22,7 @@ pub static STEP_HEAD: FieldTable = FieldTable::new(
         Field::text("http_basic_auth_username", 255, "User name for Basic authentication"),
         Field::text("http_basic_auth_password", 255, "Password for Basic authentication").secret(),
         Field::flag("preemptive_authentication", false, "Send the login before the server asks for it"),
-        Field::text("bearer_token", 8192, "Token for Bearer authentication").secret().extension(),
+        Field::text("bearer_token", 8192, "Token for Bearer authentication").secret().vigie_extension(),
     ]],
 );
 
@@ -87,7 +87,7 @@ pub static API_STEP: FieldTable = FieldTable::new(
         Field::object("post", &STEP_BODY, "The body"),
         Field::list("assertions", &ASSERTION_ITEM, 100, "What has to hold"),
         Field::list("variables", &VARIABLE_ITEM, 100, "What later steps use"),
-        Field::flag("follow_redirects", true, "Follow redirects, at most 10").extension(),
+        Field::flag("follow_redirects", true, "Follow redirects, at most 10").vigie_extension(),
     ]],
 );
 

@@ -25,7 +25,7 @@ pub fn for_type(kind: MonitorType) -> &'static FieldTable {
         MonitorType::MobileLab => &mobile::MOBILE_LAB,
         MonitorType::BrowserScript => &browser::BROWSER_SCRIPT,
         MonitorType::Selenium => &test_projects::SELENIUM,
-        MonitorType::Api => &test_projects::API,
+        MonitorType::ApiProject => &test_projects::API,
         MonitorType::CollectionApi => &test_projects::COLLECTION_API,
         MonitorType::SecurityScan => &test_projects::SECURITY_SCAN,
         MonitorType::HostAgent => &test_projects::HOST_AGENT,

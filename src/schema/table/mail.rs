@@ -2,7 +2,7 @@
 
 use super::super::field::{Field, FieldTable};
 use super::shared::{
-    ADDRESS_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -14,9 +14,9 @@ pub const POP_SCHEMES: &[&str] = &["pop3", "pop3s"];
 pub const SMTP_SCHEMES: &[&str] = &["smtp", "smtps"];
 
 static SESSION_FIELDS: &[Field] = &[
-    Field::flag("require_tls", false, "No TLS on offer is an error").extension(),
+    Field::flag("require_tls", false, "No TLS on offer is an error").vigie_extension(),
     Field::choice("auth_method", &["auto", "plain", "login", "cram-md5", "xoauth2"], "How to log in")
-        .extension(),
+        .vigie_extension(),
 ];
 
 const fn hostname_field(schemes: &'static [&'static str]) -> Field {
@@ -37,7 +37,7 @@ pub static IMAP: FieldTable = FieldTable::new(
         IDENTITY_FIELDS,
         IMAP_FIELDS,
         PORT_FIELDS,
-        ADDRESS_FIELDS,
+        RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
@@ -59,7 +59,7 @@ pub static POP: FieldTable = FieldTable::new(
         IDENTITY_FIELDS,
         POP_FIELDS,
         PORT_FIELDS,
-        ADDRESS_FIELDS,
+        RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
@@ -81,7 +81,7 @@ pub static SMTP: FieldTable = FieldTable::new(
         IDENTITY_FIELDS,
         SMTP_FIELDS,
         PORT_FIELDS,
-        ADDRESS_FIELDS,
+        RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,

@@ -2,7 +2,7 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::shared::{
-    ADDRESS_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::DIALOGUE_LINE;
 use crate::syntax::text_format::TextFormat;
@@ -34,8 +34,8 @@ static TCP_FIELDS: &[Field] = &[
         ],
         "TLS at once, or after the protocol's STARTTLS command",
     )
-    .extension(),
-    Field::list("dialogue", &DIALOGUE_LINE_ITEM, 50, "Dialogue lines, in order").extension(),
+    .vigie_extension(),
+    Field::list("dialogue", &DIALOGUE_LINE_ITEM, 50, "Dialogue lines, in order").vigie_extension(),
 ];
 
 /// `tcp`.
@@ -46,7 +46,7 @@ pub static TCP: FieldTable = FieldTable::new(
         IDENTITY_FIELDS,
         HOST_FIELDS,
         REQUIRED_PORT_FIELDS,
-        ADDRESS_FIELDS,
+        RESOLUTION_FIELDS,
         TCP_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
@@ -55,41 +55,41 @@ pub static TCP: FieldTable = FieldTable::new(
 );
 
 static PING_FIELDS: &[Field] = &[
-    Field::int("ping_count", 1, 20, "Echo requests").with_default(DefaultValue::Int(5)).extension(),
+    Field::int("ping_count", 1, 20, "Echo requests").with_default(DefaultValue::Int(5)).vigie_extension(),
     Field::int("ping_size", 8, 65_000, "Bytes of data in each")
         .with_default(DefaultValue::Int(56))
-        .extension(),
+        .vigie_extension(),
     Field::int("loss_threshold", 1, 100, "Percent lost from which on it is an error")
         .with_default(DefaultValue::Int(100))
-        .extension(),
+        .vigie_extension(),
 ];
 
 /// `ping`.
 pub static PING: FieldTable = FieldTable::new(
     "ping",
     "Echo requests",
-    &[IDENTITY_FIELDS, HOST_FIELDS, ADDRESS_FIELDS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, HOST_FIELDS, RESOLUTION_FIELDS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );
 
 static NAME_SERVER_FIELDS: &[Field] = &[
     Field::text_with_format("name_to_resolve", 255, TextFormat::Host, "Name that is asked for"),
     Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
         .with_default(DefaultValue::Int(0)),
-    Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").extension(),
+    Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").vigie_extension(),
     Field::list("expected_answers", &EXPECTED_ANSWER_ITEM, 100, "Values that the answer has to have")
-        .extension(),
+        .vigie_extension(),
     Field::choice(
         "transport",
         &["udp", "tcp", "tls", "https"],
         "How it is asked, at port 53; tls at 853, https at 443 and `/dns-query`",
     )
-    .extension(),
+    .vigie_extension(),
     Field::flag(
         "require_dnssec",
         false,
         "The server has to vouch for the answer by DNSSEC (AD), as only a validating resolver does",
     )
-    .extension(),
+    .vigie_extension(),
 ];
 
 /// `name-server`.
@@ -101,7 +101,7 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
         HOST_FIELDS,
         NAME_SERVER_FIELDS,
         PORT_FIELDS,
-        ADDRESS_FIELDS,
+        RESOLUTION_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,

@@ -79,13 +79,13 @@ pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("has_sla", FieldType::Bool, "It has a service level agreement").read_only(),
     Field::text("paused_until", 32, "End of its pause, UTC; null when it is not paused")
         .read_only()
-        .extension(),
+        .vigie_extension(),
     Field::new("monitor_uses_own_locations", FieldType::Bool, "It has locations of its own").read_only(),
     Field::new("sla_id", ID, "Its service level agreement").read_only(),
 ];
 
 /// Whether the host name is resolved, or else the address to use instead (interface.md 2.2).
-pub static ADDRESS_FIELDS: &[Field] = &[
+pub static RESOLUTION_FIELDS: &[Field] = &[
     Field::text_with_format(
         "ipv4",
         15,
@@ -102,8 +102,8 @@ pub static PORT_FIELDS: &[Field] =
 /// How a TLS certificate is verified.
 pub static TRUST_FIELDS: &[Field] = &[
     Field::flag("verify_certificate", true, "Whether chain, name and dates of the certificate must hold")
-        .extension(),
-    Field::new("ca_cert_id", ID, "A private authority that is trusted beside the system's").extension(),
+        .vigie_extension(),
+    Field::new("ca_cert_id", ID, "A private authority that is trusted beside the system's").vigie_extension(),
 ];
 
 /// TLS versions that can be pinned; 2 and 3 are SSL, 10 to 12 TLS 1.0 to 1.2 (interface.md 2.2).
@@ -170,7 +170,7 @@ pub static ADDRESS_FAMILY_FIELDS: &[Field] = &[Field::choice(
 
 /// A forward proxy of the settings.
 pub static PROXY_FIELDS: &[Field] =
-    &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
+    &[Field::new("proxy_id", ID, "Proxy that the check goes through").vigie_extension()];
 
 /// Creates a field that only Vigie sets.
 pub(super) const fn read_only_field(

@@ -68,8 +68,9 @@ pub static CONTENT_VIEW: FieldTable = FieldTable::new(
             100,
             "Objects whose URL fits one of these belong to it",
         )
-        .extension(),
-        Field::list("steps", &STEP_NUMBER_ITEM, 50, "Steps of the script that belong to it").extension(),
+        .vigie_extension(),
+        Field::list("steps", &STEP_NUMBER_ITEM, 50, "Steps of the script that belong to it")
+            .vigie_extension(),
     ]],
 );
 

@@ -26,8 +26,8 @@ pub static API: FieldTable = FieldTable::new(
 static COLLECTION_FIELDS: &[Field] = &[
     Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Json, "The collection").required(),
     Field::text_with_format("environment", MAX_SCRIPT_CHARS, TextFormat::Json, "Values of its variables")
-        .extension(),
-    Field::text("data", MAX_SCRIPT_CHARS, "Rows that it is run with, as CSV or JSON").extension(),
+        .vigie_extension(),
+    Field::text("data", MAX_SCRIPT_CHARS, "Rows that it is run with, as CSV or JSON").vigie_extension(),
 ];
 
 /// `collection-api`.

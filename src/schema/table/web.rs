@@ -23,11 +23,11 @@ static REQUEST_FIELDS: &[Field] = &[
     Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "Requested URL").required(),
     Field::choice("http_method", &["GET", "POST", "HEAD"], "Method of the request")
         .legacy(LegacyEncoding::Coded(METHOD_CODES)),
-    Field::text("post_body", MAX_BODY_CHARS, "Body of a POST").extension(),
+    Field::text("post_body", MAX_BODY_CHARS, "Body of a POST").vigie_extension(),
     Field::text_with_format("post_content_type", 255, TextFormat::HeaderValue, "Type of that body")
         .with_default(DefaultValue::Text("application/x-www-form-urlencoded"))
-        .extension(),
-    Field::list("http_headers", &HEADER_ITEM, 100, "Further headers of the request").extension(),
+        .vigie_extension(),
+    Field::list("http_headers", &HEADER_ITEM, 100, "Further headers of the request").vigie_extension(),
     Field::choice(
         "http_version",
         &["1.1", "1.0", "2", "3"],

@@ -313,14 +313,14 @@ fn walk() -> WalkReport {
     report.compare_types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
     report.compare_types::<mail::RoundTripSettings<'_>>(TRIPS);
     report.compare_record::<AccountSettings<'_>>();
-    report.compare_record::<CustomerSettings<'_>>();
+    report.compare_record::<AccountNameSettings<'_>>();
     report.compare_record::<UserSettings<'_>>();
     report.compare_record::<LocationSettings<'_>>();
     report.compare_record::<CertificateSettings<'_>>();
     report.compare_record::<PropertySettings<'_>>();
     report.compare_record::<TestSettings>();
     report.compare_record::<BlackoutSettings<'_>>();
-    report.compare_record::<EventSettings<'_>>();
+    report.compare_record::<ReportedEvent<'_>>();
     report.compare_record::<RecipientSettings<'_>>();
     report.compare_record::<NotifierGroupSettings<'_>>();
     report.compare_record::<TemplateSettings<'_>>();

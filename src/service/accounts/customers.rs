@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::account_service::AccountService;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
-use crate::schema::typed::record::CustomerSettings;
+use crate::schema::typed::record::AccountNameSettings;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::node::Position;
@@ -28,7 +28,7 @@ impl AccountService {
         }
         // The first account is created with the database and has no unique key.
         let has_this_name = |other: &Record| {
-            let other: Option<CustomerSettings<'_>> = settings_or_skip(other);
+            let other: Option<AccountNameSettings<'_>> = settings_or_skip(other);
             other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
         };
         if self.customers(caller).await?.iter().any(has_this_name) {

@@ -4,7 +4,7 @@ use crate::domain::{ContentViewResult, Status};
 
 /// One content view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContentViewView<'a> {
+pub struct ContentViewRow<'a> {
     /// Its name.
     pub name: &'a str,
     /// Whether it passed.
@@ -21,7 +21,7 @@ pub struct ContentViewView<'a> {
     pub reason: Option<String>,
 }
 
-impl<'a> ContentViewView<'a> {
+impl<'a> ContentViewRow<'a> {
     pub(super) fn new(view: &'a ContentViewResult) -> Self {
         Self {
             name: &view.name,

@@ -52,7 +52,7 @@ pub async fn bulk_edit(
         } else {
             &monitor_patch
         };
-        match validate::validate_change(
+        match validate::merge_and_validate(
             &old.document,
             InputFormat::V3,
             patch,

@@ -13,7 +13,7 @@ use crate::schema::typed::request::{ReplaceTextRequest, parse_request_fields};
 use crate::schema::validate::ValidatedDocument;
 use crate::schema::{Monitor, table, validate};
 use crate::script::language::Script;
-use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask_secrets};
+use crate::script::{ScriptError, ScriptOverview, check_well_formed, mask_secrets};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
@@ -106,7 +106,12 @@ fn replace_in_script(
         return None;
     }
     let body = Node::from(json!({"script": script}));
-    match validate::validate_change(&old.document, InputFormat::V3, &body, &validation.validation_context()) {
+    match validate::merge_and_validate(
+        &old.document,
+        InputFormat::V3,
+        &body,
+        &validation.validation_context(),
+    ) {
         Ok(validated) => Some(validated),
         Err(errors) => {
             collector.add_all(&label, errors);
@@ -119,9 +124,9 @@ fn replace_in_script(
 fn script_parse_error(monitor_type: MonitorType, old_script: &str, script: &str) -> Option<String> {
     let error = match monitor_type {
         MonitorType::BrowserScript => {
-            ScriptSummary::parse(script).err().or_else(|| newly_introduced_error(old_script, script))
+            ScriptOverview::parse(script).err().or_else(|| newly_introduced_error(old_script, script))
         }
-        MonitorType::Api => check_well_formed(script).err(),
+        MonitorType::ApiProject => check_well_formed(script).err(),
         _ => None,
     };
     error.map(|error| error.to_string())

@@ -20,7 +20,7 @@ use crate::syntax::node::Node;
 /// # Errors
 /// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
 /// already; otherwise like [`super::patch`].
-pub async fn convert_to_steps(
+pub async fn convert_single_request_to_steps(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
@@ -49,7 +49,7 @@ pub async fn convert_to_steps(
         "assertions": document.value("assertions").unwrap_or(&json!([])),
     });
     let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
-    let validated = validate::validate_change(
+    let validated = validate::merge_and_validate(
         document,
         InputFormat::V3,
         &Node::from(body),

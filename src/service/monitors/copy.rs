@@ -45,7 +45,7 @@ pub async fn copy_monitor(
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
     let name_patch = Node::from(json!({"name": name}));
-    let validated = validate::validate_change(
+    let validated = validate::merge_and_validate(
         &old.document,
         InputFormat::V3,
         &name_patch,

@@ -39,7 +39,8 @@ pub async fn patch(
         return Err(ServiceError::NotFound);
     }
     let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
-    let validated = validate::validate_change(&old.document, format, body, &validation.validation_context())?;
+    let validated =
+        validate::merge_and_validate(&old.document, format, body, &validation.validation_context())?;
     let document = Arc::new(without_echoed_locations(&old, validated.document, body, validation.account())?);
     let metadata = (*old.metadata).clone();
     let change = MonitorChange::Update {

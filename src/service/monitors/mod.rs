@@ -31,7 +31,7 @@ pub(super) use audit_fields::{abbreviate, changed_document_fields, created_field
 pub use bulk_edit::bulk_edit;
 pub use bulk_edit_passwords::bulk_edit_passwords;
 pub use bulk_edit_scripts::bulk_edit_scripts;
-pub use convert::convert_to_steps;
+pub use convert::convert_single_request_to_steps;
 pub use copy::copy_monitor;
 pub use create::create;
 pub use edit::{delete, patch};

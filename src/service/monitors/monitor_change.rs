@@ -11,7 +11,7 @@ pub(super) enum MonitorChange {
     Create {
         /// Action in the audit trail: `create`, `clone`, …
         audit_action: &'static str,
-        /// [`Origin::Api`] or [`Origin::Applied`].
+        /// [`Origin::ApiProject`] or [`Origin::Applied`].
         origin: Origin,
         /// Its fields, secrets revealed.
         document: Arc<MonitorDocument>,

@@ -12,7 +12,7 @@ use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordK
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::time_window::parse_local_time;
 use crate::schema::{Monitor, Origin, SecretMode, table};
-use crate::script::ScriptSummary;
+use crate::script::ScriptOverview;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{MonitorState, Pagination, RecordFilter};
 
@@ -161,7 +161,7 @@ struct MonitorJson<'a> {
     caller: &'a Caller,
     last_script_run: Option<MonitorState>,
     /// `None` for types without a script, and for a script that cannot be parsed.
-    script_summary: Option<ScriptSummary>,
+    script_summary: Option<ScriptOverview>,
     now: Timestamp,
     /// Ids of its blackouts that have not ended.
     blackout_ids: Vec<i64>,
@@ -223,7 +223,7 @@ impl MonitorJson<'_> {
                 json!(self.script_summary.as_ref().map_or(0, |script| script.action_count))
             }
             "is_transaction" => {
-                json!(self.script_summary.as_ref().is_some_and(ScriptSummary::is_transaction))
+                json!(self.script_summary.as_ref().is_some_and(ScriptOverview::is_transaction))
             }
             "script_status" => json!(self.script_status()),
             "script_replayed_successfully" => json!(

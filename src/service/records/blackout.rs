@@ -57,7 +57,7 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
     }
     let mut before = old.fields.clone();
     before.insert("assoc_id".to_owned(), json!(old.parent_id));
-    let mut fields = blackout::validate_change(&before, body)?;
+    let mut fields = blackout::merge_and_validate(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and create another";
         return Err(invalid_request(field_conflict_error(body, "assoc_id", message)));

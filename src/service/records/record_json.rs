@@ -7,7 +7,7 @@ use super::{event, location, notifier_group, performance_alert, recipient, sla, 
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::{format_audit_time, format_window_time};
 use crate::domain::{Record, RecordKind};
-use crate::schema::typed::record::EventSettings;
+use crate::schema::typed::record::ReportedEvent;
 
 /// Converts `record` to its object; fields without a value are null.
 pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
@@ -40,7 +40,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option
         }
         (RecordKind::Blackout, "assoc_id") => json!(record.parent_id),
         (RecordKind::Event, "name") => {
-            json!(event::event_label(settings_or_skip::<EventSettings<'_>>(record)?.event))
+            json!(event::event_label(settings_or_skip::<ReportedEvent<'_>>(record)?.event))
         }
         (RecordKind::Event, "timestamp") => {
             json!(format_window_time(record.created_at, &cx.account.time_zone))

@@ -19,7 +19,7 @@ pub struct AlertChanges {
     pub notifications: Vec<NewNotification>,
     /// Verifications, to be stored with their results. Status 70 turns the result into a warning whose warning status
     /// is the status that it had.
-    pub verified_checks: Vec<VerifiedCheck>,
+    pub verified_checks: Vec<CheckVerification>,
     /// Files added after their result.
     pub added_captures: Vec<AddedCapture>,
 }
@@ -51,7 +51,7 @@ pub struct ResultKey {
 
 /// The verification of a failed check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct VerifiedCheck {
+pub struct CheckVerification {
     /// The failed result.
     pub result_key: ResultKey,
     /// The verification.

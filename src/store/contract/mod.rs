@@ -19,7 +19,8 @@ pub use crate::domain::{
     Pagination, RecordFilter, ResultFilter, StoreError,
 };
 pub use alerts::{
-    AddedCapture, AlertChanges, AlertStore, DeliveryOutcome, Outbox, ResultKey, StoredEpisode, VerifiedCheck,
+    AddedCapture, AlertChanges, AlertStore, CheckVerification, DeliveryOutcome, Outbox, ResultKey,
+    StoredEpisode,
 };
 pub use audit::{AuditEntries, AuditObject, NewAuditEntry};
 pub use config_store::{ConfigChange, ConfigStore, ResealFn, seal_context};

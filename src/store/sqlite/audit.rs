@@ -8,7 +8,7 @@ use crate::store::contract::{
     AuditEntries, AuditEntry, AuditFilter, AuditObject, NewAuditEntry, Paginated, Pagination,
 };
 
-use super::decode::RowRef;
+use super::decode::RowLocator;
 use super::decode::json_object_column;
 use super::paged_query::PagedQuery;
 
@@ -99,7 +99,7 @@ pub(super) fn read_page(
 
 fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
     let id = row.get(0)?;
-    let row_ref = RowRef { table: "audit", key: &[("id", id)] };
+    let row_ref = RowLocator { table: "audit", key: &[("id", id)] };
     Ok(AuditEntry {
         id,
         occurred_at: Timestamp::from_micros(row.get(1)?),

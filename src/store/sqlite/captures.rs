@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::domain::{Capture, CheckResult, Outcome};
 
-use super::decode::RowRef;
+use super::decode::RowLocator;
 
 /// Most bytes of a chunk (architecture.md, evidence).
 const CHUNK_BYTES: usize = 512 * 1024;
@@ -94,7 +94,7 @@ pub(super) fn read(
         ("monitor_id", result.monitor_id.0),
         ("location_id", result.location_id.0),
     ];
-    let row_ref = RowRef { table: "captures", key: &key };
+    let row_ref = RowLocator { table: "captures", key: &key };
     let content_len = usize::try_from(capture.content_bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
     let content = zstd::bulk::decompress(&compressed, content_len)
         .map_err(|error| row_ref.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;

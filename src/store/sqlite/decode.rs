@@ -12,7 +12,7 @@ use crate::store::contract::StoreError;
 
 /// Identifies a row in errors: its table and the columns of its key.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowRef<'a> {
+pub(super) struct RowLocator<'a> {
     pub(super) table: &'static str,
     pub(super) key: &'a [(&'static str, i64)],
 }
@@ -34,7 +34,7 @@ impl Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-impl RowRef<'_> {
+impl RowLocator<'_> {
     /// Builds the error that `column_name` of this row cannot be decoded.
     pub(super) fn decode_error(self, column_name: &'static str, reason: impl Display) -> rusqlite::Error {
         let mut row = String::new();
@@ -120,7 +120,7 @@ pub(super) fn skip_undecodable<T>(decoded: rusqlite::Result<T>) -> rusqlite::Res
 /// Decodes the JSON object in column number `column_index`.
 pub(super) fn json_object_column(
     row: &Row<'_>,
-    row_ref: RowRef<'_>,
+    row_ref: RowLocator<'_>,
     column_index: usize,
     column_name: &'static str,
 ) -> rusqlite::Result<Map<String, Value>> {

@@ -11,7 +11,7 @@ use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMod
 use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
 
 use super::change_error::{ChangeError, to_change_error};
-use super::decode::RowRef;
+use super::decode::RowLocator;
 use crate::store::contract::AuditEntries;
 use crate::store::contract::MonitorStore;
 use crate::store::contract::StoreFuture;
@@ -176,7 +176,7 @@ fn map_rows<T>(
 
 fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
-    let row_ref = RowRef { table: "monitors", key: &key };
+    let row_ref = RowLocator { table: "monitors", key: &key };
     let monitor_type = row_ref.text_column(row, 3, "type")?.unwrap_or_default();
     let monitor_type = row_ref.require_decoded("type", monitor_type, MonitorType::from_name(monitor_type))?;
     let values: Map<String, Value> = row_ref.json_column(row, 6, "document")?.unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
 use crate::store::contract::{NewRecord, Paginated, Pagination, RecordFilter, StoreError};
 
 use super::change_error::{ChangeError, to_change_error};
-use super::decode::RowRef;
+use super::decode::RowLocator;
 use super::paged_query::PagedQuery;
 use super::tokens;
 use crate::store::sqlite::decode::json_object_column;
@@ -180,7 +180,7 @@ fn to_sql_value(value: &Value) -> Sql {
 
 fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
     let id = row.get(0)?;
-    let row_ref = RowRef { table: "records", key: &[("id", id)] };
+    let row_ref = RowLocator { table: "records", key: &[("id", id)] };
     let kind = row_ref.text_column(row, 1, "kind")?.unwrap_or_default();
     Ok(Record {
         id,

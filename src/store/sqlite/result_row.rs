@@ -11,7 +11,7 @@ use crate::domain::{
 };
 
 use super::captures::{self, CaptureChunk};
-use super::decode::RowRef;
+use super::decode::RowLocator;
 use super::shared_texts::SharedText;
 
 /// The details that the narrow row lacks; absent parts can be derived from that row.
@@ -41,7 +41,7 @@ pub(super) struct DetailsBody {
 
 impl DetailsBody {
     /// Decodes the details of `row` from the JSON `body`; fails for unknown fields, which would be lost.
-    pub(super) fn decode(row: RowRef<'_>, body: &str) -> rusqlite::Result<Self> {
+    pub(super) fn decode(row: RowLocator<'_>, body: &str) -> rusqlite::Result<Self> {
         let details: Self = row.parse_json(body, "body")?;
         match details.unknown.keys().next() {
             Some(name) => Err(row.decode_error("body", format_args!("unknown field `{name}`"))),

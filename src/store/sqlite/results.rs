@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
 
-use super::decode::{RowRef, skip_undecodable};
+use super::decode::{RowLocator, skip_undecodable};
 use super::result_row::{DetailsBody, decode_address};
 use super::{captures, result_counts};
 use crate::store::contract::ResultStore;
@@ -163,8 +163,8 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         ("monitor_id", monitor_id.0),
         ("location_id", location_id.0),
     ];
-    let row_ref = RowRef { table: "results", key: &key };
-    let details_ref = RowRef { table: "details", ..row_ref };
+    let row_ref = RowLocator { table: "results", key: &key };
+    let details_ref = RowLocator { table: "details", ..row_ref };
     let details = match details_ref.text_column(row, 27, "body")? {
         Some(body) => DetailsBody::decode(details_ref, body)?,
         None => DetailsBody::default(),
@@ -204,7 +204,7 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
     })
 }
 
-fn address_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Option<SocketAddr>> {
+fn address_from_row(row: &Row<'_>, row_ref: RowLocator<'_>) -> rusqlite::Result<Option<SocketAddr>> {
     let bytes: Option<Vec<u8>> = row.get(18)?;
     let decode = |bytes: Vec<u8>| {
         decode_address(&bytes)
@@ -216,7 +216,7 @@ fn address_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Opti
 /// Returns the only attempt, or what is known of the deciding one when its details were removed.
 fn attempts_without_details(
     row: &Row<'_>,
-    row_ref: RowRef<'_>,
+    row_ref: RowLocator<'_>,
     started_at: Timestamp,
     total_us: u64,
 ) -> rusqlite::Result<Vec<Attempt>> {
@@ -240,7 +240,11 @@ fn attempts_without_details(
     }])
 }
 
-fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own_facts: Option<Facts>) -> rusqlite::Result<Facts> {
+fn facts_from_row(
+    row: &Row<'_>,
+    row_ref: RowLocator<'_>,
+    own_facts: Option<Facts>,
+) -> rusqlite::Result<Facts> {
     let mut facts = match own_facts {
         Some(facts) => facts,
         None => row_ref.json_column(row, 25, "facts")?.unwrap_or_default(),
@@ -258,7 +262,7 @@ fn facts_from_row(row: &Row<'_>, row_ref: RowRef<'_>, own_facts: Option<Facts>) 
     Ok(facts)
 }
 
-fn missed_from_row(row: &Row<'_>, row_ref: RowRef<'_>) -> rusqlite::Result<Option<MissedRuns>> {
+fn missed_from_row(row: &Row<'_>, row_ref: RowLocator<'_>) -> rusqlite::Result<Option<MissedRuns>> {
     let Some(slots) = row.get(22)? else { return Ok(None) };
     let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
@@ -295,7 +299,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
-    let decoded_outcome = RowRef { table: "states", key: &key }.require_decoded(
+    let decoded_outcome = RowLocator { table: "states", key: &key }.require_decoded(
         "outcome",
         outcome,
         Outcome::from_code(outcome),

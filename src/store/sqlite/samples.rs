@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{LocationId, MeanDuration, MonitorId, Outcome, Sample, Timestamp};
 use crate::store::contract::{SampleStore, StoreFuture};
 
-use super::decode::RowRef;
+use super::decode::RowLocator;
 use super::store::SqliteStore;
 
 impl SampleStore for SqliteStore {
@@ -56,7 +56,7 @@ fn select_samples(
     .query_map(params![monitor.0, from.as_micros(), until.as_micros(), max], |row| {
         let (planned_at, location, outcome): (i64, i64, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let key = [("planned_at", planned_at), ("monitor_id", monitor.0), ("location_id", location)];
-        let row_ref = RowRef { table: "results", key: &key };
+        let row_ref = RowLocator { table: "results", key: &key };
         Ok(Sample {
             planned_at: Timestamp::from_micros(planned_at),
             location_id: LocationId(location),

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{Timestamp, UserId};
 use crate::store::contract::{StoredToken, TokenKind};
 
-use super::decode::RowRef;
+use super::decode::RowLocator;
 
 pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
     let kind = match token.kind {
@@ -33,7 +33,7 @@ pub(super) fn by_hash(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Opt
             };
             Ok(StoredToken {
                 hash,
-                kind: RowRef { table: "tokens", key: &[("user", user)] }.require_decoded(
+                kind: RowLocator { table: "tokens", key: &[("user", user)] }.require_decoded(
                     "kind",
                     kind,
                     decoded_kind,

@@ -4,7 +4,7 @@
 use crate::play::{SessionRules, run_session};
 use vigie::domain::{Failure, Phase};
 use vigie::protocol::auth::SaslMechanism;
-use vigie::protocol::imap::{LoginMethod, SessionSetup, SessionSetupOptions};
+use vigie::protocol::imap::{LoginMethod, OpeningDialogue, OpeningDialogueOptions};
 use vigie::protocol::{LineProtocol, ProtocolAction};
 
 /// The first byte chooses the options of the session.
@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
     let [require_tls, implicit_tls, logs_in] = [0, 1, 2].map(is_set);
     let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
     let requested = SaslMechanism::from_label(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
-    let opening = SessionSetup::new(SessionSetupOptions { implicit_tls, require_tls, continue_to_login: logs_in });
+    let opening = OpeningDialogue::new(OpeningDialogueOptions { implicit_tls, require_tls, continue_to_login: logs_in });
     let mut core = OpeningSession { opening, secure: implicit_tls, done: false };
     // A server may send any number of lines beside its replies, up to the byte limit of a session.
     run_session(
@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// Checks that the login is on offer, and that it does not expose the password where another one would not.
-fn login(opening: &SessionSetup, requested: Option<SaslMechanism>, secure: bool) {
+fn login(opening: &OpeningDialogue, requested: Option<SaslMechanism>, secure: bool) {
     let offered = |name: &str| opening.mechanisms().any(|offer| offer.eq_ignore_ascii_case(name));
     match LoginMethod::choose(opening, requested, secure) {
         Ok(login) => {
@@ -51,7 +51,7 @@ fn login(opening: &SessionSetup, requested: Option<SaslMechanism>, secure: bool)
 
 /// An opening and its state.
 struct OpeningSession {
-    opening: SessionSetup,
+    opening: OpeningDialogue,
     secure: bool,
     done: bool,
 }

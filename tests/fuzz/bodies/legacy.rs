@@ -4,7 +4,7 @@
 use serde_json::Value;
 use vigie::domain::MonitorType;
 use vigie::schema::reader::InputFormat;
-use vigie::schema::validate::{validate_new, validate_change};
+use vigie::schema::validate::{validate_new, merge_and_validate};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{SecretMode, legacy};
 use vigie::syntax::node::Node;
@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
     if let Ok(accepted) = validate_new(kind, InputFormat::V3, &body, &context) {
         let document = accepted.document;
         let returned = Node::from(Value::Object(document.to_json(SecretMode::Revealed)));
-        let again = validate_change(&document, InputFormat::V3, &returned, &context);
+        let again = merge_and_validate(&document, InputFormat::V3, &returned, &context);
         let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);
     }
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
             let document = accepted.document;
             let returned =
                 Node::from(Value::Object(legacy::record_from_document(&document, SecretMode::Revealed)));
-            let again = validate_change(&document, InputFormat::Legacy, &returned, &context);
+            let again = merge_and_validate(&document, InputFormat::Legacy, &returned, &context);
             let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
             assert_eq!(again.document, document);
         }

@@ -3,7 +3,7 @@
 
 use crate::play::{PASSWORD, SessionRules, USER, run_session};
 use vigie::protocol::auth::{Credentials, SaslMechanism};
-use vigie::protocol::pop3::{DataLine, HeaderScanner, LoginOptions, SessionSetup, SessionSetupOptions};
+use vigie::protocol::pop3::{DataLine, HeaderScanner, LoginOptions, OpeningDialogue, OpeningDialogueOptions};
 
 /// The first byte chooses the options of the session.
 pub fn run(data: &[u8]) {
@@ -15,7 +15,7 @@ pub fn run(data: &[u8]) {
         credentials: Credentials { user: USER.to_owned(), password: PASSWORD.to_owned() },
         mechanism: SaslMechanism::from_label(mechanisms[usize::from(choice >> 4) % mechanisms.len()]),
     };
-    let mut core = SessionSetup::new(SessionSetupOptions { require_tls, login: logs_in.then_some(login) }, secure);
+    let mut core = OpeningDialogue::new(OpeningDialogueOptions { require_tls, login: logs_in.then_some(login) }, secure);
     run_session(
         &mut core,
         bytes,

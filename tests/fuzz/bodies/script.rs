@@ -4,7 +4,7 @@
 
 use vigie::script::language::Script;
 use vigie::script::selenium_ide::SideProject;
-use vigie::script::{ScriptSummary, mask_secrets, restore_masked_secrets};
+use vigie::script::{ScriptOverview, mask_secrets, restore_masked_secrets};
 use vigie::syntax::node::Position;
 
 pub fn run(data: &[u8]) {
@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn check_script(text: &str, script: Script) {
-    let facts = ScriptSummary::parse(text).expect("what can be played is a script");
+    let facts = ScriptOverview::parse(text).expect("what can be played is a script");
     assert_eq!(facts.step_count, script.steps.len());
     assert_eq!(facts.action_count, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
     let masked = mask_secrets(text).into_owned();

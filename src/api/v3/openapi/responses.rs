@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{BodySpec, Operation, ResponseSpec};
-use crate::schema::json_schema::{SchemaRole, partial_schema_ref, schema_ref};
+use crate::schema::json_schema::{SchemaRole, schema_ref, selected_fields_schema_ref};
 use crate::schema::table::FieldTable;
 
 /// Responses that many calls share: status and condition.
@@ -269,7 +269,7 @@ fn or_selected_fields(full_schema: Value) -> Value {
 
 fn table_schema_ref(table: &'static FieldTable, supports_selection: bool) -> Value {
     if supports_selection && is_monitor_table(table) {
-        partial_schema_ref(table)
+        selected_fields_schema_ref(table)
     } else {
         schema_ref(table, SchemaRole::Response)
     }

@@ -10,7 +10,7 @@ use crate::domain::{Failure, FailureKind, MailFacts};
 use crate::probe::mail::mail_server_target::MailServerTarget;
 use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::LineSession;
-use crate::protocol::pop3::{MessageEntry, Pop3Mailbox, SessionSetup};
+use crate::protocol::pop3::{MessageEntry, OpeningDialogue, Pop3Mailbox};
 
 /// Bytes that one session may read: a list of a million unique-ids, and headers.
 const MAX_SESSION_BYTES: usize = 128 * 1024 * 1024;
@@ -22,7 +22,7 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// One poll of the mailbox.
 pub(super) struct MailboxPoll<'a> {
     pub(super) session: LineSession<'a>,
-    session_setup: Option<SessionSetup>,
+    session_setup: Option<OpeningDialogue>,
     /// Number of stale messages that were deleted.
     pub(super) deleted_stale_count: u32,
 }
@@ -50,7 +50,7 @@ impl<'a> MailboxPoll<'a> {
 
     /// Returns the facts about the server.
     pub(super) fn facts(&self) -> MailFacts {
-        self.session_setup.as_ref().map(SessionSetup::facts).unwrap_or_default()
+        self.session_setup.as_ref().map(OpeningDialogue::facts).unwrap_or_default()
     }
 
     /// Whether the mailbox was opened.
@@ -60,7 +60,7 @@ impl<'a> MailboxPoll<'a> {
 
     /// Returns the minimum delay between logins that the server requires, in seconds.
     pub(super) fn min_login_delay_seconds(&self) -> Option<u64> {
-        self.session_setup.as_ref().and_then(SessionSetup::login_delay_seconds)
+        self.session_setup.as_ref().and_then(OpeningDialogue::login_delay_seconds)
     }
 
     /// Opens the mailbox of `target` and runs `search` in it.
@@ -91,7 +91,7 @@ impl<'a> MailboxPoll<'a> {
         let count = self.facts().mailbox_messages.unwrap_or_default();
         let mut mailbox = Pop3Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
-        search.retain_listed(&listed);
+        search.forget_unlisted_messages(&listed);
         let SearchOutcome { own_message: own, stale_messages: stale, has_unexamined, is_session_broken } =
             search.run(&mut mailbox, &listed, None).await?;
         if is_session_broken {

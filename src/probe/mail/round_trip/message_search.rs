@@ -58,7 +58,7 @@ impl<'a> MessageSearch<'a> {
     }
 
     /// Forgets messages that are no longer in `listed`.
-    pub(super) fn retain_listed(&mut self, listed: &[MessageEntry]) {
+    pub(super) fn forget_unlisted_messages(&mut self, listed: &[MessageEntry]) {
         self.foreign_messages.retain(|message| listed.contains(message));
     }
 

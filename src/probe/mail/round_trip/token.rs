@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_lc_rs::rand;
 
 use crate::domain::{MonitorId, Timestamp};
-use crate::vault::{Keyring, SIGNATURE_BYTES};
+use crate::vault::{Keyring, MAC_TAG_BYTES};
 
 /// The header that carries the token.
 pub(super) const TOKEN_HEADER: &str = "X-Vigie-Trip";
@@ -89,9 +89,9 @@ fn to_hex(bytes: &[u8]) -> String {
     })
 }
 
-fn parse_hex_signature(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
-    let mut bytes = [0; SIGNATURE_BYTES];
-    if text.len() != 2 * SIGNATURE_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+fn parse_hex_signature(text: &str) -> Option<[u8; MAC_TAG_BYTES]> {
+    let mut bytes = [0; MAC_TAG_BYTES];
+    if text.len() != 2 * MAC_TAG_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {

@@ -26,7 +26,7 @@ pub struct AccountSettings<'a> {
 
 /// The name of an account.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct CustomerSettings<'a> {
+pub struct AccountNameSettings<'a> {
     /// Display name.
     #[serde(default)]
     pub name: &'a str,
@@ -122,7 +122,7 @@ pub struct TestSettings {
 
 /// An event.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct EventSettings<'a> {
+pub struct ReportedEvent<'a> {
     /// Its type.
     pub event: &'a str,
 }

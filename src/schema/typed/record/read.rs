@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::account::{
-    AccountSettings, CustomerSettings, EventSettings, LocationSettings, PropertySettings, TestSettings,
+    AccountNameSettings, AccountSettings, LocationSettings, PropertySettings, ReportedEvent, TestSettings,
     UserSettings,
 };
 use super::blackout::BlackoutSettings;
@@ -54,14 +54,14 @@ macro_rules! settings_of {
 
 settings_of! {
     AccountSettings<'a> = records::ACCOUNT;
-    CustomerSettings<'a> = records::CUSTOMER;
+    AccountNameSettings<'a> = records::CUSTOMER;
     UserSettings<'a> = records::USER;
     LocationSettings<'a> = records::LOCATION_RECORD;
     CertificateSettings<'a> = records::CERTIFICATE;
     PropertySettings<'a> = records::PROPERTY;
     TestSettings = records::ON_DEMAND_TEST;
     BlackoutSettings<'a> = requests::BLACKOUT;
-    EventSettings<'a> = requests::EVENT;
+    ReportedEvent<'a> = requests::EVENT;
     RecipientSettings<'a> = alerting::RECIPIENT;
     NotifierGroupSettings<'a> = alerting::NOTIFIER_GROUP;
     TemplateSettings<'a> = alerting::TEMPLATE;

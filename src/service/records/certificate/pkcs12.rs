@@ -224,7 +224,7 @@ impl<'a> ArchiveOpener<'a> {
         }
         let legacy_schemes = [
             (oid!(1.2.840.113549.1.12.1.3), Cipher::TripleDes, 24),
-            (oid!(1.2.840.113549.1.12.1.4), Cipher::DoubleDes, 16),
+            (oid!(1.2.840.113549.1.12.1.4), Cipher::TwoKeyTripleDes, 16),
             (oid!(1.2.840.113549.1.12.1.5), Cipher::Rc2, 16),
             (oid!(1.2.840.113549.1.12.1.6), Cipher::Rc2, 5),
         ];
@@ -293,7 +293,7 @@ enum Cipher {
     Aes192,
     Aes256,
     TripleDes,
-    DoubleDes,
+    TwoKeyTripleDes,
     Rc2,
 }
 
@@ -305,7 +305,7 @@ impl Cipher {
             Self::Aes192 => decrypt_aes(&AES_192, key, iv, &mut buffer),
             Self::Aes256 => decrypt_aes(&AES_256, key, iv, &mut buffer),
             Self::TripleDes => decrypt_legacy::<des::TdesEde3>(key, iv, &mut buffer),
-            Self::DoubleDes => decrypt_legacy::<des::TdesEde2>(key, iv, &mut buffer),
+            Self::TwoKeyTripleDes => decrypt_legacy::<des::TdesEde2>(key, iv, &mut buffer),
             Self::Rc2 => decrypt_legacy::<rc2::Rc2>(key, iv, &mut buffer),
         }?;
         buffer.truncate(length);

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{EpisodeFilter, Paginated, Pagination, StoredEpisode};
 
-use crate::store::sqlite::decode::RowRef;
+use crate::store::sqlite::decode::RowLocator;
 use crate::store::sqlite::decode::json_object_column;
 use crate::store::sqlite::paged_query::PagedQuery;
 
@@ -128,6 +128,11 @@ fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> 
         ended_at: optional_time(5)?,
         acknowledged_by: row.get(6)?,
         acknowledged_at: optional_time(7)?,
-        change_fields: json_object_column(row, RowRef { table: "episodes", key: &[("id", id)] }, 8, "body")?,
+        change_fields: json_object_column(
+            row,
+            RowLocator { table: "episodes", key: &[("id", id)] },
+            8,
+            "body",
+        )?,
     })
 }

@@ -11,7 +11,7 @@ use crate::store::contract::{
     DeliveryOutcome, NotificationFilter, Outbox, Paginated, Pagination, StoreFuture,
 };
 
-use crate::store::sqlite::decode::{RowRef, skip_undecodable};
+use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
 use crate::store::sqlite::paged_query::PagedQuery;
 use crate::store::sqlite::store::SqliteStore;
 
@@ -286,7 +286,7 @@ fn state_code(state: NotificationState) -> i64 {
 
 fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
     let id = row.get(0)?;
-    let row_ref = RowRef { table: "notifications", key: &[("id", id)] };
+    let row_ref = RowLocator { table: "notifications", key: &[("id", id)] };
     let content: NotificationContent =
         row_ref.parse_json(row_ref.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let code: usize = row.get(6)?;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use crate::domain::MonitorId;
-use crate::store::contract::{AlertChanges, VerifiedCheck};
+use crate::store::contract::{AlertChanges, CheckVerification};
 use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
 use crate::store::sqlite::writer::WriteContext;
 
@@ -15,7 +15,7 @@ pub(in crate::store::sqlite) struct PreparedAlerts {
     alert_states: Vec<(MonitorId, Option<String>)>,
     episodes: Vec<episodes::EpisodeRow>,
     notifications: Vec<outbox::NotificationRow>,
-    verified_checks: Vec<VerifiedCheck>,
+    verified_checks: Vec<CheckVerification>,
     added_captures: Vec<result_updates::CompressedCapture>,
 }
 

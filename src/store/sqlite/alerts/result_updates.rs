@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Capture, Outcome, Status};
-use crate::store::contract::{AddedCapture, ResultKey, VerifiedCheck};
+use crate::store::contract::{AddedCapture, CheckVerification, ResultKey};
 
 use crate::store::sqlite::captures::{self, CaptureChunk};
-use crate::store::sqlite::decode::{RowRef, skip_undecodable};
+use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
 use crate::store::sqlite::result_counts::CountChanges;
 use crate::store::sqlite::result_row::{DetailsBody, to_json};
 use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
@@ -47,7 +47,7 @@ impl CompressedCapture {
 /// (behaviour.md 5): in the result, counts, rollups and, for the last result there, the state.
 pub(super) fn apply_verification(
     context: &mut WriteContext<'_>,
-    verified: &VerifiedCheck,
+    verified: &CheckVerification,
     frontier: &RollupFrontier,
 ) -> rusqlite::Result<()> {
     let (key, conn) = (&verified.result_key, context.conn);
@@ -115,7 +115,7 @@ impl StoredOutcome {
             .query_row(params![self.is_failed(), planned_at, monitor, location], |row| row.get(0))
             .optional()?;
         let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
-        let row_ref = RowRef { table: "details", key: &key };
+        let row_ref = RowLocator { table: "details", key: &key };
         body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(row_ref, &body))
     }
 

@@ -10,7 +10,7 @@ use crate::store::contract::{Rollup, RollupSpan, StoreError};
 use super::pending_rollups::{ALL_MONITORS, mark_pending, rollup_bounds, span_start};
 use super::span::{span_code, width_us};
 use super::stats::RollupStats;
-use crate::store::sqlite::decode::RowRef;
+use crate::store::sqlite::decode::RowLocator;
 use crate::store::sqlite::result_row::to_signed;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
@@ -40,7 +40,7 @@ pub(in crate::store::sqlite) fn select_rollups(
             ("monitor_id", monitor.0),
             ("location_id", location),
         ];
-        let stats = RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 2)?;
+        let stats = RollupStats::from_row(row, RowLocator { table: "rollups", key: &key }, 2)?;
         Ok(stats.to_rollup(monitor, LocationId(location), Timestamp::from_micros(start)))
     })?
     .collect()
@@ -302,7 +302,7 @@ fn day_stats(conn: &Connection, start: i64, monitor: i64, location: i64) -> rusq
     let mut rows = statement.query([monitor, start, start + width_us(RollupSpan::Day), location])?;
     while let Some(row) = rows.next()? {
         let key = [("span", 0), ("start", row.get(8)?), ("monitor_id", monitor), ("location_id", location)];
-        stats.merge(&RollupStats::from_row(row, RowRef { table: "rollups", key: &key }, 0)?);
+        stats.merge(&RollupStats::from_row(row, RowLocator { table: "rollups", key: &key }, 0)?);
     }
     Ok(stats)
 }

@@ -6,7 +6,7 @@ use sketches_ddsketch::{Config, DDSketch};
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::contract::Rollup;
 
-use crate::store::sqlite::decode::RowRef;
+use crate::store::sqlite::decode::RowLocator;
 
 /// Largest relative error of a percentile: 1 %. Merging sketches does not increase it.
 pub const SKETCH_RELATIVE_ERROR: f64 = 0.01;
@@ -51,7 +51,7 @@ impl RollupStats {
     /// Reads the columns `ok` to `sketch` of a row; `ok` is column `first_column`.
     pub(super) fn from_row(
         row: &Row<'_>,
-        row_ref: RowRef<'_>,
+        row_ref: RowLocator<'_>,
         first_column: usize,
     ) -> rusqlite::Result<Self> {
         let mut runs = [0; 6];
