@@ -31,7 +31,8 @@ impl Demo {
         Ok(demo)
     }
 
-    /// Adds the demo's monitors to `settings`. Data are removed with the demo unless a data directory is set.
+    /// Adds the demo's monitors to `settings`. If no data directory is set, the data are removed when
+    /// the demo ends.
     pub(super) fn apply_to(&self, settings: &mut Settings) {
         if !settings.monitor_paths_are_set {
             settings.monitor_paths.clear();

@@ -192,7 +192,8 @@ impl BrowserPool {
     }
 
     /// Starts a driver and a browser with a new profile in their own process group, and opens a session. The caller
-    /// must serve `forward_proxy` meanwhile: the driver waits for the browser, which waits for its first requests.
+    /// must serve `forward_proxy` while this future runs: the driver answers only after the browser's first requests were
+    /// answered.
     ///
     /// # Errors
     /// Fails with [`FailureKind::BrowserNotInstalled`] (95) when the browser or driver is missing, or their versions do not

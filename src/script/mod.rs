@@ -11,12 +11,12 @@
 pub mod language;
 mod mask;
 mod outline;
+mod overview;
 mod script_error;
 pub mod selenium_ide;
-mod summary;
 mod xml_limits;
 
 pub use mask::{has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables};
 pub use outline::check_well_formed;
+pub use overview::{DEFAULT_MAX_STEPS, ScriptOverview};
 pub use script_error::ScriptError;
-pub use summary::{DEFAULT_MAX_STEPS, ScriptOverview};

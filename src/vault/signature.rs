@@ -1,17 +1,17 @@
-//! Signatures that only this installation can make: HMAC-SHA256 with a key derived from a key of the keyring (HKDF,
-//! RFC 5869), so that a sealing key never signs.
+//! Authentication tags that only this installation can compute: HMAC-SHA256. Its key is derived from a key of the
+//! keyring (HKDF, RFC 5869), so that the sealing key itself is never used for it.
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use aws_lc_rs::hmac;
 
 use super::key_file::SealingKey;
 
-/// Length of a signature, in bytes.
+/// Length of a tag, in bytes.
 pub const MAC_TAG_BYTES: usize = 32;
-/// A signature.
+/// An HMAC-SHA256 authentication tag.
 pub type MacTag = [u8; MAC_TAG_BYTES];
 
-/// Signs `message` for `purpose` with `key`; `None` only if the library cannot derive a key.
+/// Computes the tag of `message` for `purpose` with `key`; `None` only if the library cannot derive a key.
 pub(super) fn sign(key: &SealingKey, purpose: &str, message: &[u8]) -> Option<MacTag> {
     hmac::sign(&derive_key(key, purpose)?, message).as_ref().try_into().ok()
 }

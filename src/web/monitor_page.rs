@@ -156,10 +156,10 @@ fn render_results(results: &PaginatedResults, columns: &ResultColumns<'_>, now: 
 
 fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {
     let (outcome, id) = (result.outcome, result.check_id);
-    let lateness_text = result
+    let lateness = result
         .lateness()
         .filter(|_| columns.shows_lateness)
-        .map(|lateness_text| format_micros(u64::try_from(lateness_text.as_micros()).unwrap_or(u64::MAX)));
+        .map(|lateness| format_micros(u64::try_from(lateness.as_micros()).unwrap_or(u64::MAX)));
     let duration_text =
         if result.duration_us > 0 { format_micros(result.duration_us) } else { String::new() };
     let reason_text =
@@ -171,7 +171,7 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         format_time(result.planned_at),
         render_age(result.planned_at, now),
         columns.location_cell(result.location_id),
-        lateness_text.unwrap_or_default(),
+        lateness.unwrap_or_default(),
         render_phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),
         escape(&reason_text)

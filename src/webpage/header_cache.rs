@@ -17,7 +17,8 @@ pub(super) struct CachedHeaders {
     pub(super) headers: HeaderMap,
 }
 
-/// Returns the monitor's `monitor_headers` for requests to objects of its own server.
+/// Returns those of `monitor_headers` that requests for objects of the page's own server send as well: all except the
+/// ones that describe the page's own request.
 pub(super) fn inherited_headers(monitor_headers: &HeaderMap) -> HeaderMap {
     filter_headers(monitor_headers, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name))
         .collect()

@@ -5,8 +5,8 @@ use super::media_query;
 /// Maximum number of candidates that are evaluated.
 const MAX_CANDIDATES: usize = 100;
 
-/// Returns the URL chosen from `srcset`, `sizes` and `src`: the lowest density that is at least that of the window,
-/// otherwise the highest; the first of equal ones.
+/// Returns the URL chosen from `srcset`, `sizes` and `src`: the candidate with the lowest density of at least
+/// 1, or else the one with the highest density; among equal densities the first.
 pub(super) fn select_image_url<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
     let mut best: Option<(&str, f64)> = None;
     let mut known_source_size = None;

@@ -15,7 +15,8 @@ use super::packet::{self, RequestOutcome};
 use super::route::TracerouteMethod;
 use crate::net::socket::SourceBinding;
 
-/// Port of the first datagram. Each uses the next port, which identifies its error.
+/// Port of the first datagram. Each further datagram goes to the next port, so that the port in an ICMP error tells
+/// which datagram it is about.
 const FIRST_UDP_PORT: u16 = 33_434;
 /// Bytes of a packet that are examined.
 const SNAP_LEN: usize = 128;

@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::destination::Destination;
-use super::recipient_queue::NextAction;
-use super::recipient_queues::{RecipientDeliveryStates, destination_host};
+use super::recipient_delivery_state::NextAction;
+use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event, digest};
 use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
@@ -47,7 +47,7 @@ pub(super) struct DeliveryWorker {
     dependencies: DeliveryDependencies,
     settings: DeliverySettings,
     wakeup: DeliveryWakeup,
-    queues: RecipientDeliveryStates,
+    delivery_states: RecipientDeliveryStates,
     in_flight: JoinSet<FinishedAttempt>,
     /// Outcomes that the store does not have yet.
     unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
@@ -67,7 +67,7 @@ impl DeliveryWorker {
             dependencies,
             settings,
             wakeup,
-            queues: RecipientDeliveryStates::default(),
+            delivery_states: RecipientDeliveryStates::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
             recipients_to_release: Vec::new(),
@@ -79,7 +79,7 @@ impl DeliveryWorker {
         if let Ok(recipients) = self.dependencies.outbox.recipients_with_held().await {
             let now = self.dependencies.clock.now();
             for recipient in recipients {
-                self.queues.queue_mut(recipient).digest_at = Some(now);
+                self.delivery_states.state_mut(recipient).digest_at = Some(now);
             }
         }
         let drain_timeout = loop {
@@ -133,7 +133,7 @@ impl DeliveryWorker {
         }
         let now = self.dependencies.clock.now();
         let next_due_at = self.dependencies.outbox.next_due().await.unwrap_or_default();
-        match [next_due_at, self.queues.next_at(now)].into_iter().flatten().min() {
+        match [next_due_at, self.delivery_states.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
             // Due in the outbox, but the recipient's queue is not ready yet.
             Some(at) if at <= now => ROUND_RETRY_DELAY,
@@ -145,21 +145,22 @@ impl DeliveryWorker {
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
         let now = self.dependencies.clock.now();
-        self.queues.remove_idle_queues(now);
+        self.delivery_states.remove_discardable(now);
         self.enqueue_due_digests(now).await?;
         let max_messages =
-            u32::try_from(MAX_DUE_PER_ROUND + self.queues.blocked_queue_count(now)).unwrap_or(u32::MAX);
+            u32::try_from(MAX_DUE_PER_ROUND + self.delivery_states.blocked_recipient_count(now))
+                .unwrap_or(u32::MAX);
         let due_notifications = self.dependencies.outbox.due_notifications(now, max_messages, 1).await?;
         let mut recipients_over_limit = HashSet::new();
         for notification in due_notifications {
             let (recipient, is_digest) = (notification.message.recipient_id, is_digest(&notification));
-            let queue = self.queues.queue_mut(recipient);
-            match queue.next_action(now, is_digest, &self.settings) {
+            let state = self.delivery_states.state_mut(recipient);
+            match state.next_action(now, is_digest, &self.settings) {
                 NextAction::Wait => {}
                 NextAction::HoldBack => drop(recipients_over_limit.insert(recipient)),
                 NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
                 // After a long downtime of the receiver, only messages that are not too old are sent.
-                NextAction::Send if queue.is_failing() && self.is_expired(&notification, now) => {
+                NextAction::Send if state.is_failing() && self.is_expired(&notification, now) => {
                     self.give_up_expired(&notification, now).await?;
                 }
                 NextAction::Send => self.dispatch(notification).await?,
@@ -197,7 +198,7 @@ impl DeliveryWorker {
             self.unsaved_outcomes.clear();
         }
         for recipient in self.recipients_to_release.drain(..) {
-            self.queues.queue_mut(recipient).is_busy = false;
+            self.delivery_states.state_mut(recipient).is_busy = false;
         }
         Ok(())
     }
@@ -227,12 +228,12 @@ impl DeliveryWorker {
 
     /// Enqueues the due digests of messages held back.
     async fn enqueue_due_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        for recipient in self.queues.recipients_with_due_digest(now) {
+        for recipient in self.delivery_states.recipients_with_due_digest(now) {
             let held = self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await?;
             if let Some(digest_notification) = digest::build_digest(&held, now) {
                 self.dependencies.outbox.enqueue(vec![digest_notification]).await?;
             }
-            self.queues.queue_mut(recipient).digest_at = None;
+            self.delivery_states.state_mut(recipient).digest_at = None;
         }
         Ok(())
     }
@@ -257,10 +258,10 @@ impl DeliveryWorker {
         let now = self.dependencies.clock.now();
         let Some(destination) = self.find_destination(&notification, now).await? else { return Ok(()) };
         let host = destination_host(&destination.recipient);
-        if !self.queues.try_acquire_host_slot(&host, &self.settings) {
+        if !self.delivery_states.try_acquire_host_slot(&host, &self.settings) {
             return Ok(());
         }
-        self.queues.queue_mut(notification.message.recipient_id).is_busy = true;
+        self.delivery_states.state_mut(notification.message.recipient_id).is_busy = true;
         let dependencies = self.dependencies.clone();
         self.in_flight.spawn(async move {
             let started = Instant::now();
@@ -284,20 +285,20 @@ impl DeliveryWorker {
             return;
         };
         let now = self.dependencies.clock.now();
-        self.queues.release_host_slot(&host);
+        self.delivery_states.release_host_slot(&host);
         self.recipients_to_release.push(recipient.id);
         let attempts = notification.attempts.saturating_add(1);
-        let queue = self.queues.queue_mut(recipient.id);
+        let state = self.delivery_states.state_mut(recipient.id);
         match outcome {
             Ok(()) => {
-                queue.on_sent(now, is_digest(&notification));
+                state.on_sent(now, is_digest(&notification));
                 self.unsaved_outcomes.push((notification.id, DeliveryOutcome::Sent));
                 self.dependencies.metrics.count_notifications("sent", 1);
                 self.record_digest_outcome(&notification, DeliveryOutcome::Digested(notification.id), now)
                     .await;
             }
             Err(error) if error.is_retryable => {
-                let next_at = queue.on_failed(
+                let next_at = state.on_failed(
                     now,
                     &notification.message.idempotency_key,
                     attempts,
@@ -323,7 +324,7 @@ impl DeliveryWorker {
                 }
             }
             Err(error) => {
-                queue.on_rejected();
+                state.on_rejected();
                 self.give_up(&notification, &recipient, error.detail, now).await;
             }
         }
@@ -343,12 +344,12 @@ impl DeliveryWorker {
             "notification given up"
         );
         self.dependencies.metrics.count_notifications("dead", 1);
-        let queue = self.queues.queue_mut(recipient.id);
-        let was_reported_recently = queue
+        let state = self.delivery_states.state_mut(recipient.id);
+        let was_reported_recently = state
             .dead_letter_reported_at
             .is_some_and(|at| at <= now && now.since(at) < DEAD_LETTER_REPORT_INTERVAL);
         if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently) {
-            queue.dead_letter_reported_at = Some(now);
+            state.dead_letter_reported_at = Some(now);
             let event = dead_letter_event::dead_letter_event(notification, recipient, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "failed to record the event of a notification that was given up");
@@ -377,8 +378,8 @@ impl DeliveryWorker {
                 let (included, still_held): (Vec<_>, Vec<_>) =
                     held.iter().partition(|held| held.id <= last_included_id);
                 self.unsaved_outcomes.extend(included.iter().map(|held| (held.id, outcome.clone())));
-                let queue = self.queues.queue_mut(recipient);
-                queue.digest_at = (!still_held.is_empty()).then(|| now + DIGEST_INTERVAL);
+                let state = self.delivery_states.state_mut(recipient);
+                state.digest_at = (!still_held.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
             // The messages are repeated in the next digest: a duplicate is better than a loss.
             Err(error) => {

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::action_error::{ActionError, action_error};
+use super::current_page::CurrentPage;
 use super::dom;
 use super::element_lookup_failure::DEFAULT_ELEMENT_WAIT;
 use super::interactions::{Interaction, interact};
-use super::page_access::CurrentPage;
 use super::page_inspection::{check_opened_page, reject_download_or_empty};
 use super::script_browser::ScriptBrowser;
 use super::time_budget::{DRIVER_GRACE, LimitKind, TimeBudget};

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::action_error::ActionError;
+use super::current_page::CurrentPage;
 use super::dom::{self, ElementLookup};
 use super::element_lookup_failure::{DEFAULT_ELEMENT_WAIT, element_lookup_failure};
-use super::page_access::CurrentPage;
 use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::language::{Action, ElementState, ElementTarget};
 

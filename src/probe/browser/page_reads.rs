@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::action_error::ActionError;
+use super::current_page::CurrentPage;
 use super::descriptions;
 use super::dom::{self, ElementLookup, LocatorArgs, TextReading, TextSource};
 use super::element_lookup_failure::element_lookup_failure;
-use super::page_access::CurrentPage;
 use super::text_condition::{MAX_QUOTED_CHARS, TextCondition, first_capture_group, render_condition};
 use super::time_budget::WaitLimit;
 use crate::domain::{Failure, FailureKind, Phase, truncate};

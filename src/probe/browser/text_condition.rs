@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::page_access::CurrentPage;
+use super::current_page::CurrentPage;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::SearchBudget;
 use crate::evaluate::template::EscapeContext;

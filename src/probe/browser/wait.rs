@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::action_error::ActionError;
+use super::current_page::CurrentPage;
 use super::descriptions;
 use super::dom::{self, ElementLookup, TextReading, TextSource};
-use super::page_access::CurrentPage;
 use super::page_reads::{wait_for_text, wait_for_value};
 use super::text_condition::{TextCondition, render_condition};
 use super::time_budget::{LimitKind, WaitLimit};

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::action_error::{ActionError, action_error};
+use super::current_page::CurrentPage;
 use super::dom;
 use super::element_lookup_failure::DEFAULT_ELEMENT_WAIT;
 use super::interactions::{Interaction, interact};
-use super::page_access::CurrentPage;
 use super::page_reads::wait_for_text;
 use super::script_browser::ScriptBrowser;
 use super::text_condition::render_condition;

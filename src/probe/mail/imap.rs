@@ -65,21 +65,22 @@ impl ImapProbe {
     ) -> Result<(), Failure> {
         let target = &self.target;
         target.connect(session).await?;
-        let mut session_setup = OpeningDialogue::new(OpeningDialogueOptions {
+        let mut opening_dialogue = OpeningDialogue::new(OpeningDialogueOptions {
             implicit_tls: target.service_endpoint.implicit_tls,
             require_tls: target.require_tls,
             continue_to_login: target.credentials.is_some(),
         });
-        let setup_result = session.run_protocol(&mut session_setup, target.host(), &target.tls_options).await;
-        session_setup.banner.clone_into(&mut facts.mail_banner);
-        session_setup.capabilities.clone_into(&mut facts.mail_capabilities);
+        let setup_result =
+            session.run_protocol(&mut opening_dialogue, target.host(), &target.tls_options).await;
+        opening_dialogue.banner.clone_into(&mut facts.mail_banner);
+        opening_dialogue.capabilities.clone_into(&mut facts.mail_capabilities);
         setup_result?;
         let Some(credentials) = &target.credentials else { return Ok(()) };
         let is_encrypted = session.is_tls();
-        let login_method = if session_setup.is_preauthenticated {
+        let login_method = if opening_dialogue.is_preauthenticated {
             None
         } else {
-            let login_method = LoginMethod::choose(&session_setup, target.auth_mechanism, is_encrypted)?;
+            let login_method = LoginMethod::choose(&opening_dialogue, target.auth_mechanism, is_encrypted)?;
             facts.mail_auth_method = Some(login_method.mechanism().label().to_owned());
             facts.sent_password_in_cleartext = !is_encrypted && login_method.mechanism().exposes_password();
             Some(login_method)

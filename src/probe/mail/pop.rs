@@ -52,13 +52,13 @@ impl PopProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
-        let mut session_setup = build_session_setup(&self.0);
-        let mut outcome = open_mailbox(&self.0, &mut session, &mut session_setup).await;
+        let mut opening_dialogue = build_session_setup(&self.0);
+        let mut outcome = open_mailbox(&self.0, &mut session, &mut opening_dialogue).await;
         if outcome.is_ok() {
             outcome = Pop3Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
-        self.0.build_observation(started, session, outcome, session_setup.facts())
+        self.0.build_observation(started, session, outcome, opening_dialogue.facts())
     }
 }
 
@@ -77,10 +77,10 @@ pub(super) fn build_session_setup(target: &MailServerTarget) -> OpeningDialogue 
 pub(super) async fn open_mailbox(
     target: &MailServerTarget,
     session: &mut LineSession<'_>,
-    session_setup: &mut OpeningDialogue,
+    opening_dialogue: &mut OpeningDialogue,
 ) -> Result<(), Failure> {
     target.connect(session).await?;
-    let outcome = session.run_protocol(session_setup, target.host(), &target.tls_options).await;
+    let outcome = session.run_protocol(opening_dialogue, target.host(), &target.tls_options).await;
     if let Err(failure) = &outcome {
         try_quit_after_failure(session, failure).await;
     }

@@ -14,16 +14,16 @@ mod client_builder;
 mod connector;
 mod driver;
 mod list;
+mod opening_dialogue;
 mod passive;
 mod recorder;
 mod reply;
-mod session_setup;
 mod stream;
 
 pub use client::{FtpClient, FtpCredentials};
 pub use list::ListEntryCounter;
+pub use opening_dialogue::OpeningDialogue;
 pub use passive::{parse_epsv_reply, parse_pasv_reply};
 pub use recorder::SessionRecorder;
 pub use reply::{FtpReply, FtpReplyError, FtpReplyParser};
-pub use session_setup::OpeningDialogue;
 pub use stream::FtpStream;

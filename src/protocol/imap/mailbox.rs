@@ -8,7 +8,7 @@ use super::super::auth::{Credentials, SaslMechanism, choose_mechanism, client_re
 use super::super::line_session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
 use super::bounded_stream::{BoundedStream, SharedLog};
-use super::session_setup::OpeningDialogue;
+use super::opening_dialogue::OpeningDialogue;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, connection_closed_failure, io_failure};
 
@@ -22,20 +22,20 @@ pub enum LoginMethod {
 }
 
 impl LoginMethod {
-    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `session_setup`. `auto` uses LOGIN
+    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening_dialogue`. `auto` uses LOGIN
     /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(
-        session_setup: &OpeningDialogue,
+        opening_dialogue: &OpeningDialogue,
         requested: Option<SaslMechanism>,
         is_encrypted: bool,
     ) -> Result<Self, Failure> {
-        let allows_login_command = !session_setup.has_capability("LOGINDISABLED");
+        let allows_login_command = !opening_dialogue.has_capability("LOGINDISABLED");
         let prefers_cram_md5 =
-            !is_encrypted && session_setup.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
+            !is_encrypted && opening_dialogue.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
         match requested {
             None if allows_login_command && !prefers_cram_md5 => Ok(Self::LoginCommand),
             Some(SaslMechanism::Login) if allows_login_command => Ok(Self::LoginCommand),
-            _ => choose_mechanism(requested, session_setup.mechanisms(), is_encrypted).map(Self::Sasl),
+            _ => choose_mechanism(requested, opening_dialogue.mechanisms(), is_encrypted).map(Self::Sasl),
         }
     }
 
@@ -233,7 +233,7 @@ impl Authenticator for SaslAuthenticator<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::session_setup::OpeningDialogueOptions;
+    use super::super::opening_dialogue::OpeningDialogueOptions;
     use super::*;
     use crate::protocol::line_session::LineProtocol;
 

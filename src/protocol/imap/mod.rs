@@ -4,7 +4,7 @@
 
 mod bounded_stream;
 mod mailbox;
-mod session_setup;
+mod opening_dialogue;
 
 pub use mailbox::{ImapMailbox, LoginMethod};
-pub use session_setup::{OpeningDialogue, OpeningDialogueOptions};
+pub use opening_dialogue::{OpeningDialogue, OpeningDialogueOptions};

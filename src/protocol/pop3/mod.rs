@@ -4,10 +4,10 @@
 mod login;
 mod mailbox;
 mod message_lines;
+mod opening_dialogue;
 mod reply;
-mod session_setup;
 
 pub use login::LoginOptions;
 pub use mailbox::{MessageEntry, Pop3Mailbox, ReadOutcome};
 pub use message_lines::{DataLine, HeaderScanner};
-pub use session_setup::{OpeningDialogue, OpeningDialogueOptions};
+pub use opening_dialogue::{OpeningDialogue, OpeningDialogueOptions};

@@ -14,7 +14,7 @@ pub const POP_SCHEMES: &[&str] = &["pop3", "pop3s"];
 pub const SMTP_SCHEMES: &[&str] = &["smtp", "smtps"];
 
 static SESSION_FIELDS: &[Field] = &[
-    Field::flag("require_tls", false, "No TLS on offer is an error").vigie_extension(),
+    Field::flag("require_tls", false, "Fail when the server does not offer TLS").vigie_extension(),
     Field::choice("auth_method", &["auto", "plain", "login", "cram-md5", "xoauth2"], "How to log in")
         .vigie_extension(),
 ];

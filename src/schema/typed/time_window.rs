@@ -19,7 +19,7 @@ impl BlackoutSettings<'_> {
     /// # Errors
     /// A missing or invalid day or time.
     pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
-        if !self.persistent {
+        if !self.recurs_weekly {
             let (from, thru) = (
                 local_time_field("from_date", self.from_date)?,
                 local_time_field("thru_date", self.thru_date)?,
@@ -37,7 +37,7 @@ impl BlackoutSettings<'_> {
     /// Whether it is a one-time blackout that is over at `now`, a local time of its account.
     #[must_use]
     pub fn is_past(&self, now: DateTime) -> bool {
-        !self.persistent && self.thru_date.and_then(parse_local_time).is_some_and(|thru| thru <= now)
+        !self.recurs_weekly && self.thru_date.and_then(parse_local_time).is_some_and(|thru| thru <= now)
     }
 }
 

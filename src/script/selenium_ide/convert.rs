@@ -8,7 +8,7 @@ use super::converter::{CommandContext, Converter, WindowRef};
 use super::import_report::{ImportIssue, ImportReport};
 use super::project::{SideCommand, SideProject};
 use super::{commands, locators};
-use crate::script::summary::DEFAULT_MAX_STEPS;
+use crate::script::overview::DEFAULT_MAX_STEPS;
 use crate::syntax::node::Position;
 use crate::syntax::template::{TemplatePart, parse_template};
 

@@ -21,8 +21,11 @@ impl AccountValidationContext {
     pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_permission(Permission::Edit)?;
         let facts = context.dependencies.account_cache.account(caller.customer).await?;
-        let plans =
-            context.plan_quota.plans_with_usage(&context.dependencies.monitor_cache, caller.customer, &facts);
+        let plans = context.pending_plan_counts.plans_with_usage(
+            &context.dependencies.monitor_cache,
+            caller.customer,
+            &facts,
+        );
         Ok(Self { account: facts, plans, role: caller.role })
     }
 

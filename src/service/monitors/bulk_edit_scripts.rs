@@ -120,7 +120,8 @@ fn replace_in_script(
     }
 }
 
-/// Returns why the script no longer parses or runs, where saving it would only warn.
+/// Returns why `script` cannot be parsed or run, if `old_script` could be. Saving one monitor only warns about this;
+/// a bulk edit refuses it.
 fn script_parse_error(monitor_type: MonitorType, old_script: &str, script: &str) -> Option<String> {
     let error = match monitor_type {
         MonitorType::BrowserScript => {

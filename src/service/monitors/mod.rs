@@ -1,5 +1,5 @@
-//! Use cases on monitors: create, edit, copy, remove, pause, bulk edits. Each validates, seals secrets, stores the
-//! change with its audit entry and plans it before it returns.
+//! Use cases on monitors: create, edit, copy, remove, pause, bulk edits. Each one validates the input,
+//! seals its secrets, stores the change with an audit entry, and updates the plan of runs before it returns.
 
 mod access;
 mod account_validation;
@@ -10,7 +10,7 @@ mod bulk_edit;
 mod bulk_edit_passwords;
 mod bulk_edit_scripts;
 mod change_set;
-mod convert;
+mod convert_api_monitor;
 mod copy;
 mod create;
 mod edit;
@@ -31,7 +31,7 @@ pub(super) use audit_fields::{abbreviate, changed_document_fields, created_field
 pub use bulk_edit::bulk_edit;
 pub use bulk_edit_passwords::bulk_edit_passwords;
 pub use bulk_edit_scripts::bulk_edit_scripts;
-pub use convert::convert_single_request_to_steps;
+pub use convert_api_monitor::convert_single_request_to_steps;
 pub use copy::copy_monitor;
 pub use create::create;
 pub use edit::{delete, patch};

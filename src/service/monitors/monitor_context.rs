@@ -37,7 +37,7 @@ pub struct MonitorDependencies {
 pub struct MonitorContext {
     pub(super) dependencies: MonitorDependencies,
     /// Quota reserved by creates in progress.
-    pub(super) plan_quota: PendingPlanCounts,
+    pub(super) pending_plan_counts: PendingPlanCounts,
     /// Ends of pauses.
     pub(super) pause_ends: PauseEnds,
     /// Supplies `script_status`.
@@ -50,7 +50,7 @@ impl MonitorContext {
     pub fn new(dependencies: MonitorDependencies) -> Self {
         Self {
             dependencies,
-            plan_quota: PendingPlanCounts::default(),
+            pending_plan_counts: PendingPlanCounts::default(),
             pause_ends: PauseEnds::default(),
             last_run_lookup: None,
         }

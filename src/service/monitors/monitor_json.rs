@@ -60,9 +60,9 @@ pub async fn monitors_to_json(
 }
 
 /// Returns the JSON object of the monitor with this id, like [`monitors_to_json`], or else of the monitor with a
-/// content view of this id; the object then has that id and `is_content_view` (fields.md 3, Content View). Owners
-/// choose the ids of views, so an id that any monitor has or had never means a view. `None` if there is
-/// neither.
+/// content view of this id; the object then has that id and `is_content_view` (fields.md 3, Content View). Users
+/// choose the ids of content views, so the id of an existing or deleted monitor never refers to a content view. `None`
+/// if there is neither.
 ///
 /// # Errors
 /// Fails when the store does.
@@ -136,7 +136,7 @@ fn unended_blackouts(
         let is_for_monitor = blackout.kind != BlackoutKind::RecipientNotifications;
         let Some(monitor) = record.parent_id.filter(|_| is_for_monitor) else { continue };
         let until = blackout.thru_date.and_then(parse_local_time);
-        if blackout.persistent || until.is_some_and(|until| until > now) {
+        if blackout.recurs_weekly || until.is_some_and(|until| until > now) {
             ids_by_monitor.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
@@ -240,7 +240,8 @@ impl MonitorJson<'_> {
         self.caller.role.allows(Permission::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
     }
 
-    /// Returns its locations, or those of the account, with name and region. Devices are the provider's.
+    /// Returns its locations, or those of the account, with name and region. Mobile types list devices of the provider
+    /// instead, which are returned as stored.
     fn locations(&self, stored_value: Option<&Value>) -> Value {
         if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
             return stored_value.cloned().unwrap_or_else(|| json!([]));

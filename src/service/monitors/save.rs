@@ -20,8 +20,12 @@ pub(super) async fn save_changes(
 ) -> Result<Vec<Monitor>, ServiceError> {
     let dependencies = &context.dependencies;
     let facts = dependencies.account_cache.account(caller.customer).await?;
-    let reservation =
-        context.plan_quota.reserve(&dependencies.monitor_cache, caller.customer, &facts, &monitor_changes)?;
+    let reservation = context.pending_plan_counts.reserve(
+        &dependencies.monitor_cache,
+        caller.customer,
+        &facts,
+        &monitor_changes,
+    )?;
     let now = dependencies.clock.now();
     let mut change_set = ChangeSet::default();
     for (index, step) in monitor_changes.into_iter().enumerate() {

@@ -51,7 +51,7 @@ pub(super) fn default_to_one_time(fields: &mut Map<String, Value>) {
 
 /// Changes a recurring blackout; its monitor and type cannot change.
 pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
-    if !settings_from_record::<BlackoutSettings<'_>>(old)?.persistent {
+    if !settings_from_record::<BlackoutSettings<'_>>(old)?.recurs_weekly {
         let message = "A one-time blackout cannot be changed; remove it and create another";
         return Err(ServiceError::Conflict(message.to_owned()));
     }

@@ -88,7 +88,7 @@ impl RecordService {
             self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let is_replaced = |record: &Record| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
-            let is_selected = if blackout.persistent { replaces_weekly } else { replaces_one_time };
+            let is_selected = if blackout.recurs_weekly { replaces_weekly } else { replaces_one_time };
             let is_attached = record.parent_id.is_some_and(|monitor| monitor_ids.contains(&monitor));
             is_selected
                 && is_attached

@@ -40,7 +40,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option
         }
         (RecordKind::Blackout, "assoc_id") => json!(record.parent_id),
         (RecordKind::Event, "name") => {
-            json!(event::event_label(settings_or_skip::<ReportedEvent<'_>>(record)?.event))
+            json!(event::event_label(settings_or_skip::<ReportedEvent<'_>>(record)?.event_type))
         }
         (RecordKind::Event, "timestamp") => {
             json!(format_window_time(record.created_at, &cx.account.time_zone))

@@ -99,7 +99,7 @@ pub(super) fn read_page(
 
 fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
     let id = row.get(0)?;
-    let row_ref = RowLocator { table: "audit", key: &[("id", id)] };
+    let locator = RowLocator { table: "audit", key: &[("id", id)] };
     Ok(AuditEntry {
         id,
         occurred_at: Timestamp::from_micros(row.get(1)?),
@@ -110,7 +110,7 @@ fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
         object_kind: row.get(6)?,
         object_id: row.get(7)?,
         object_name: row.get(8)?,
-        before: json_object_column(row, row_ref, 9, "before")?,
-        after: json_object_column(row, row_ref, 10, "after")?,
+        before: json_object_column(row, locator, 9, "before")?,
+        after: json_object_column(row, locator, 10, "after")?,
     })
 }

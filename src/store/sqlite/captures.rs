@@ -94,13 +94,13 @@ pub(super) fn read(
         ("monitor_id", result.monitor_id.0),
         ("location_id", result.location_id.0),
     ];
-    let row_ref = RowLocator { table: "captures", key: &key };
+    let locator = RowLocator { table: "captures", key: &key };
     let content_len = usize::try_from(capture.content_bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
     let content = zstd::bulk::decompress(&compressed, content_len)
-        .map_err(|error| row_ref.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
+        .map_err(|error| locator.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
     if content.len() != content_len {
         let reason = format_args!("`{}` has {} bytes, not {content_len}", capture.name, content.len());
-        return Err(row_ref.decode_error("body", reason));
+        return Err(locator.decode_error("body", reason));
     }
     Ok(Some(Capture { content: Some(Arc::from(content)), ..capture }))
 }

@@ -120,11 +120,11 @@ pub(super) fn skip_undecodable<T>(decoded: rusqlite::Result<T>) -> rusqlite::Res
 /// Decodes the JSON object in column number `column_index`.
 pub(super) fn json_object_column(
     row: &Row<'_>,
-    row_ref: RowLocator<'_>,
+    locator: RowLocator<'_>,
     column_index: usize,
     column_name: &'static str,
 ) -> rusqlite::Result<Map<String, Value>> {
-    row_ref
+    locator
         .json_column(row, column_index, column_name)?
-        .ok_or_else(|| row_ref.decode_error(column_name, "it is empty"))
+        .ok_or_else(|| locator.decode_error(column_name, "it is empty"))
 }

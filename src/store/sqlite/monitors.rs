@@ -176,18 +176,18 @@ fn map_rows<T>(
 
 fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
-    let row_ref = RowLocator { table: "monitors", key: &key };
-    let monitor_type = row_ref.text_column(row, 3, "type")?.unwrap_or_default();
-    let monitor_type = row_ref.require_decoded("type", monitor_type, MonitorType::from_name(monitor_type))?;
-    let values: Map<String, Value> = row_ref.json_column(row, 6, "document")?.unwrap_or_default();
+    let locator = RowLocator { table: "monitors", key: &key };
+    let monitor_type = locator.text_column(row, 3, "type")?.unwrap_or_default();
+    let monitor_type = locator.require_decoded("type", monitor_type, MonitorType::from_name(monitor_type))?;
+    let values: Map<String, Value> = locator.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
-    let metadata: Option<MonitorMetadata> = row_ref.json_column(row, 8, "trail")?;
+    let metadata: Option<MonitorMetadata> = locator.json_column(row, 8, "trail")?;
     let document = MonitorDocument::new(monitor_type, values)
-        .map_err(|error| row_ref.decode_error("document", error))?;
+        .map_err(|error| locator.decode_error("document", error))?;
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
-        origin: row_ref.require_decoded("origin", origin, origin_from_columns(origin, row.get(2)?))?,
+        origin: locator.require_decoded("origin", origin, origin_from_columns(origin, row.get(2)?))?,
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(document),

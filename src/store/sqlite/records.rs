@@ -180,11 +180,11 @@ fn to_sql_value(value: &Value) -> Sql {
 
 fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
     let id = row.get(0)?;
-    let row_ref = RowLocator { table: "records", key: &[("id", id)] };
-    let kind = row_ref.text_column(row, 1, "kind")?.unwrap_or_default();
+    let locator = RowLocator { table: "records", key: &[("id", id)] };
+    let kind = locator.text_column(row, 1, "kind")?.unwrap_or_default();
     Ok(Record {
         id,
-        kind: row_ref.require_decoded("kind", kind, RecordKind::from_name(kind))?,
+        kind: locator.require_decoded("kind", kind, RecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
         parent_id: row.get(3)?,
         unique_key: row.get(4)?,
@@ -192,7 +192,7 @@ fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
         created_at: Timestamp::from_micros(row.get(6)?),
         created_by: row.get(7)?,
         modified_at: Timestamp::from_micros(row.get(8)?),
-        fields: json_object_column(row, row_ref, 9, "fields")?,
+        fields: json_object_column(row, locator, 9, "fields")?,
         private_data: row.get(10)?,
     })
 }

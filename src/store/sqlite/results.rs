@@ -163,17 +163,17 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         ("monitor_id", monitor_id.0),
         ("location_id", location_id.0),
     ];
-    let row_ref = RowLocator { table: "results", key: &key };
-    let details_ref = RowLocator { table: "details", ..row_ref };
+    let locator = RowLocator { table: "results", key: &key };
+    let details_ref = RowLocator { table: "details", ..locator };
     let details = match details_ref.text_column(row, 27, "body")? {
         Some(body) => DetailsBody::decode(details_ref, body)?,
         None => DetailsBody::default(),
     };
-    let label = row_ref.text_column(row, 24, "label")?.unwrap_or_default();
+    let label = locator.text_column(row, 24, "label")?.unwrap_or_default();
     let decoded_label = label
         .split_once(' ')
         .and_then(|(monitor_type, monitor_name)| Some((MonitorType::from_name(monitor_type)?, monitor_name)));
-    let (monitor_type, monitor_name) = row_ref.require_decoded("label", label, decoded_label)?;
+    let (monitor_type, monitor_name) = locator.require_decoded("label", label, decoded_label)?;
     let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
         check_id: CheckId::new(run_id, location_id),
@@ -185,30 +185,30 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         location_id,
         planned_at,
         started_at,
-        outcome: row_ref.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
+        outcome: locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
         status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
         reasons: details.reasons,
         duration_us: total_us,
-        address: address_from_row(row, row_ref)?,
+        address: address_from_row(row, locator)?,
         attempts: match details.attempts {
             Some(attempts) => attempts,
-            None => attempts_without_details(row, row_ref, started_at, total_us)?,
+            None => attempts_without_details(row, locator, started_at, total_us)?,
         },
-        facts: facts_from_row(row, row_ref, details.facts)?,
+        facts: facts_from_row(row, locator, details.facts)?,
         details: details.details,
         captures: details.captures,
         verification: details.verification,
-        missed: missed_from_row(row, row_ref)?,
+        missed: missed_from_row(row, locator)?,
     })
 }
 
-fn address_from_row(row: &Row<'_>, row_ref: RowLocator<'_>) -> rusqlite::Result<Option<SocketAddr>> {
+fn address_from_row(row: &Row<'_>, locator: RowLocator<'_>) -> rusqlite::Result<Option<SocketAddr>> {
     let bytes: Option<Vec<u8>> = row.get(18)?;
     let decode = |bytes: Vec<u8>| {
         decode_address(&bytes)
-            .ok_or_else(|| row_ref.decode_error("address", format_args!("{} bytes", bytes.len())))
+            .ok_or_else(|| locator.decode_error("address", format_args!("{} bytes", bytes.len())))
     };
     bytes.map(decode).transpose()
 }
@@ -216,7 +216,7 @@ fn address_from_row(row: &Row<'_>, row_ref: RowLocator<'_>) -> rusqlite::Result<
 /// Returns the only attempt, or what is known of the deciding one when its details were removed.
 fn attempts_without_details(
     row: &Row<'_>,
-    row_ref: RowLocator<'_>,
+    locator: RowLocator<'_>,
     started_at: Timestamp,
     total_us: u64,
 ) -> rusqlite::Result<Vec<Attempt>> {
@@ -224,7 +224,7 @@ fn attempts_without_details(
     if number == 0 {
         return Ok(Vec::new());
     }
-    let mut phases: Phases = row_ref.json_column(row, 28, "session")?.unwrap_or_default();
+    let mut phases: Phases = locator.json_column(row, 28, "session")?.unwrap_or_default();
     for (column, phase) in (8..).zip(Phase::COMMON) {
         if let Some(micros) = row.get::<_, Option<u32>>(column)? {
             phases.set(phase, Duration::from_micros(u64::from(micros)));
@@ -242,18 +242,18 @@ fn attempts_without_details(
 
 fn facts_from_row(
     row: &Row<'_>,
-    row_ref: RowLocator<'_>,
+    locator: RowLocator<'_>,
     own_facts: Option<Facts>,
 ) -> rusqlite::Result<Facts> {
     let mut facts = match own_facts {
         Some(facts) => facts,
-        None => row_ref.json_column(row, 25, "facts")?.unwrap_or_default(),
+        None => locator.json_column(row, 25, "facts")?.unwrap_or_default(),
     };
     // A flattened part without required fields deserializes as present: undo that.
     if facts.tls.as_deref() == Some(&TlsFacts::default()) {
         facts.tls = None;
     }
-    if let Some(certificates) = row_ref.json_column(row, 26, "chain")? {
+    if let Some(certificates) = locator.json_column(row, 26, "chain")? {
         facts.tls.get_or_insert_default().certificates = certificates;
     }
     if let (Some(http), Some(wire_bytes), Some(body_bytes)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
@@ -262,11 +262,11 @@ fn facts_from_row(
     Ok(facts)
 }
 
-fn missed_from_row(row: &Row<'_>, row_ref: RowLocator<'_>) -> rusqlite::Result<Option<MissedRuns>> {
+fn missed_from_row(row: &Row<'_>, locator: RowLocator<'_>) -> rusqlite::Result<Option<MissedRuns>> {
     let Some(slots) = row.get(22)? else { return Ok(None) };
     let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
-        reason: row_ref.require_decoded("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
+        reason: locator.require_decoded("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
         slots,
         last_planned_at: Timestamp::from_micros(row.get(23)?),
     }))

@@ -56,11 +56,11 @@ fn select_samples(
     .query_map(params![monitor.0, from.as_micros(), until.as_micros(), max], |row| {
         let (planned_at, location, outcome): (i64, i64, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let key = [("planned_at", planned_at), ("monitor_id", monitor.0), ("location_id", location)];
-        let row_ref = RowLocator { table: "results", key: &key };
+        let locator = RowLocator { table: "results", key: &key };
         Ok(Sample {
             planned_at: Timestamp::from_micros(planned_at),
             location_id: LocationId(location),
-            outcome: row_ref.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
+            outcome: locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
             duration_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             full_page_us: row.get(5)?,

@@ -22,7 +22,7 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// One poll of the mailbox.
 pub(super) struct MailboxPoll<'a> {
     pub(super) session: LineSession<'a>,
-    session_setup: Option<OpeningDialogue>,
+    opening_dialogue: Option<OpeningDialogue>,
     /// Number of stale messages that were deleted.
     pub(super) deleted_stale_count: u32,
 }
@@ -45,12 +45,12 @@ impl<'a> MailboxPoll<'a> {
     pub(super) fn new(cx: ProbeContext<'a>) -> Self {
         let mut session = LineSession::new(cx.net, cx.deadline);
         session.set_max_received_bytes(MAX_SESSION_BYTES);
-        Self { session, session_setup: None, deleted_stale_count: 0 }
+        Self { session, opening_dialogue: None, deleted_stale_count: 0 }
     }
 
     /// Returns the facts about the server.
     pub(super) fn facts(&self) -> MailFacts {
-        self.session_setup.as_ref().map(OpeningDialogue::facts).unwrap_or_default()
+        self.opening_dialogue.as_ref().map(OpeningDialogue::facts).unwrap_or_default()
     }
 
     /// Whether the mailbox was opened.
@@ -60,7 +60,7 @@ impl<'a> MailboxPoll<'a> {
 
     /// Returns the minimum delay between logins that the server requires, in seconds.
     pub(super) fn min_login_delay_seconds(&self) -> Option<u64> {
-        self.session_setup.as_ref().and_then(OpeningDialogue::login_delay_seconds)
+        self.opening_dialogue.as_ref().and_then(OpeningDialogue::login_delay_seconds)
     }
 
     /// Opens the mailbox of `target` and runs `search` in it.
@@ -69,9 +69,9 @@ impl<'a> MailboxPoll<'a> {
         target: &MailServerTarget,
         search: &mut MessageSearch<'_>,
     ) -> PollOutcome {
-        let session_setup = self.session_setup.insert(build_session_setup(target));
-        let outcome = open_mailbox(target, &mut self.session, session_setup).await;
-        let is_locked = session_setup.should_retry_later();
+        let opening_dialogue = self.opening_dialogue.insert(build_session_setup(target));
+        let outcome = open_mailbox(target, &mut self.session, opening_dialogue).await;
+        let is_locked = opening_dialogue.should_retry_later();
         let poll_outcome = match outcome {
             Err(_) if is_locked => PollOutcome::Locked,
             Err(failure) => PollOutcome::Failed(failure),
@@ -118,7 +118,8 @@ impl<'a> MailboxPoll<'a> {
             let stale_search =
                 search.run(&mut mailbox, older_messages, Some(fetched_at + STALE_SEARCH_TIMEOUT)).await?;
             if stale_search.is_session_broken {
-                // Without QUIT nothing is deleted: the next poll does it, and looks for the own message only.
+                // The server deletes messages only at QUIT (RFC 1939 section 6), which this broken session cannot send. The
+                // next poll deletes them again, and then searches only for its own message.
                 search.skips_stale = true;
                 return Ok(PollOutcome::NotFound { has_unexamined: true });
             }

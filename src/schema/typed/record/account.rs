@@ -13,7 +13,7 @@ pub struct AccountSettings<'a> {
     pub name: Option<&'a str>,
     /// Time zone of the local times of blackouts and operating periods.
     pub time_zone: &'a str,
-    /// Locations of monitors without their own, the home location first.
+    /// Locations of monitors that list no locations themselves; the first one is the home location.
     pub default_locations: Vec<LocationReference>,
     /// Number of locations that must fail before a monitor of mode SLA (MultiPOP) alerts.
     pub multipop_threshold: MultiPopThreshold,
@@ -124,5 +124,6 @@ pub struct TestSettings {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ReportedEvent<'a> {
     /// Its type.
-    pub event: &'a str,
+    #[serde(rename = "event")]
+    pub event_type: &'a str,
 }

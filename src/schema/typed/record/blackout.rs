@@ -9,7 +9,8 @@ pub struct BlackoutSettings<'a> {
     #[serde(rename = "type")]
     pub kind: BlackoutKind,
     /// Whether it recurs each week.
-    pub persistent: bool,
+    #[serde(rename = "persistent")]
+    pub recurs_weekly: bool,
     /// First day of the week, 1 is Sunday.
     pub start_day: Option<u8>,
     /// Start, `hh:mm`.

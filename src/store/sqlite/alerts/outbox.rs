@@ -286,9 +286,9 @@ fn state_code(state: NotificationState) -> i64 {
 
 fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
     let id = row.get(0)?;
-    let row_ref = RowLocator { table: "notifications", key: &[("id", id)] };
+    let locator = RowLocator { table: "notifications", key: &[("id", id)] };
     let content: NotificationContent =
-        row_ref.parse_json(row_ref.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
+        locator.parse_json(locator.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let code: usize = row.get(6)?;
     let known = NotificationState::ALL.get(code).map(|(code, _)| *code);
     Ok(Notification {
@@ -301,7 +301,7 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: row_ref.require_decoded("state", code, known)?,
+        state: locator.require_decoded("state", code, known)?,
         attempts: row.get(7)?,
         next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

@@ -9,8 +9,8 @@ use crate::store::sqlite::writer::WriteContext;
 
 use super::{episodes, outbox, result_updates};
 
-/// Alerting changes, ready to be written. The caller serializes JSON and compresses files, so that the writing thread
-/// does not.
+/// Alerting changes, ready to be written. JSON is serialized and files are compressed already, on the caller's
+/// thread, to keep the writer thread free.
 pub(in crate::store::sqlite) struct PreparedAlerts {
     alert_states: Vec<(MonitorId, Option<String>)>,
     episodes: Vec<episodes::EpisodeRow>,

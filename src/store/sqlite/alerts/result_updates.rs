@@ -115,8 +115,8 @@ impl StoredOutcome {
             .query_row(params![self.is_failed(), planned_at, monitor, location], |row| row.get(0))
             .optional()?;
         let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
-        let row_ref = RowLocator { table: "details", key: &key };
-        body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(row_ref, &body))
+        let locator = RowLocator { table: "details", key: &key };
+        body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(locator, &body))
     }
 
     fn write_details(

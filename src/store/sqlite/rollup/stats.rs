@@ -51,7 +51,7 @@ impl RollupStats {
     /// Reads the columns `ok` to `sketch` of a row; `ok` is column `first_column`.
     pub(super) fn from_row(
         row: &Row<'_>,
-        row_ref: RowLocator<'_>,
+        locator: RowLocator<'_>,
         first_column: usize,
     ) -> rusqlite::Result<Self> {
         let mut runs = [0; 6];
@@ -60,7 +60,7 @@ impl RollupStats {
         }
         let sketch: Option<Vec<u8>> = row.get(first_column + 7)?;
         let decode = |bytes: Vec<u8>| {
-            DDSketch::from_java_bytes(&bytes).map_err(|error| row_ref.decode_error("sketch", error))
+            DDSketch::from_java_bytes(&bytes).map_err(|error| locator.decode_error("sketch", error))
         };
         let sketch = sketch.map(decode).transpose()?;
         Ok(Self {
@@ -90,8 +90,8 @@ impl RollupStats {
 }
 
 fn new_sketch() -> DDSketch {
-    // The settings that the compact form implies: an error of 1 %, 2,048 bins, which cover durations from a microsecond
-    // to 10^17 microseconds without joining bins.
+    // The compact form stores no settings, so they must stay the defaults: a relative error of 1 % and 2,048 bins. These
+    // cover 1 to 10^17 microseconds.
     DDSketch::new(Config::default())
 }
 

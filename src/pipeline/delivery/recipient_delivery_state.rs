@@ -142,35 +142,35 @@ mod tests {
     #[test]
     fn messages_over_the_limit_are_held_back_until_the_minute_is_over() {
         let settings = DeliverySettings { max_per_minute: 2, ..DeliverySettings::default() };
-        let mut queue = RecipientDeliveryState::default();
+        let mut state = RecipientDeliveryState::default();
         for second in [0, 10] {
-            assert_eq!(queue.next_action(at(second), false, &settings), NextAction::Send);
-            queue.on_sent(at(second), false);
+            assert_eq!(state.next_action(at(second), false, &settings), NextAction::Send);
+            state.on_sent(at(second), false);
         }
-        assert_eq!(queue.next_action(at(20), false, &settings), NextAction::HoldBack);
-        assert_eq!(queue.digest_at, Some(at(60)));
+        assert_eq!(state.next_action(at(20), false, &settings), NextAction::HoldBack);
+        assert_eq!(state.digest_at, Some(at(60)));
         assert_eq!(
-            queue.next_action(at(59), true, &settings),
+            state.next_action(at(59), true, &settings),
             NextAction::Send,
             "a digest is beyond the limit"
         );
-        assert_eq!(queue.next_action(at(60), false, &settings), NextAction::Send);
+        assert_eq!(state.next_action(at(60), false, &settings), NextAction::Send);
         let unlimited = DeliverySettings { max_per_minute: 0, ..settings };
-        assert_eq!(queue.next_action(at(20), false, &unlimited), NextAction::Send);
+        assert_eq!(state.next_action(at(20), false, &unlimited), NextAction::Send);
     }
 
     #[test]
     fn a_failing_queue_waits_and_then_sends_again() {
         let settings = DeliverySettings::default();
-        let mut queue = RecipientDeliveryState::default();
-        let retry_at = queue.on_failed(at(0), "a", 1, None, &settings);
+        let mut state = RecipientDeliveryState::default();
+        let retry_at = state.on_failed(at(0), "a", 1, None, &settings);
         assert!(retry_at > at(3) && retry_at < at(7), "{retry_at}");
-        assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
-        assert_eq!(queue.next_action(retry_at, false, &settings), NextAction::Send);
-        let requested = queue.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
-        assert_eq!((requested, queue.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
+        assert_eq!(state.next_action(at(1), false, &settings), NextAction::Wait);
+        assert_eq!(state.next_action(retry_at, false, &settings), NextAction::Send);
+        let requested = state.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
+        assert_eq!((requested, state.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
         assert_eq!(
-            queue.next_action(at(-7_200), false, &settings),
+            state.next_action(at(-7_200), false, &settings),
             NextAction::Send,
             "the clock was set back two hours"
         );
@@ -179,22 +179,22 @@ mod tests {
     #[test]
     fn a_message_that_fails_often_is_skipped_unless_the_next_one_fails_too() {
         let settings = DeliverySettings::default();
-        let mut queue = RecipientDeliveryState::default();
-        queue.on_failed(at(0), "poison", 2, None, &settings);
-        assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
-        queue.on_failed(at(20), "poison", 3, None, &settings);
+        let mut state = RecipientDeliveryState::default();
+        state.on_failed(at(0), "poison", 2, None, &settings);
+        assert_eq!(state.next_action(at(1), false, &settings), NextAction::Wait);
+        state.on_failed(at(20), "poison", 3, None, &settings);
         assert_eq!(
-            queue.next_action(at(20), false, &settings),
+            state.next_action(at(20), false, &settings),
             NextAction::Send,
             "the next message has its chance"
         );
-        queue.on_failed(at(20), "other", 1, None, &settings);
+        state.on_failed(at(20), "other", 1, None, &settings);
         assert_eq!(
-            queue.next_action(at(20), false, &settings),
+            state.next_action(at(20), false, &settings),
             NextAction::Wait,
             "that failed too: the receiver is down"
         );
-        queue.on_sent(at(60), false);
-        assert_eq!(queue.next_action(at(60), false, &settings), NextAction::Send);
+        state.on_sent(at(60), false);
+        assert_eq!(state.next_action(at(60), false, &settings), NextAction::Send);
     }
 }

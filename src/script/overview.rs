@@ -1,4 +1,4 @@
-//! The summary of a script for the APIs.
+//! The overview of a script for the APIs.
 
 use super::outline;
 use super::script_error::ScriptError;
@@ -6,7 +6,7 @@ use super::script_error::ScriptError;
 /// Default of the maximum number of steps (fields.md 3, `transaction_steps_allowed`).
 pub const DEFAULT_MAX_STEPS: i64 = 50;
 
-/// The summary of a script for the APIs (fields.md 3).
+/// The overview of a script for the APIs (fields.md 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptOverview {
     /// `transaction_steps`: the number of its `step` elements.
@@ -18,7 +18,7 @@ pub struct ScriptOverview {
 }
 
 impl ScriptOverview {
-    /// Creates the summary of the script `text`.
+    /// Creates the overview of the script `text`.
     ///
     /// # Errors
     /// Fails with position and reason when it cannot be parsed: a check of it ends with status 96.

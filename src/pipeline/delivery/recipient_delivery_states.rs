@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::recipient_queue::RecipientDeliveryState;
+use super::recipient_delivery_state::RecipientDeliveryState;
 use super::settings::DeliverySettings;
 use crate::domain::{NotificationMethod, Recipient, RecipientId, Timestamp};
 
@@ -12,15 +12,15 @@ const PRUNE_THRESHOLD: usize = 1_000;
 /// The delivery queues of all recipients; idle ones are removed.
 #[derive(Debug, Default)]
 pub(super) struct RecipientDeliveryStates {
-    queues: HashMap<RecipientId, RecipientDeliveryState>,
+    states: HashMap<RecipientId, RecipientDeliveryState>,
     /// Messages being sent, by host.
     in_flight_by_host: HashMap<String, usize>,
 }
 
 impl RecipientDeliveryStates {
     /// Returns the queue of `recipient_id`.
-    pub(super) fn queue_mut(&mut self, recipient_id: RecipientId) -> &mut RecipientDeliveryState {
-        self.queues.entry(recipient_id).or_default()
+    pub(super) fn state_mut(&mut self, recipient_id: RecipientId) -> &mut RecipientDeliveryState {
+        self.states.entry(recipient_id).or_default()
     }
 
     /// Reserves a slot of `host`; `false` when it has none left.
@@ -41,30 +41,30 @@ impl RecipientDeliveryStates {
         }
     }
 
-    /// Returns how many queues wait or are busy: each may have one due message that cannot be sent yet.
-    pub(super) fn blocked_queue_count(&self, now: Timestamp) -> usize {
-        self.queues.values().filter(|queue| queue.is_busy || queue.blocked_until(now).is_some()).count()
+    /// Returns the number of recipients that wait or are busy. Each may have one due message that cannot be sent yet.
+    pub(super) fn blocked_recipient_count(&self, now: Timestamp) -> usize {
+        self.states.values().filter(|state| state.is_busy || state.blocked_until(now).is_some()).count()
     }
 
     /// Returns the recipients whose digest is due.
     pub(super) fn recipients_with_due_digest(&self, now: Timestamp) -> Vec<RecipientId> {
         let due =
-            |queue: &RecipientDeliveryState| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
-        self.queues.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
+            |state: &RecipientDeliveryState| !state.is_busy && state.digest_at.is_some_and(|at| at <= now);
+        self.states.iter().filter(|(_, state)| due(state)).map(|(recipient, _)| *recipient).collect()
     }
 
     /// Returns when the next queue is ready or the next digest is due.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let due_times = |queue: &RecipientDeliveryState| {
-            [queue.blocked_until(now), queue.digest_at.filter(|_| !queue.is_busy)]
+        let due_times = |state: &RecipientDeliveryState| {
+            [state.blocked_until(now), state.digest_at.filter(|_| !state.is_busy)]
         };
-        self.queues.values().flat_map(due_times).flatten().min()
+        self.states.values().flat_map(due_times).flatten().min()
     }
 
     /// Removes idle queues.
-    pub(super) fn remove_idle_queues(&mut self, now: Timestamp) {
-        if self.queues.len() > PRUNE_THRESHOLD {
-            self.queues.retain(|_, queue| !queue.is_discardable(now));
+    pub(super) fn remove_discardable(&mut self, now: Timestamp) {
+        if self.states.len() > PRUNE_THRESHOLD {
+            self.states.retain(|_, state| !state.is_discardable(now));
         }
     }
 }
