@@ -87,7 +87,11 @@ impl LocalPlanner {
     /// Sets the settings for checks planned from now on. The keys stay the same.
     pub(super) fn update_probe_context(&self, probe_context: ProbeBuildContext) {
         let mut current = self.probe_context.write();
-        *current = ProbeBuildContext { keyring: current.keyring.take(), ..probe_context };
+        *current = ProbeBuildContext {
+            keyring: current.keyring.take(),
+            pattern_caches: Arc::clone(&current.pattern_caches),
+            ..probe_context
+        };
     }
 
     /// Sets the proxies of the checks at every location.
@@ -224,6 +228,7 @@ impl LocalPlanner {
             ProbeBuildContext {
                 certificate_warning_days: certificate_days,
                 monitor_id: monitor.id,
+                customer_id: monitor.customer,
                 ..probe_context.clone()
             }
         };

@@ -136,6 +136,7 @@ failure_kinds! {
     BrowserNotInstalled = "browser_missing", Vigie, CANNOT_RUN, "this location has no such browser or driver";
     ProbeUnsupported = "unsupported", Vigie, CANNOT_RUN, "this build has no probe for the type or option";
     NotConfigured = "not_configured", Vigie, CANNOT_RUN, "this location lacks something that the monitor requires";
+    PatternTooLarge = "pattern_too_large", Vigie, CANNOT_RUN, "a regular expression of the monitor exceeds its limit";
     Cancelled = "cancelled", Vigie, INTERNAL, "the check was cancelled";
     Panicked = "panicked", Vigie, INTERNAL, "the check hit a bug in Vigie";
     Internal = "internal", Vigie, INTERNAL, "something went wrong inside Vigie";

@@ -1,20 +1,17 @@
 //! The keyword rule (behaviour.md 4, Keyword).
 //!
-//! A rule is compiled once, when its monitor is loaded, into one regular expression of the linear-time `regex` crate.
+//! A rule is compiled when a check needs it, into one regular expression of linear time.
 //! White space is handled in two halves: `whitespace::normalize` rewrites the text that is searched, and the same
 //! folding is applied to the literals of the pattern, on its syntax tree.
 
-use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
+use super::pattern_cache::{PatternCache, PatternVariant};
 use super::search_budget::SearchBudget;
 use super::whitespace::{self, TextToken};
 use crate::domain::{Failure, FailureKind, Phase};
-
-/// Maximum size of a compiled expression in bytes; a pattern of 255 characters can ask for gigabytes. This is the
-/// default of the `regex` crate, which also applies when the monitor is saved.
-const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
+use crate::syntax::pattern::{CompiledPattern, PatternError, check_source, syntax_error_reason};
 
 /// How the pattern is matched (interface.md 2.2 `keyword_match_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +46,32 @@ impl KeywordRule {
     /// Compiles the rule.
     ///
     /// # Errors
-    /// [`KeywordError`] when the pattern is not a valid regular expression, or takes too much memory.
-    pub fn compile(self) -> Result<CompiledKeyword, KeywordError> {
+    /// [`PatternError`] when the pattern is not a valid regular expression, or takes too much memory.
+    pub fn compile(self) -> Result<CompiledKeyword, PatternError> {
+        let pattern = self.compile_pattern()?;
+        Ok(CompiledKeyword::new(self, pattern))
+    }
+
+    /// Like [`KeywordRule::compile`], with the patterns that `patterns` keeps.
+    ///
+    /// # Errors
+    /// Like [`KeywordRule::compile`].
+    pub fn compile_with(self, patterns: &PatternCache) -> Result<CompiledKeyword, PatternError> {
+        let variant = PatternVariant::Keyword(self.flags());
+        let pattern = patterns.get_or_compile(&self.pattern, variant, || self.compile_pattern())?;
+        Ok(CompiledKeyword::new(self, pattern))
+    }
+
+    /// Returns what decides how the pattern is compiled, a bit each.
+    fn flags(&self) -> u8 {
+        let is_regular = self.match_type == KeywordSyntax::RegularExpression;
+        [is_regular, self.match_case, self.whole_word, self.line_wrap, self.normalize_spaces]
+            .into_iter()
+            .fold(0, |flags, flag| flags << 1 | u8::from(flag))
+    }
+
+    fn compile_pattern(&self) -> Result<CompiledPattern, PatternError> {
+        check_source(&self.pattern)?;
         let expression = match self.match_type {
             KeywordSyntax::PlainText if self.normalize_spaces => {
                 regex_syntax::escape(&whitespace::normalize(&self.pattern))
@@ -63,33 +84,9 @@ impl KeywordRule {
             .case_insensitive(!self.match_case)
             .build()
             .parse(&expression)
-            .map_err(|error| KeywordError::new(&error.to_string()))?;
-        let syntax_tree = with_word_boundaries(self.whole_word, rewrite_whitespace(&self, &syntax_tree));
-        let regex = RegexBuilder::new(&syntax_tree.to_string())
-            .size_limit(MAX_COMPILED_BYTES)
-            .dfa_size_limit(MAX_COMPILED_BYTES)
-            .build()
-            .map_err(|error| KeywordError::new(&error.to_string()))?;
-        // For a plain pattern without a space, folding the text makes no difference.
-        let normalizes_spaces = self.normalize_spaces
-            && (self.match_type == KeywordSyntax::RegularExpression
-                || whitespace::contains_whitespace(&self.pattern));
-        Ok(CompiledKeyword { rule: self, regex, normalizes_spaces })
-    }
-}
-
-/// A pattern that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct KeywordError {
-    message: String,
-}
-
-impl KeywordError {
-    /// Keeps the last line of the `regex` crate's report, which is the reason; the lines before it show the position.
-    fn new(report: &str) -> Self {
-        let reason = report.lines().last().unwrap_or(report);
-        Self { message: reason.trim_start_matches("error: ").to_owned() }
+            .map_err(|error| PatternError::Syntax(syntax_error_reason(&error.to_string())))?;
+        let syntax_tree = with_word_boundaries(self.whole_word, rewrite_whitespace(self, &syntax_tree));
+        CompiledPattern::from_tree(&self.pattern, &syntax_tree)
     }
 }
 
@@ -97,11 +94,19 @@ impl KeywordError {
 #[derive(Clone, Debug)]
 pub struct CompiledKeyword {
     rule: KeywordRule,
-    regex: Regex,
+    pattern: CompiledPattern,
     normalizes_spaces: bool,
 }
 
 impl CompiledKeyword {
+    fn new(rule: KeywordRule, pattern: CompiledPattern) -> Self {
+        // For a plain pattern without a space, folding the text makes no difference.
+        let normalizes_spaces = rule.normalize_spaces
+            && (rule.match_type == KeywordSyntax::RegularExpression
+                || whitespace::contains_whitespace(&rule.pattern));
+        Self { rule, pattern, normalizes_spaces }
+    }
+
     /// Whether `text` contains the keyword. The time is linear in the length of the text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
@@ -110,9 +115,9 @@ impl CompiledKeyword {
 
     fn matches_within(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
         if self.normalizes_spaces {
-            budget.is_match(&self.regex, &whitespace::normalize(text))
+            budget.is_match(&self.pattern, &whitespace::normalize(text))
         } else {
-            budget.is_match(&self.regex, text)
+            budget.is_match(&self.pattern, text)
         }
     }
 

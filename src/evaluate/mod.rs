@@ -5,6 +5,7 @@ pub mod certificate;
 pub mod charset;
 pub mod keyword;
 pub mod page_comparison;
+mod pattern_cache;
 mod search_budget;
 pub mod settle;
 pub mod sla;
@@ -14,5 +15,6 @@ mod verdict;
 mod whitespace;
 mod xpath;
 
+pub use pattern_cache::{PatternCache, PatternCaches, pattern_failure};
 pub use search_budget::SearchBudget;
 pub use verdict::evaluate_attempts;

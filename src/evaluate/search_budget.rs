@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
-use regex::Regex;
+use crate::syntax::pattern::CompiledPattern;
 
 /// Size of the first part in bytes; shorter texts are searched at once. The worst expressions take some tenths of a
 /// second for it.
@@ -44,14 +44,14 @@ impl<'a> SearchBudget<'a> {
         self.is_exhausted.get()
     }
 
-    /// Whether `regex` matches in `text`; also `false` when that takes too long.
+    /// Whether `pattern` matches in `text`; also `false` when that takes too long.
     #[must_use]
-    pub fn is_match(&self, regex: &Regex, text: &str) -> bool {
-        self.has_time_to_search(regex, text) && regex.is_match(text)
+    pub fn is_match(&self, pattern: &CompiledPattern, text: &str) -> bool {
+        self.has_time_to_search(pattern, text) && pattern.is_match(text)
     }
 
     /// Whether there is time to search all of `text`.
-    pub(super) fn has_time_to_search(&self, regex: &Regex, text: &str) -> bool {
+    pub(super) fn has_time_to_search(&self, pattern: &CompiledPattern, text: &str) -> bool {
         let Some(remaining) = self.remaining_time.as_ref().filter(|_| !self.is_exhausted()) else {
             return !self.is_exhausted();
         };
@@ -60,7 +60,7 @@ impl<'a> SearchBudget<'a> {
         while chunk_bytes < text.len() && !remaining_before.is_zero() {
             let next_chunk_bytes = chunk_bytes.saturating_mul(CHUNK_GROWTH).min(text.len());
             // The result is discarded: the part ends where the text does not.
-            let _ = regex.is_match(&text[..text.floor_char_boundary(chunk_bytes)]);
+            let _ = pattern.is_match(&text[..text.floor_char_boundary(chunk_bytes)]);
             let remaining_after = remaining();
             let elapsed = remaining_before.saturating_sub(remaining_after);
             if elapsed.mul_f64(next_chunk_bytes as f64 / chunk_bytes as f64) > remaining_after {
@@ -77,6 +77,7 @@ impl<'a> SearchBudget<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::pattern::Haystack;
 
     /// Returns a budget with these remaining seconds, one value per call, and the number of calls.
     fn seconds(remaining: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_search_that_would_take_too_long_is_skipped() {
-        let (text, regex) = ("a".repeat(100 * 1024), Regex::new("a").unwrap());
+        let (text, regex) = ("a".repeat(100 * 1024), CompiledPattern::new("a", Haystack::Text).unwrap());
         // Parts of 4, 16 and 64 KiB, then the whole of 100 KiB.
         for (remaining, found) in [
             (&[99, 98, 93, 61][..], true),
@@ -130,11 +131,17 @@ mod tests {
             ("nadel", false),
         ] {
             for budget in [SearchBudget::with_remaining_time(move || max), SearchBudget::unlimited()] {
-                assert_eq!(budget.is_match(&Regex::new(expression).unwrap(), &text), found, "{expression}");
+                assert_eq!(
+                    budget.is_match(&CompiledPattern::new(expression, Haystack::Text).unwrap(), &text),
+                    found,
+                    "{expression}"
+                );
                 assert!(!budget.is_exhausted(), "{expression}");
             }
         }
         let late = SearchBudget::with_remaining_time(|| Duration::ZERO);
-        assert!(!late.is_match(&Regex::new("x").unwrap(), "x") && late.is_exhausted());
+        assert!(
+            !late.is_match(&CompiledPattern::new("x", Haystack::Text).unwrap(), "x") && late.is_exhausted()
+        );
     }
 }

@@ -5,12 +5,13 @@
 //! any other a regular expression, whose first group is the value (the whole match if it has no group). A header is
 //! only read when the source says so. Of several nodes the first is used.
 
-use regex::Regex;
 use serde::Deserialize;
 
-use super::assertion::{AssertionError, Lookup, ParsedResponse, compile_regex, one_line_excerpt};
+use super::assertion::{AssertionError, Lookup, ParsedResponse, one_line_excerpt};
+use super::pattern_cache::{PatternCache, pattern_failure};
 use super::template::EscapeContext;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::syntax::pattern::{Haystack, PatternError, check_source};
 
 /// Maximum size of a value in bytes.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
@@ -29,8 +30,8 @@ pub struct VariableSettings {
     pub source: String,
 }
 
-/// A compiled variable of a step. A regular expression is compiled at each use, since it takes tens of kilobytes or
-/// more when compiled.
+/// A compiled variable of a step. A regular expression is compiled when it is needed, since it takes tens of kilobytes
+/// or more when compiled.
 #[derive(Clone, Debug)]
 pub struct VariableExtractor {
     name: Box<str>,
@@ -41,21 +42,6 @@ pub struct VariableExtractor {
     lookup: Option<Box<Lookup>>,
 }
 
-#[derive(Clone, Debug)]
-enum Extraction {
-    Lookup(Lookup),
-    Regex(Regex),
-}
-
-impl Extraction {
-    fn new(source: &str, property: &str) -> Result<Self, AssertionError> {
-        match source {
-            "Response" => compile_regex(property).map(Self::Regex),
-            _ => Lookup::new(source, property).map(Self::Lookup),
-        }
-    }
-}
-
 impl VariableExtractor {
     /// Creates the extractor that `settings` describe (fields.md 2).
     ///
@@ -63,10 +49,10 @@ impl VariableExtractor {
     /// [`AssertionError`] when the property does not suit the source.
     pub fn new(settings: &VariableSettings) -> Result<Self, AssertionError> {
         let VariableSettings { name, property, source } = settings;
-        let extraction = if source.is_empty() { None } else { Some(Extraction::new(source, property)?) };
-        let lookup = match extraction {
-            Some(Extraction::Lookup(lookup)) => Some(Box::new(lookup)),
-            _ => None,
+        check_source(property)?;
+        let lookup = match source.as_str() {
+            "" | "Response" => None,
+            source => Some(Box::new(Lookup::new(source, property)?)),
         };
         let (name, property) = (name.as_str().into(), property.as_str().into());
         Ok(Self { name, property, source: source.as_str().into(), lookup })
@@ -103,32 +89,35 @@ impl VariableExtractor {
         }
     }
 
-    /// Returns its value in `response`, which is of this media type.
+    /// Returns its value in `response`, which is of this media type. `patterns` keeps a regular expression.
     ///
     /// # Errors
     /// [`FailureKind::VariableNotExtracted`] when it is absent or larger than 64 KiB, or the response cannot be parsed as
     /// the property requires.
-    pub fn extract(&self, response: &ParsedResponse<'_>, content_type: &str) -> Result<String, Failure> {
+    pub fn extract(
+        &self,
+        response: &ParsedResponse<'_>,
+        content_type: &str,
+        patterns: &PatternCache,
+    ) -> Result<String, Failure> {
         let source = self.source_for(content_type);
         let first_node_text = |lookup: &Lookup| {
             lookup.select(response).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
         };
+        let unusable = |error: AssertionError| self.missing_failure(source, &error.to_string());
         let value = if let Some(lookup) = &self.lookup {
             first_node_text(lookup)
-        } else {
-            let extraction = Extraction::new(source, &self.property);
-            match extraction.map_err(|error| self.missing_failure(source, &error.to_string()))? {
-                Extraction::Regex(regex)
-                    if !response.search_budget.has_time_to_search(&regex, response.body_text) =>
-                {
-                    Err("there was no time to search for it".to_owned())
-                }
-                Extraction::Regex(regex) => Ok(regex.captures(response.body_text).and_then(|extraction| {
-                    let group = if extraction.len() > 1 { extraction.get(1) } else { extraction.get(0) };
-                    group.map(|group| group.as_str().to_owned())
-                })),
-                Extraction::Lookup(lookup) => first_node_text(&lookup),
+        } else if source == "Response" {
+            let pattern = patterns
+                .compile(&self.property, Haystack::Text)
+                .map_err(|error| self.pattern_failure(source, &error))?;
+            if response.search_budget.has_time_to_search(&pattern, response.body_text) {
+                Ok(pattern.first_group(response.body_text).map(str::to_owned))
+            } else {
+                Err("there was no time to search for it".to_owned())
             }
+        } else {
+            first_node_text(&Lookup::new(source, &self.property).map_err(unusable)?)
         };
         match value {
             Ok(Some(value)) if value.len() > MAX_VALUE_BYTES => {
@@ -139,6 +128,15 @@ impl VariableExtractor {
             Ok(None) => Err(self.missing_failure(source, "found nothing")),
             Err(reason) => Err(self.missing_failure(source, &reason)),
         }
+    }
+
+    /// Returns the failure of a pattern. One without a source may turn out to be a pattern only in a response, so that a
+    /// syntax error is reported like a value that was not found.
+    fn pattern_failure(&self, source: &str, error: &PatternError) -> Failure {
+        if matches!(error, PatternError::Syntax(_)) {
+            return self.missing_failure(source, &error.to_string());
+        }
+        pattern_failure(Phase::Validate, &format!("`property` of the variable `{}`", self.name), error)
     }
 
     fn missing_failure(&self, source: &str, reason: &str) -> Failure {
@@ -175,7 +173,7 @@ mod tests {
         }
         let variable = VariableExtractor::new(&serde_json::from_value(document.clone()).unwrap())
             .map_err(|error| error.to_string())?;
-        variable.extract(&response, content_type).map_err(|failure| {
+        variable.extract(&response, content_type, &PatternCache::default()).map_err(|failure| {
             assert_eq!(failure.kind, FailureKind::VariableNotExtracted);
             failure.detail
         })

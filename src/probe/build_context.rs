@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::browser::{BrowserPool, DeviceProfile};
-use crate::domain::MonitorId;
+use crate::domain::{CustomerId, MonitorId};
+use crate::evaluate::{PatternCache, PatternCaches};
 use crate::vault::Keyring;
 
 /// Inputs for building a probe, beside the document: values of the settings file, and the monitor's identity.
@@ -22,6 +23,10 @@ pub struct ProbeBuildContext {
     pub ehlo_name: Option<Arc<str>>,
     /// The id of the monitor; 0 for one that is not stored, as with `vigie check`.
     pub monitor_id: MonitorId,
+    /// The account of the monitor.
+    pub customer_id: CustomerId,
+    /// The compiled patterns of all accounts.
+    pub pattern_caches: Arc<PatternCaches>,
     /// Signs the test messages that checks leave at a target, so that later checks recognise them. Without it,
     /// a key of this process is used, as in `vigie check`; later checks then do not recognise those messages.
     pub keyring: Option<Arc<Keyring>>,
@@ -33,6 +38,14 @@ pub struct ProbeBuildContext {
     pub device_profiles: Arc<BTreeMap<i64, DeviceProfile>>,
     /// Variables of steps and scripts set before the first step, as with `vigie check --set`.
     pub variable_overrides: Arc<BTreeMap<String, String>>,
+}
+
+impl ProbeBuildContext {
+    /// Returns the compiled patterns of the monitor's account.
+    #[must_use]
+    pub fn patterns(&self) -> Arc<PatternCache> {
+        self.pattern_caches.of_account(self.customer_id)
+    }
 }
 
 /// Options for the author of a browser script (`vigie check --headful`, `--screenshots`).
@@ -53,6 +66,8 @@ impl Default for ProbeBuildContext {
             user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
             ehlo_name: None,
             monitor_id: MonitorId(0),
+            customer_id: CustomerId(1),
+            pattern_caches: Arc::default(),
             keyring: None,
             browser_pool: Arc::default(),
             script_debug: ScriptDebugOptions::default(),

@@ -3,33 +3,52 @@
 use std::sync::Arc;
 
 use super::blocking_pool::{INLINE_SEARCH_BYTES, run_blocking};
+use super::build_context::ProbeBuildContext;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::keyword::KeywordRule;
-use crate::evaluate::{SearchBudget, charset};
+use crate::evaluate::keyword::{CompiledKeyword, KeywordRule};
+use crate::evaluate::{PatternCache, SearchBudget, charset, pattern_failure};
 use crate::net::Deadline;
 use crate::schema::typed::keyword::KeywordSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::syntax::pattern::PatternError;
 
-/// Returns the rule of `keyword_string`, checked to compile. It is compiled again for each page: a compiled rule takes
-/// tens of kilobytes, too much to keep for every monitor between runs.
+/// A keyword rule, and the patterns of its account. The rule is compiled when a page is searched.
+#[derive(Clone, Debug)]
+pub(super) struct KeywordSearch {
+    rule: KeywordRule,
+    patterns: Arc<PatternCache>,
+}
+
+/// Returns the search for `keyword_string`.
 ///
 /// # Errors
-/// Fails when it does not compile.
-pub(super) fn keyword_rule(document: &MonitorDocument) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
+/// Fails when its settings are invalid.
+pub(super) fn keyword_search(
+    document: &MonitorDocument,
+    context: &ProbeBuildContext,
+) -> Result<Option<Box<KeywordSearch>>, InvalidSettings> {
     let settings: KeywordSettings<'_> = document.deserialize()?;
-    let Some(rule) = settings.rule() else { return Ok(None) };
-    match rule.clone().compile() {
-        Ok(_) => Ok(Some(Box::new(rule))),
-        Err(error) => {
-            Err(InvalidSettings::new("keyword_string", Some(settings.keyword_string), &error.to_string()))
-        }
+    Ok(settings.rule().map(|rule| Box::new(KeywordSearch::new(rule, context.patterns()))))
+}
+
+impl KeywordSearch {
+    pub(super) const fn new(rule: KeywordRule, patterns: Arc<PatternCache>) -> Self {
+        Self { rule, patterns }
+    }
+
+    /// Compiles the rule.
+    ///
+    /// # Errors
+    /// [`PatternError`] when the keyword is not a valid regular expression, or too large.
+    pub(super) fn compile(self) -> Result<CompiledKeyword, PatternError> {
+        self.rule.compile_with(&self.patterns)
     }
 }
 
-/// Evaluates a body by `rule`. A long body is searched on a blocking thread, until `deadline` at most: a few
+/// Searches a body for the keyword of `keyword_search`. A long body is searched on a blocking thread, until `deadline` at most: a few
 /// expressions take seconds per page. The target has responded by then, so exceeding the deadline is Vigie's error.
 pub(super) async fn search_keyword(
-    rule: Box<KeywordRule>,
+    keyword_search: KeywordSearch,
     body: Arc<Vec<u8>>,
     content_type: Option<String>,
     deadline: Deadline,
@@ -38,10 +57,9 @@ pub(super) async fn search_keyword(
     let internal_failure = |detail: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, detail));
     let search = move || {
         let text = charset::decode_body(&body, content_type.as_deref());
-        // Checked when the probe was built.
-        let keyword = match rule.compile() {
+        let keyword = match keyword_search.compile() {
             Ok(keyword) => keyword,
-            Err(error) => return internal_failure(error.to_string()),
+            Err(error) => return Err(pattern_failure(Phase::Validate, "`keyword_string`", &error)),
         };
         let budget = SearchBudget::with_remaining_time(|| deadline.remaining());
         let failure = keyword.evaluate_within(&text, &budget);

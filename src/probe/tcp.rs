@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use regex::bytes::Regex;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -13,11 +12,13 @@ use super::invalid_probe::InvalidProbe;
 use super::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use super::service_target::{build_endpoint, build_observation};
 use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::evaluate::{PatternCache, pattern_failure};
 use crate::net::{ConnectionTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
 use crate::protocol::starttls;
 use crate::protocol::starttls::StartTlsProtocol;
 use crate::schema::typed::tcp::{DialogueLineSettings, TcpSettings, TcpTlsMode};
 use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::syntax::pattern::{CompiledPattern, Haystack, check_source};
 
 /// Longest input of one step of a dialogue, in bytes. All of it is searched again with every chunk, so a peer that
 /// sends byte by byte decides how much work this is.
@@ -37,7 +38,8 @@ enum Encryption {
 #[derive(Debug)]
 struct DialogueStep {
     text_to_send: Option<Box<str>>,
-    expected_pattern: Option<Regex>,
+    /// Source of the regular expression, compiled when a check needs it.
+    expected_pattern: Option<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -46,18 +48,19 @@ struct TcpProbe {
     encryption: Encryption,
     tls_options: TlsOptions,
     dialogue: Vec<DialogueStep>,
+    patterns: Arc<PatternCache>,
 }
 
 /// Builds the probe of a validated `tcp` monitor.
-pub(super) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
-    match TcpProbe::new(document) {
+pub(super) fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match TcpProbe::new(document, context) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
 impl TcpProbe {
-    fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
         let settings: TcpSettings<'_> = document.deserialize()?;
         let dialogue = settings.dialogue.iter().map(parse_dialogue_step).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -65,6 +68,7 @@ impl TcpProbe {
             encryption: encryption_from_tls_mode(settings.tls),
             tls_options: server_verification_options(document)?,
             dialogue,
+            patterns: context.patterns(),
         })
     }
 }
@@ -83,11 +87,12 @@ const fn encryption_from_tls_mode(tls: TcpTlsMode) -> Encryption {
 
 fn parse_dialogue_step(settings: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
     let pattern = settings.expect.filter(|text| !text.is_empty());
-    let invalid_pattern = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
-    let expect = pattern.map(Regex::new).transpose().map_err(invalid_pattern)?;
+    if let Some(Err(error)) = pattern.map(check_source) {
+        return Err(InvalidSettings::new("dialogue", None, &format!("an `expect` cannot be used: {error}")));
+    }
     Ok(DialogueStep {
         text_to_send: settings.send.filter(|text| !text.is_empty()).map(Into::into),
-        expected_pattern: expect,
+        expected_pattern: pattern.map(Into::into),
     })
 }
 
@@ -163,8 +168,11 @@ impl TcpProbe {
                 sent?;
             }
             if let Some(pattern) = &step.expected_pattern {
+                let pattern = self.patterns.compile(pattern, Haystack::Bytes).map_err(|error| {
+                    pattern_failure(Phase::Prepare, &format!("`dialogue[{index}].expect`"), &error)
+                })?;
                 let started = Instant::now();
-                let matched = read_until_match(stream, &mut received, pattern, cx, phase, index + 1).await;
+                let matched = read_until_match(stream, &mut received, &pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
                 is_within_line = !matched?.ends_with(b"\n");
                 phase = Phase::Transfer;
@@ -180,13 +188,13 @@ impl TcpProbe {
 async fn read_until_match<S: AsyncRead + Unpin>(
     stream: &mut S,
     received: &mut Vec<u8>,
-    pattern: &Regex,
+    pattern: &CompiledPattern,
     cx: ProbeContext<'_>,
     read_phase: Phase,
     step_number: usize,
 ) -> Result<Vec<u8>, Failure> {
     loop {
-        if let Some(end) = pattern.find(received).map(|pattern_match| pattern_match.end()) {
+        if let Some(end) = pattern.match_end(received) {
             return Ok(received.drain(..end).collect());
         }
         let read = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, read_phase).await;
@@ -206,9 +214,14 @@ async fn read_until_match<S: AsyncRead + Unpin>(
     }
 }
 
-fn unexpected_reply_failure(phase: Phase, step_number: usize, pattern: &Regex, received: &[u8]) -> Failure {
+fn unexpected_reply_failure(
+    phase: Phase,
+    step_number: usize,
+    pattern: &CompiledPattern,
+    received: &[u8],
+) -> Failure {
     let prefix = &received[..received.len().min(80)];
     let quoted = prefix.escape_ascii();
-    let detail = format!("step {step_number} expects `{pattern}`, the target sent `{quoted}`");
+    let detail = format!("step {step_number} expects `{}`, the target sent `{quoted}`", pattern.source());
     Failure::new(phase, FailureKind::UnexpectedReply, detail)
 }

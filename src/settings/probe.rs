@@ -29,12 +29,8 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
             .unwrap_or(defaults.certificate_warning_days),
         max_body_bytes: reader.int("checks.body_bytes").unsigned_abs(),
         user_agent: reader.optional_text("checks.user_agent").map_or(defaults.user_agent, Into::into),
-        monitor_id: defaults.monitor_id,
-        variable_overrides: defaults.variable_overrides,
-        browser_pool: defaults.browser_pool,
-        script_debug: defaults.script_debug,
         device_profiles: Arc::new(read_devices(reader)),
-        keyring: None,
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),
+        ..defaults
     }
 }

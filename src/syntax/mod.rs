@@ -5,6 +5,7 @@ pub mod escape;
 mod json;
 pub mod node;
 pub mod path_expression;
+pub mod pattern;
 pub mod substring_set;
 pub mod template;
 pub mod text_format;

@@ -81,6 +81,11 @@ impl Daemon {
     pub fn restart(&mut self) {
         self.signal(Signal::SIGTERM);
         self.wait_for_exit();
+        self.start_again();
+    }
+
+    /// Starts a server that has ended again, over the same folders. The log begins anew.
+    pub fn start_again(&mut self) {
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         *self = Self::from_child(command(folder.path()).spawn().unwrap(), folder);
     }
@@ -159,6 +164,10 @@ impl Daemon {
         let (_, text) = self.get("/metrics");
         let line = text.lines().find(|line| line.split(' ').next() == Some(series));
         line.map_or(0.0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
+    }
+
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn signal(&self, signal: Signal) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::Timestamp;
+use vigie::evaluate::PatternCache;
 use vigie::evaluate::assertion::{Assertion, ParsedResponse};
 use vigie::evaluate::template::{EscapeContext, Template, Variables};
 use vigie::evaluate::variable::VariableExtractor;
@@ -97,7 +98,7 @@ fn evaluate(source: &str, property: &str, text: &str) {
     }
     let variable = json!({"name": "v", "property": property, "source": source});
     if let Ok(variable) = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()) {
-        let _ = variable.extract(&response, "");
+        let _ = variable.extract(&response, "", &PatternCache::default());
     }
 }
 

@@ -53,7 +53,7 @@ fn seconds() -> impl Strategy<Value = Duration> {
 }
 
 fn pattern() -> impl Strategy<Value = RegexPattern> {
-    select(vec!["a", "<\\d+>&\"", "^\\s\n$"]).prop_map(|text| RegexPattern(regex::Regex::new(text).unwrap()))
+    select(vec!["a", "<\\d+>&\"", "^\\s\n$"]).prop_map(|text| RegexPattern(text.into()))
 }
 
 fn matcher() -> impl Strategy<Value = Matcher> {

@@ -6,7 +6,9 @@ use super::compiled::Assertion;
 use super::error::AssertionError;
 use super::settings::AssertionSettings;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::pattern_cache::{PatternCache, pattern_failure};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
+use crate::syntax::pattern::Haystack;
 
 /// An assertion of a step.
 #[derive(Clone, Debug)]
@@ -14,7 +16,7 @@ pub enum AssertionTemplate {
     /// Compiled already.
     Compiled(Box<Assertion>),
     /// Settings and value, compiled when needed: the value has variables, or is a regular expression, which takes tens
-    /// of kilobytes when compiled and at worst megabytes, too much to keep.
+    /// of kilobytes when compiled and at worst a megabyte.
     Deferred(Box<(AssertionSettings, Template)>),
 }
 
@@ -32,11 +34,11 @@ impl AssertionTemplate {
         if value_template.has_placeholders() {
             return Ok(Self::Deferred(Box::new((settings.clone(), value_template))));
         }
-        let assertion = Assertion::new(settings)?;
-        Ok(match escape_context {
-            EscapeContext::Regex => Self::Deferred(Box::new((settings.clone(), value_template))),
-            _ => Self::Compiled(Box::new(assertion)),
-        })
+        if escape_context == EscapeContext::Regex {
+            Assertion::check_without_compiling(settings)?;
+            return Ok(Self::Deferred(Box::new((settings.clone(), value_template))));
+        }
+        Ok(Self::Compiled(Box::new(Assertion::new(settings)?)))
     }
 
     /// Whether the source is the status code, which then replaces the rule for 400 and above.
@@ -74,20 +76,33 @@ impl AssertionTemplate {
         matches!(self, Self::Deferred(deferred) if deferred.0.comparison.starts_with("regular"))
     }
 
-    /// Returns the assertion with the values of `variables`.
+    /// Returns the assertion with the values of `variables`. `patterns` keeps a regular expression that has none.
     ///
     /// # Errors
-    /// [`FailureKind::VariableNotSet`], or [`FailureKind::AssertionFailed`] when the value does not suit the
-    /// comparison.
-    pub fn resolve(&self, variables: &Variables) -> Result<Cow<'_, Assertion>, Failure> {
+    /// [`FailureKind::VariableNotSet`]; [`FailureKind::AssertionFailed`] when the value with variables does not suit the
+    /// comparison; [`FailureKind::PatternTooLarge`] when a regular expression of the settings is too large.
+    pub fn resolve(
+        &self,
+        variables: &Variables,
+        patterns: &PatternCache,
+    ) -> Result<Cow<'_, Assertion>, Failure> {
         let (settings, value_template) = match self {
             Self::Compiled(assertion) => return Ok(Cow::Borrowed(assertion)),
             Self::Deferred(deferred) => (&deferred.0, &deferred.1),
         };
-        let settings = AssertionSettings { value: value_template.render(variables)?, ..settings.clone() };
-        let to_failure = |error: AssertionError| {
-            Failure::new(Phase::Validate, FailureKind::AssertionFailed, error.to_string())
+        let assertion = if value_template.has_placeholders() {
+            let value = value_template.render(variables)?;
+            Assertion::new(&AssertionSettings { value, ..settings.clone() })
+        } else {
+            Assertion::with_compiler(settings, |value| patterns.compile(value, Haystack::Text))
         };
-        Assertion::new(&settings).map(Cow::Owned).map_err(to_failure)
+        assertion.map(Cow::Owned).map_err(|error| match error {
+            AssertionError::InvalidRegex(error) if !value_template.has_placeholders() => pattern_failure(
+                Phase::Validate,
+                &format!("`value` of an assertion on `{}`", settings.source),
+                &error,
+            ),
+            error => Failure::new(Phase::Validate, FailureKind::AssertionFailed, error.to_string()),
+        })
     }
 }

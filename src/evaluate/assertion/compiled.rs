@@ -3,16 +3,14 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use regex::Regex;
-
 use super::error::AssertionError;
 use super::lookup::Lookup;
-use super::pattern::compile_regex;
 use super::response::{ParsedResponse, ResponseNode, one_line_excerpt};
 use super::settings::AssertionSettings;
 use super::{compare, response};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::comparison::comparisons_for;
+use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError, check_source};
 
 /// The subject of an assertion, compiled.
 #[derive(Clone, Debug)]
@@ -28,7 +26,7 @@ enum AssertionTest {
     Equals,
     AtMost,
     Contains,
-    Matches(Regex),
+    Matches(CompiledPattern),
     Exists,
     Count(usize),
 }
@@ -53,6 +51,26 @@ impl Assertion {
     /// [`AssertionError`] when the source and the comparison do not go together, or a path, an expression or the value
     /// is invalid.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
+        Self::with_compiler(settings, |value| CompiledPattern::new(value, Haystack::Text))
+    }
+
+    /// Checks `settings` like [`Assertion::new`], except that a regular expression is not compiled.
+    ///
+    /// # Errors
+    /// Like [`Assertion::new`].
+    pub(super) fn check_without_compiling(settings: &AssertionSettings) -> Result<(), AssertionError> {
+        check_source(&settings.value)?;
+        Self::with_compiler(settings, |_| CompiledPattern::new("", Haystack::Text)).map(drop)
+    }
+
+    /// Like [`Assertion::new`], with a regular expression that `compile` compiles.
+    ///
+    /// # Errors
+    /// Like [`Assertion::new`].
+    pub(super) fn with_compiler(
+        settings: &AssertionSettings,
+        compile: impl FnOnce(&str) -> Result<CompiledPattern, PatternError>,
+    ) -> Result<Self, AssertionError> {
         let AssertionSettings { source, property, comparison, value } = settings.clone();
         let allowed_comparisons =
             comparisons_for(&source).ok_or_else(|| AssertionError::UnknownSource(source.clone()))?;
@@ -60,7 +78,7 @@ impl Assertion {
             return Err(AssertionError::UnsupportedComparison { source_name: source, comparison });
         }
         let subject = compile_subject(&source, &property, &value)?;
-        let (test, negated) = compile_test(&comparison, &value, &subject)?;
+        let (test, negated) = compile_test(&comparison, &value, &subject, compile)?;
         Ok(Self { source, property, comparison, value, subject, test, negated })
     }
 
@@ -148,7 +166,7 @@ impl Assertion {
             AssertionTest::Equals => compare::equals(node, &self.value),
             AssertionTest::AtMost => compare::at_most(node, &self.value),
             AssertionTest::Contains => node.text().contains(&self.value),
-            AssertionTest::Matches(regex) => response.search_budget.is_match(regex, &node.text()),
+            AssertionTest::Matches(pattern) => response.search_budget.is_match(pattern, &node.text()),
         }
     }
 
@@ -156,7 +174,7 @@ impl Assertion {
     fn describe_body(&self, text: &str, contains_match: bool) -> String {
         let position = match &self.test {
             AssertionTest::Contains if contains_match => text.find(&self.value),
-            AssertionTest::Matches(regex) if contains_match => regex.find(text).map(|found| found.start()),
+            AssertionTest::Matches(pattern) if contains_match => pattern.match_start(text),
             _ => None,
         };
         match position {
@@ -191,6 +209,7 @@ fn compile_test(
     comparison: &str,
     value: &str,
     subject: &AssertionSubject,
+    compile: impl FnOnce(&str) -> Result<CompiledPattern, PatternError>,
 ) -> Result<(AssertionTest, bool), AssertionError> {
     let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match comparison {
@@ -209,7 +228,7 @@ fn compile_test(
             }
             (AssertionTest::AtMost, false)
         }
-        _ => (AssertionTest::Matches(compile_regex(value)?), comparison == "regular expression excludes"),
+        _ => (AssertionTest::Matches(compile(value)?), comparison == "regular expression excludes"),
     })
 }
 

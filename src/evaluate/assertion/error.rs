@@ -1,5 +1,7 @@
 //! Errors of assertions.
 
+use crate::syntax::pattern::PatternError;
+
 /// Why an assertion cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssertionError {
@@ -25,7 +27,7 @@ pub enum AssertionError {
     TooComplex,
     /// The value is not a valid regular expression, or too large.
     #[error("the regular expression cannot be used: {0}")]
-    InvalidRegex(String),
+    InvalidRegex(#[from] PatternError),
     /// The value does not suit the comparison.
     #[error("the value `{0}` does not fit the comparison")]
     InvalidValue(String),

@@ -13,7 +13,6 @@ mod direct_path;
 mod error;
 mod json_query;
 mod lookup;
-mod pattern;
 mod response;
 mod settings;
 
@@ -21,7 +20,6 @@ pub use assertion_template::AssertionTemplate;
 pub use compiled::{Assertion, evaluate_all};
 pub use error::AssertionError;
 pub(in crate::evaluate) use lookup::Lookup;
-pub(in crate::evaluate) use pattern::compile_regex;
 pub use response::ParsedResponse;
 pub(in crate::evaluate) use response::one_line_excerpt;
 pub use settings::AssertionSettings;

@@ -225,6 +225,7 @@ impl<'a> ApiStepsAttempt<'a> {
                 content_type: content_type(&head.headers).unwrap_or_default().to_owned(),
                 body: Arc::clone(&bytes),
                 variables: Arc::clone(&self.variables),
+                patterns: Arc::clone(&self.options.patterns),
                 has_status_failure: status_failure.is_some(),
             };
             let started = Instant::now();

@@ -7,6 +7,7 @@ use http::StatusCode;
 
 use super::step_plan::StepPlan;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::PatternCache;
 use crate::evaluate::assertion::{Assertion, ParsedResponse};
 use crate::evaluate::template::Variables;
 use crate::evaluate::{SearchBudget, charset};
@@ -27,6 +28,8 @@ pub(super) struct EvaluationInput {
     pub(super) content_type: String,
     pub(super) body: Arc<Vec<u8>>,
     pub(super) variables: Arc<Variables>,
+    /// Compiled patterns of the account.
+    pub(super) patterns: Arc<PatternCache>,
     /// Whether the status failed the response already; variables are then not extracted.
     pub(super) has_status_failure: bool,
 }
@@ -80,15 +83,16 @@ impl EvaluationInput {
         let plan = &self.step_plans[self.step_index];
         let mut evaluation = Evaluation::default();
         for template in &plan.assertions {
-            let failure =
-                template.resolve(&self.variables).map(|assertion| Assertion::evaluate(&assertion, response));
+            let failure = template
+                .resolve(&self.variables, &self.patterns)
+                .map(|assertion| Assertion::evaluate(&assertion, response));
             evaluation.failures.extend(failure.unwrap_or_else(Some));
         }
         if self.has_status_failure || !evaluation.failures.is_empty() {
             return evaluation;
         }
         for variable in &plan.variable_extractors {
-            match variable.extract(response, &self.content_type) {
+            match variable.extract(response, &self.content_type, &self.patterns) {
                 Ok(value) => evaluation.variables.push((variable.name().to_owned(), value)),
                 Err(failure) => evaluation.failures.push(failure),
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::HeaderValue;
 
 use super::step_plan::StepPlan;
+use crate::evaluate::PatternCache;
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::connect_settings;
 use crate::probe::invalid_probe::describe_invalid_setting;
@@ -21,6 +22,8 @@ pub(super) struct ApiStepsOptions {
     pub(super) connect_options: ConnectOptions,
     pub(super) user_agent: HeaderValue,
     pub(super) max_body_bytes: u64,
+    /// Compiled patterns of the account.
+    pub(super) patterns: Arc<PatternCache>,
     /// Variables set before the first step.
     pub(super) variable_overrides: Arc<BTreeMap<String, String>>,
     /// The host of the first step, unless its URL has placeholders.
@@ -43,6 +46,7 @@ impl ApiStepsOptions {
             connect_options: connect_options(document).map_err(|error| describe_invalid_setting(&error))?,
             user_agent,
             max_body_bytes: context.max_body_bytes,
+            patterns: context.patterns(),
             variable_overrides: Arc::clone(&context.variable_overrides),
         })
     }

@@ -79,8 +79,14 @@ async fn run_in_browser(
     let script_started = Instant::now();
     let network_log = Mutex::default();
     let network_log_reader = NetworkLogReader::new(&network_log, options.session_options.browser_kind);
-    let browser =
-        ScriptBrowser::new(session, network_log_reader, pool, &options.session_options, forward_proxy);
+    let browser = ScriptBrowser::new(
+        session,
+        network_log_reader,
+        pool,
+        &options.session_options,
+        forward_proxy,
+        &options.patterns,
+    );
     let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
     let variables = initial_variables(
         &options.script,

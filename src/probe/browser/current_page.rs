@@ -10,7 +10,9 @@ use super::time_budget::{LimitKind, TimeBudget, WaitLimit};
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
-use crate::script::language::ElementTarget;
+use crate::script::language::{ElementTarget, RegexPattern};
+use crate::syntax::pattern::{CompiledPattern, Haystack};
+use crate::syntax::truncate_value;
 
 /// What an action needs to work on the current page: the browser, the remaining time and the variables.
 #[derive(Clone, Copy)]
@@ -24,6 +26,17 @@ impl<'p> CurrentPage<'p> {
     /// Returns the session to query the page with.
     pub(super) const fn session(&self) -> &'p BrowserSession {
         &self.browser.session
+    }
+
+    /// Compiles a regular expression of the script.
+    ///
+    /// # Errors
+    /// [`FailureKind::ScriptInvalid`] when it cannot be used, although the script was parsed.
+    pub(super) fn compile(&self, pattern: &RegexPattern) -> Result<CompiledPattern, Failure> {
+        self.browser.patterns.compile(&pattern.0, Haystack::Text).map_err(|error| {
+            let detail = format!("`{}` cannot be used: {error}", truncate_value(&pattern.0));
+            Failure::new(Phase::RunScript, FailureKind::ScriptInvalid, detail)
+        })
     }
 
     /// Converts `error` of an action that was limited by `limit_kind`.

@@ -13,7 +13,7 @@ use super::text_condition::MAX_QUOTED_CHARS;
 use super::time_budget::ScriptLimits;
 use crate::browser::{BrowserKind, DeviceProfile, Emulation, SessionOptions};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
-use crate::evaluate::keyword::KeywordRule;
+use crate::evaluate::PatternCache;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::forward_proxy::TraceId;
 use crate::probe::build_context::ProbeBuildContext;
@@ -73,7 +73,9 @@ pub(super) struct BrowserScriptOptions {
     /// `continue_playback_on_timeout`.
     pub(super) continue_on_timeout: bool,
     /// The keyword of the monitor, and whether to wait for it.
-    pub(super) keyword_rule: Option<(Box<KeywordRule>, bool)>,
+    pub(super) keyword_search: Option<(Box<keyword_search::KeywordSearch>, bool)>,
+    /// Compiled patterns of the account.
+    pub(super) patterns: Arc<PatternCache>,
     pub(super) user_experience: UserExperience,
     pub(super) capture_rule: CaptureRule,
     /// The full page rule, if the monitor has full page checks.
@@ -117,7 +119,7 @@ impl BrowserScriptOptions {
         let monitor = document.settings();
         let page_load_limit = Duration::from_secs(u64::from(monitor.schedule.timeout_seconds).max(1));
         let step_default = monitor.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        let keyword = keyword_search::keyword_rule(document).map_err(|error| {
+        let keyword = keyword_search::keyword_search(document, context).map_err(|error| {
             let reason = format!("`{}`: {}", error.path, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, reason)
         })?;
@@ -136,7 +138,8 @@ impl BrowserScriptOptions {
             variable_overrides: Arc::clone(&context.variable_overrides),
             script_limits: ScriptLimits { page_load: page_load_limit, step_default },
             continue_on_timeout: fields.continue_playback_on_timeout,
-            keyword_rule: keyword.map(|rule| (rule, wait_for_match)),
+            keyword_search: keyword.map(|search| (search, wait_for_match)),
+            patterns: context.patterns(),
             user_experience: UserExperience::from_settings(&fields),
             capture_rule: CaptureRule::new(fields.capture, context.script_debug.screenshot_every_action),
             full_page_rule: FullPageRule::from_settings(monitor.full_page),

@@ -15,7 +15,7 @@ use super::time_budget::WaitLimit;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::keyword::{KeywordRule, KeywordSyntax};
 use crate::evaluate::template::EscapeContext;
-use crate::probe::keyword_search::search_keyword;
+use crate::probe::keyword_search::{KeywordSearch, search_keyword};
 use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, RegexPattern};
 
 /// How long an assertion may take to become true when the action sets no timeout: pages load in parts.
@@ -69,11 +69,11 @@ pub(super) async fn extract_value(
     action: &Action,
 ) -> Result<String, ActionError> {
     let wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
-    let condition =
-        pattern.map_or(TextCondition::AnyText, |RegexPattern(regex)| TextCondition::Matches(regex.clone()));
+    let pattern = pattern.map(|pattern| page.compile(pattern)).transpose()?;
+    let condition = pattern.map_or(TextCondition::AnyText, TextCondition::Matches);
     let value = match (wait_for_value(page, property, wait_limit, &condition).await?, condition) {
-        (Ok(text), TextCondition::Matches(regex)) => {
-            first_capture_group(&regex, &text, page.budget.evaluation_deadline()).await?
+        (Ok(text), TextCondition::Matches(pattern)) => {
+            first_capture_group(&pattern, &text, page.budget.evaluation_deadline()).await?
         }
         (Ok(text), _) => Some(text.to_string()),
         (Err(_), _) => None,
@@ -103,18 +103,19 @@ pub(super) async fn assert_keyword(
         line_wrap: true,
         normalize_spaces: true,
     };
-    if let Err(error) = rule.clone().compile() {
+    let keyword_search = KeywordSearch::new(rule, Arc::clone(page.browser.patterns));
+    if let Err(error) = keyword_search.clone().compile() {
         let detail = format!("the keyword is not a valid pattern: {error}");
         return Err(Failure::new(Phase::RunScript, FailureKind::ScriptInvalid, detail).into());
     }
     let wait_limit = page.budget.action_wait_limit(action.timeout, None);
-    wait_for_keyword(page, &rule, if wait { wait_limit } else { wait_limit.without_wait() }).await
+    wait_for_keyword(page, &keyword_search, if wait { wait_limit } else { wait_limit.without_wait() }).await
 }
 
 /// Evaluates the source of the page until it passes or the limit is reached.
 pub(super) async fn wait_for_keyword(
     page: CurrentPage<'_>,
-    rule: &KeywordRule,
+    keyword_search: &KeywordSearch,
     wait_limit: WaitLimit,
 ) -> Result<(), ActionError> {
     let deadline = page.budget.evaluation_deadline();
@@ -128,7 +129,7 @@ pub(super) async fn wait_for_keyword(
             break;
         };
         let (source, kind) = (Arc::new(text.into_bytes()), Some(PAGE_SOURCE_CONTENT_TYPE.to_owned()));
-        match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
+        match search_keyword(keyword_search.clone(), source, kind, deadline).await {
             Ok(()) => return Ok(()),
             Err(found) => (last_fingerprint, failure) = (Some(fingerprint), Some(found)),
         }

@@ -1,5 +1,7 @@
 //! The browser that a script drives, with its current window and frame.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
@@ -10,6 +12,7 @@ use super::network_log_reader::NetworkLogReader;
 use super::time_budget::TimeBudget;
 use crate::browser::{BrowserPool, BrowserSession, RESOURCE_TIMING_SCRIPT, SessionOptions, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::PatternCache;
 use crate::forward_proxy::ForwardProxy;
 
 /// The session of the browser, with its current window and frame.
@@ -22,6 +25,8 @@ pub(super) struct ScriptBrowser<'a> {
     session_options: &'a SessionOptions,
     /// The forward proxy that the browser uses.
     forward_proxy: &'a ForwardProxy,
+    /// Compiled patterns of the account.
+    pub(super) patterns: &'a Arc<PatternCache>,
     /// Handles of the windows in the order in which they were first listed; the first is the main window.
     pub(super) window_handles: Vec<String>,
     /// Handles of the windows whose per-window settings were applied.
@@ -46,6 +51,7 @@ impl<'a> ScriptBrowser<'a> {
         browser_pool: &'a BrowserPool,
         session_options: &'a SessionOptions,
         forward_proxy: &'a ForwardProxy,
+        patterns: &'a Arc<PatternCache>,
     ) -> Self {
         Self {
             session,
@@ -53,6 +59,7 @@ impl<'a> ScriptBrowser<'a> {
             browser_pool,
             session_options,
             forward_proxy,
+            patterns,
             window_handles: Vec::new(),
             prepared_windows: Vec::new(),
             may_have_unlogged_requests: false,

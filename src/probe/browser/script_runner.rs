@@ -132,11 +132,11 @@ impl<'a> ScriptRunner<'a> {
 
     /// Searches the last page for the monitor's keyword, once or until it is found.
     async fn check_keyword(&self) -> Result<(), Failure> {
-        let Some((rule, wait_for_match)) = &self.options.keyword_rule else { return Ok(()) };
+        let Some((keyword_search, wait_for_match)) = &self.options.keyword_search else { return Ok(()) };
         let wait_limit = self.time_budget.action_wait_limit(None, None);
         match page_reads::wait_for_keyword(
             self.current_page(),
-            rule,
+            keyword_search,
             if *wait_for_match { wait_limit } else { wait_limit.without_wait() },
         )
         .await

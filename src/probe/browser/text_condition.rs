@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
-
 use super::current_page::CurrentPage;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::SearchBudget;
 use crate::evaluate::template::EscapeContext;
 use crate::net::Deadline;
 use crate::probe::blocking_pool::{INLINE_SEARCH_BYTES, run_blocking};
-use crate::script::language::{Matcher, RegexPattern};
+use crate::script::language::Matcher;
+use crate::syntax::pattern::CompiledPattern;
 
 /// Longest text that a failure quotes, in characters.
 pub(super) const MAX_QUOTED_CHARS: usize = 200;
@@ -21,7 +20,7 @@ pub(super) enum TextCondition {
     AnyText,
     Equals(String),
     Contains(String),
-    Matches(Regex),
+    Matches(CompiledPattern),
     Not(Box<Self>),
     AtLeast(u64),
     AtMost(u64),
@@ -61,7 +60,7 @@ impl TextCondition {
             Self::AnyText => true,
             Self::Equals(expected) => collapse_whitespace(expected) == collapse_whitespace(text),
             Self::Contains(expected) => collapse_whitespace(text).contains(&collapse_whitespace(expected)),
-            Self::Matches(regex) => budget.is_match(regex, text),
+            Self::Matches(pattern) => budget.is_match(pattern, text),
             Self::Not(inner) => !inner.matches(text, budget),
             Self::AtLeast(min) => text.parse::<u64>().is_ok_and(|count| count >= *min),
             Self::AtMost(max) => text.parse::<u64>().is_ok_and(|count| count <= *max),
@@ -73,7 +72,7 @@ impl TextCondition {
             Self::AnyText => "exist".to_owned(),
             Self::Equals(expected) => format!("be `{}`", truncate(expected, MAX_QUOTED_CHARS)),
             Self::Contains(expected) => format!("contain `{}`", truncate(expected, MAX_QUOTED_CHARS)),
-            Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_QUOTED_CHARS)),
+            Self::Matches(pattern) => format!("match `{}`", truncate(pattern.source(), MAX_QUOTED_CHARS)),
             Self::Not(inner) => format!("not {}", inner.requirement()),
             Self::AtLeast(min) => format!("be at least {min}"),
             Self::AtMost(max) => format!("be at most {max}"),
@@ -86,31 +85,28 @@ pub(super) fn render_condition(page: CurrentPage<'_>, matcher: &Matcher) -> Resu
     Ok(match matcher {
         Matcher::Equals(text) => TextCondition::Equals(page.render(text, EscapeContext::Value)?),
         Matcher::Contains(text) => TextCondition::Contains(page.render(text, EscapeContext::Value)?),
-        Matcher::Matches(RegexPattern(regex)) => TextCondition::Matches(regex.clone()),
+        Matcher::Matches(pattern) => TextCondition::Matches(page.compile(pattern)?),
         Matcher::Not(inner) => TextCondition::Not(Box::new(render_condition(page, inner)?)),
         Matcher::AtLeast(count) => TextCondition::AtLeast(*count),
         Matcher::AtMost(count) => TextCondition::AtMost(*count),
     })
 }
 
-/// Returns the first group of `regex` in `text`, or the whole match without groups. `text` is known to match.
+/// Returns the first group of `pattern` in `text`, or the whole match without groups. `text` is known to match.
 ///
 /// # Errors
 /// Fails like [`TextCondition::is_met_by`].
 pub(super) async fn first_capture_group(
-    regex: &Regex,
+    pattern: &CompiledPattern,
     text: &Arc<str>,
     deadline: Deadline,
 ) -> Result<Option<String>, Failure> {
-    let group = |regex: &Regex, text: &str| {
-        let found = regex.captures(text)?;
-        Some(found.get(1).or(found.get(0))?.as_str().to_owned())
-    };
+    let group = |pattern: &CompiledPattern, text: &str| pattern.first_group_or_match(text).map(str::to_owned);
     if text.len() <= INLINE_SEARCH_BYTES {
-        return Ok(group(regex, text));
+        return Ok(group(pattern, text));
     }
-    let (regex, text) = (regex.clone(), Arc::clone(text));
-    run_blocking("the search in the page", deadline, move || group(&regex, &text)).await
+    let (pattern, text) = (pattern.clone(), Arc::clone(text));
+    run_blocking("the search in the page", deadline, move || group(&pattern, &text)).await
 }
 
 /// Replaces each run of white space by one space, as browsers render it.
@@ -123,11 +119,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::syntax::pattern::Haystack;
 
     #[tokio::test]
     async fn a_search_beyond_its_deadline_fails_as_internal() {
         // On random text this takes a second, even with an optimised regex crate.
-        let slow = TextCondition::Matches(Regex::new("(?:[a-h].{1,60}){1,20}[0-9A-Z]").unwrap());
+        let slow = TextCondition::Matches(
+            CompiledPattern::new("(?:[a-h][a-z ]{1,60}){1,20}[0-9A-Z]", Haystack::Text).unwrap(),
+        );
         let mut seed = 7_u64;
         let letter = |_| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -146,7 +145,7 @@ mod tests {
         for filling in ["", &" ".repeat(2 * INLINE_SEARCH_BYTES)] {
             let text: Arc<str> = format!("{filling}sum: 12.50").into();
             for (pattern, found) in [(r"(\d+)\.", Some("12")), (r"\d+\.\d+", Some("12.50")), ("Sum", None)] {
-                let regex = Regex::new(pattern).unwrap();
+                let regex = CompiledPattern::new(pattern, Haystack::Text).unwrap();
                 assert_eq!(
                     first_capture_group(&regex, &text, deadline).await.unwrap().as_deref(),
                     found,

@@ -171,7 +171,7 @@ impl<'a> HttpAttempt<'a> {
         if let Err(failure) = self.evaluate_status(head) {
             self.observation.record_failure(failure);
         }
-        let keyword = self.options.keyword_rule.as_ref().filter(|_| self.observation.failure.is_none());
+        let keyword = self.options.keyword_search.as_ref().filter(|_| self.observation.failure.is_none());
         let needs_page = !head.status.is_redirection()
             && self.observation.failure.is_none()
             && self.options.needs_page_analysis(&self.cx);
@@ -200,7 +200,7 @@ impl<'a> HttpAttempt<'a> {
             (None, Some(keyword)) => {
                 let started = Instant::now();
                 let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
-                let outcome = keyword_search::search_keyword(keyword.clone(), body, kind, deadline).await;
+                let outcome = keyword_search::search_keyword((**keyword).clone(), body, kind, deadline).await;
                 self.chain.exchange_trace.phases.set(Phase::Validate, started.elapsed());
                 outcome
             }

@@ -10,7 +10,6 @@ use url::Url;
 
 use super::request_headers::RequestHeaders;
 use crate::evaluate::certificate::ExpiryRule;
-use crate::evaluate::keyword::KeywordRule;
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::full_page_rule::FullPageRule;
 use crate::probe::invalid_probe::invalid_setting;
@@ -36,7 +35,7 @@ pub(super) struct WebsiteOptions {
     pub(super) fails_on_302: bool,
     pub(super) fails_on_401: bool,
     pub(super) expiry_rule: ExpiryRule,
-    pub(super) keyword_rule: Option<Box<KeywordRule>>,
+    pub(super) keyword_search: Option<Box<keyword_search::KeywordSearch>>,
     pub(super) max_body_bytes: u64,
     /// The full page rule, if the monitor has full page checks.
     pub(super) full_page_rule: Option<FullPageRule>,
@@ -76,7 +75,7 @@ impl WebsiteOptions {
             fails_on_302: website.http_302_is_error,
             fails_on_401: website.http_401_is_error,
             expiry_rule: monitor.certificate_dates.expiry_rule(context.certificate_warning_days),
-            keyword_rule: keyword_search::keyword_rule(document)?,
+            keyword_search: keyword_search::keyword_search(document, context)?,
             max_body_bytes: context.max_body_bytes,
             full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
             detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change)

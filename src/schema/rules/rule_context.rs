@@ -7,6 +7,7 @@ use crate::schema::reader::InputFormat;
 use crate::schema::table;
 use crate::schema::validation_context::ValidationContext;
 use crate::syntax::node::Node;
+use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 
 /// The document that the rules check.
@@ -93,9 +94,10 @@ fn value_at<'d>(document: &'d MonitorDocument, path: &str) -> Option<&'d Value> 
     Some(value)
 }
 
-/// Returns why `pattern` does not compile, in one line; `None` when it does.
+/// Returns why `pattern` cannot be used as a regular expression, as the end of a sentence; `None` when it can.
 pub(super) fn regex_error(pattern: &str) -> Option<String> {
-    let error = regex::Regex::new(pattern).err()?.to_string();
-    let last = error.lines().last().unwrap_or_default();
-    Some(last.trim().trim_start_matches("error: ").trim_end_matches('.').to_owned())
+    match CompiledPattern::new(pattern, Haystack::Text).err()? {
+        PatternError::Syntax(reason) => Some(format!("is not a regular expression: {reason}")),
+        error => Some(format!("cannot be used: {error}")),
+    }
 }

@@ -134,11 +134,7 @@ fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
     check_property_path(cx, &path, source, property);
     let problem = (source == "Response").then(|| regex_error(property)).flatten();
     if let Some(problem) = problem {
-        cx.add_error(
-            ValidationErrorKind::Format,
-            &path,
-            format!("`{path}` is not a regular expression: {problem}"),
-        );
+        cx.add_error(ValidationErrorKind::Format, &path, format!("`{path}` {problem}"));
     }
 }
 
@@ -154,9 +150,7 @@ fn check_comparison_value(
         return;
     }
     let problem = match (source, comparison) {
-        (_, "regular expression includes" | "regular expression excludes") => {
-            regex_error(value).map(|problem| format!("is not a regular expression: {problem}"))
-        }
+        (_, "regular expression includes" | "regular expression excludes") => regex_error(value),
         ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
         ("Status Code", _) if !value.split(',').all(is_status_pattern) => Some(format!(
             "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `{value}`"

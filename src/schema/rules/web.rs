@@ -63,7 +63,7 @@ fn check_keyword(cx: &mut RuleContext<'_>) {
         return;
     }
     if let Some(problem) = document.text("keyword_string").and_then(regex_error) {
-        let message = format!("`keyword_string` is not a regular expression: {problem}");
+        let message = format!("`keyword_string` {problem}");
         cx.add_error(ValidationErrorKind::Format, "keyword_string", message);
     }
 }
@@ -101,11 +101,7 @@ fn check_dialogue(cx: &mut RuleContext<'_>) {
         }
         if let Some(problem) = expect.and_then(regex_error) {
             let path = format!("{path}.expect");
-            cx.add_error(
-                ValidationErrorKind::Format,
-                &path,
-                format!("`{path}` is not a regular expression: {problem}"),
-            );
+            cx.add_error(ValidationErrorKind::Format, &path, format!("`{path}` {problem}"));
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use regex::Regex;
-
 use crate::syntax::node::Position;
 
 /// One action of a step: an element such as `click`. `capture.level` calls it an event.
@@ -82,15 +80,10 @@ pub enum ActionKind {
     Keyword { text: String, regex: bool, invert: bool, wait: bool },
 }
 
-/// A compiled regular expression; equal when the sources are equal.
-#[derive(Clone, Debug)]
-pub struct RegexPattern(pub Regex);
-
-impl PartialEq for RegexPattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.as_str() == other.0.as_str()
-    }
-}
+/// The source of a regular expression that compiles. It is compiled again when it is needed, since a compiled one takes
+/// tens of kilobytes or more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegexPattern(pub Box<str>);
 
 /// The locators of an element: the first locator that matches exactly one element wins.
 #[derive(Clone, Debug, PartialEq, Eq)]

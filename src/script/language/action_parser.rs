@@ -374,7 +374,7 @@ fn parse_keyword(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ActionKi
     let text = element.non_blank_template("text")?;
     let regex = element.bool_attribute("regex", false);
     if regex {
-        element.compile_regex("text", &text)?;
+        element.check_regex("text", &text)?;
     }
     let (invert, wait) = (element.bool_attribute("invert", false), element.bool_attribute("wait", false));
     Some(ActionKind::Keyword { text, regex, invert, wait })

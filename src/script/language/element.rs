@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::time::Duration;
 
-use regex::{Regex, RegexBuilder};
 use roxmltree::{Attribute, Node};
 
 use super::action::RegexPattern;
 use super::line_index::LineIndex;
 use crate::script::script_error::ScriptError;
+use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError};
 use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders, parse_template};
 use crate::syntax::text_format::TextFormat;
 use crate::syntax::{closest_match, truncate_value};
@@ -20,8 +20,6 @@ const MAX_ERRORS: usize = 100;
 const MAX_PATTERNS: usize = 100;
 /// Longest regular expression or locator, in characters: its parsed form is many times larger.
 pub(super) const MAX_EXPRESSION_CHARS: usize = 10_000;
-/// Size limit of a compiled regular expression, in bytes.
-const MAX_COMPILED_BYTES: usize = 512 * 1024;
 /// Maximum number of variables that an unknown name is compared with.
 const MAX_SUGGESTION_CANDIDATES: usize = 1000;
 /// Longest timeout of a step or an action, in seconds.
@@ -331,12 +329,12 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     /// Returns a required regular expression.
     pub(super) fn regex_attribute(&mut self, name: &str) -> Option<RegexPattern> {
         let value = self.non_blank_attribute(name)?;
-        let regex = self.compile_regex(name, value)?;
-        Some(RegexPattern(regex))
+        self.check_regex(name, value)?;
+        Some(RegexPattern(value.into()))
     }
 
-    /// Compiles `text` of the attribute `name` as a regular expression.
-    pub(super) fn compile_regex(&mut self, name: &str, text: &str) -> Option<Regex> {
+    /// Checks that `text` of the attribute `name` is a regular expression that can be used; `None` when it cannot.
+    pub(super) fn check_regex(&mut self, name: &str, text: &str) -> Option<()> {
         self.context.pattern_count += 1;
         if self.context.pattern_count > MAX_PATTERNS {
             let message = format!("there are more than {MAX_PATTERNS} regular expressions in the script");
@@ -351,32 +349,19 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             );
             return None;
         }
-        let compiled =
-            RegexBuilder::new(text).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build();
-        match compiled {
-            Ok(regex) => Some(regex),
-            Err(error) => {
+        match CompiledPattern::new(text, Haystack::Text) {
+            Ok(_) => Some(()),
+            Err(PatternError::Syntax(reason)) => {
                 let hint =
                     has_placeholders(text).then(|| "regular expressions have no placeholders".to_owned());
-                self.add_attribute_error(
-                    name,
-                    format!("`{name}` is not a regular expression: {}", regex_error(&error)),
-                    hint,
-                );
+                let message = format!("`{name}` is not a regular expression: {}", truncate_value(&reason));
+                self.add_attribute_error(name, message, hint);
                 None
             }
-        }
-    }
-}
-
-/// Returns the last line of the regex crate's message; earlier lines draw the expression.
-fn regex_error(error: &regex::Error) -> String {
-    match error {
-        regex::Error::CompiledTooBig(_) => "it is too large when it is compiled".to_owned(),
-        other => {
-            let text = other.to_string();
-            let line = text.lines().last().unwrap_or_default();
-            truncate_value(line.strip_prefix("error: ").unwrap_or(line))
+            Err(error) => {
+                self.add_attribute_error(name, format!("`{name}` cannot be used: {error}"), None);
+                None
+            }
         }
     }
 }

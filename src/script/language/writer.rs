@@ -121,7 +121,7 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
         ActionKind::WaitFor(condition) => self::set_wait_condition(tag, condition),
         ActionKind::Extract { into_variable: variable, property: from, pattern } => {
             set_property_attributes(tag, from, true);
-            tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
+            tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| &*pattern.0));
             tag.set_attribute("into", variable);
         }
         ActionKind::RunJs { code, into_variable: variable } => {
@@ -262,7 +262,7 @@ impl XmlElement {
         match matcher {
             Matcher::Equals(text) => self.set_attribute("equals", text),
             Matcher::Contains(text) => self.set_attribute("contains", text),
-            Matcher::Matches(pattern) => self.set_attribute("matches", pattern.0.as_str()),
+            Matcher::Matches(pattern) => self.set_attribute("matches", &pattern.0),
             Matcher::AtLeast(number) => self.set_attribute("at-least", number),
             Matcher::AtMost(number) => self.set_attribute("at-most", number),
             Matcher::Not(inner) => {

@@ -74,7 +74,7 @@ fn check_xml(filled: &str, value: &str) {
     let response = ParsedResponse::new(200, Duration::ZERO, &[], filled);
     for path in ["string(/r)", "string(/r/@a)", "string(/r/@b)"] {
         let variable = json!({"name": "w", "property": path, "source": "XML Response"});
-        let found = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").extract(&response, "text/xml");
+        let found = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").extract(&response, "text/xml", &vigie::evaluate::PatternCache::default());
         assert_eq!(found.as_deref().ok(), Some(value), "{path} of {filled}");
     }
 }
