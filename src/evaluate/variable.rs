@@ -134,7 +134,7 @@ impl VariableExtractor {
     /// syntax error is reported like a value that was not found.
     fn pattern_failure(&self, source: &str, error: &PatternError) -> Failure {
         if matches!(error, PatternError::Syntax(_)) {
-            return self.missing_failure(source, &error.to_string());
+            return self.missing_failure(source, &AssertionError::from(error.clone()).to_string());
         }
         pattern_failure(Phase::Validate, &format!("`property` of the variable `{}`", self.name), error)
     }
