@@ -65,7 +65,10 @@ async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes,
         StatusCode::PAYLOAD_TOO_LARGE => {
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this call takes")
         }
-        _ => ApiError::bad_request(vec!["The body was cut off".to_owned()]),
+        _ => {
+            let message = "The body was cut off, or arrived more slowly than 16 kB a second";
+            ApiError::bad_request(vec![message.to_owned()])
+        }
     })
 }
 

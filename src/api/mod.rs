@@ -13,8 +13,10 @@ mod operation_router;
 mod path;
 mod query;
 mod state;
+mod upload_permits;
 pub mod v3;
 
 pub use error::ApiError;
 pub use operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};
 pub use state::ApiState;
+pub use upload_permits::UploadPermits;

@@ -96,6 +96,8 @@ async fn authorize(
     {
         Ok(authentication) => {
             request.extensions_mut().insert(authentication.clone());
+            // Held until the handler ends, since the parsed body takes as much memory.
+            let _permit = state.uploads.acquire(authentication.customer, &request).await;
             let mut response = next.run(request).await;
             // The middleware that logs calls reads the caller from here.
             response.extensions_mut().insert(authentication);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::upload_permits::UploadPermits;
 use crate::clock::Clock;
 use crate::service::{
     AccountService, AlertService, MonitorContext, OnDemandTests, RecordService, StatusQueries,
@@ -22,6 +23,8 @@ pub struct ApiState {
     pub on_demand_tests: Arc<OnDemandTests>,
     /// Results.
     pub status_queries: Arc<StatusQueries>,
+    /// Permits to read large bodies.
+    pub uploads: Arc<UploadPermits>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -170,6 +170,7 @@ async fn run_until_stopped(
         router,
         tls: tls.clone(),
         response_start_timeout: settings.server.response_start_timeout,
+        trusted_proxies: Arc::default(),
     };
     tasks.join_set.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {

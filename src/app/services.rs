@@ -134,6 +134,7 @@ impl Services {
             alerts: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
             status_queries,
+            uploads: Arc::default(),
             clock,
         };
         Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file })

@@ -8,6 +8,7 @@ mod details;
 mod health;
 mod html;
 mod manual;
+mod minimum_rate_body;
 mod monitor_page;
 mod page_auth;
 mod page_state;

@@ -1,30 +1,25 @@
 //! Limits of requests, and headers of every response.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, HttpBody};
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{Full, Limited};
-use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use super::minimum_rate_body::MinimumRateBody;
 use super::request_id;
 
 /// Largest body of a login, in bytes: it is read before the caller is authenticated.
 const MAX_LOGIN_BODY_BYTES: usize = 64 * 1024;
 /// Paths of the logins.
 const LOGIN_PATHS: [&str; 2] = ["/api/v3/access-tokens", "/legacy-api/login"];
-/// Size in bytes above which a body is large; only a few large bodies are read at once.
-const LARGE_BODY_THRESHOLD_BYTES: u64 = 1024 * 1024;
-/// Most large bodies that are read at once.
-const MAX_CONCURRENT_LARGE_BODIES: usize = 4;
 /// Smallest response that is compressed, in bytes: below, compression costs more than it saves.
 const MIN_COMPRESSED_BYTES: u64 = 1024;
 /// Value of `Strict-Transport-Security`: one year.
@@ -64,14 +59,10 @@ impl Default for RequestLimits {
 
 /// Adds request ids, security headers, compression, a request timeout and body limits to `router`.
 pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
-    let body_limits = BodyLimits {
-        max_body_bytes: limits.max_body_bytes,
-        large_body_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_LARGE_BODIES)),
-    };
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited_router = router
         .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(body_limits, limit_body))
+        .layer(middleware::from_fn_with_state(limits.max_body_bytes, limit_body))
         .layer(middleware::from_fn_with_state(limits.response_start_timeout, enforce_timeout))
         .layer(CompressionLayer::new().compress_when(compressible))
         .layer(middleware::from_fn(request_id::trace_request));
@@ -109,38 +100,21 @@ async fn enforce_timeout(State(timeout): State<Duration>, request: Request, next
     (status, [content_type], error.to_string()).into_response()
 }
 
-/// Limits of request bodies.
-#[derive(Clone)]
-struct BodyLimits {
-    max_body_bytes: usize,
-    large_body_permits: Arc<Semaphore>,
-}
-
-/// Limits the body. Reading a body whose declared length is too large fails at once, so that the handler that
-/// reads it can respond in its own form.
-async fn limit_body(State(limits): State<BodyLimits>, request: Request, next: Next) -> Response {
+/// Limits the size and the rate of the body. Reading a body whose declared length is too large fails at once, so that
+/// the handler that reads it can respond in its own form.
+async fn limit_body(State(max_body_bytes): State<usize>, request: Request, next: Next) -> Response {
     let is_login = LOGIN_PATHS.contains(&request.uri().path());
-    let max_bytes =
-        if is_login { limits.max_body_bytes.min(MAX_LOGIN_BODY_BYTES) } else { limits.max_body_bytes };
+    let max_bytes = if is_login { max_body_bytes.min(MAX_LOGIN_BODY_BYTES) } else { max_body_bytes };
     let declared_bytes = request
         .headers()
         .get(header::CONTENT_LENGTH)
         .and_then(|declared_bytes| declared_bytes.to_str().ok()?.parse::<u64>().ok());
-    // A chunked body, or one over HTTP/2 without a length, may be of any size.
-    let has_unknown_length = declared_bytes.is_none() && !request.body().is_end_stream();
-    let is_too_large = declared_bytes.is_some_and(|declared_bytes| declared_bytes > max_bytes as u64);
-    let is_large = !is_login
-        && !is_too_large
-        && (has_unknown_length
-            || declared_bytes.is_some_and(|declared_bytes| declared_bytes > LARGE_BODY_THRESHOLD_BYTES));
-    // The semaphore is never closed: acquiring cannot fail.
-    let _permit = if is_large { limits.large_body_permits.acquire().await.ok() } else { None };
     let limit = |body| {
-        if is_too_large {
+        if declared_bytes.is_some_and(|declared_bytes| declared_bytes > max_bytes as u64) {
             // Replace the body by one byte with a limit of zero: reading it fails, and the real body is never read.
             Body::new(Limited::new(Full::from("x"), 0))
         } else {
-            Body::new(Limited::new(body, max_bytes))
+            Body::new(MinimumRateBody::new(body, max_bytes))
         }
     };
     next.run(request.map(limit)).await
@@ -148,8 +122,6 @@ async fn limit_body(State(limits): State<BodyLimits>, request: Request, next: Ne
 
 #[cfg(test)]
 mod tests {
-    use axum::http::Version;
-    use futures::stream;
     use tower::ServiceExt;
 
     use super::*;
@@ -166,30 +138,6 @@ mod tests {
             assert_eq!(response.headers()["content-type"], content_type);
             let body = axum::body::to_bytes(response.into_body(), 999).await.unwrap();
             assert!(String::from_utf8_lossy(&body).contains("within 120 s"), "{body:?}");
-        }
-    }
-
-    /// HTTP/2 needs neither a length nor a transfer coding.
-    #[tokio::test]
-    async fn bodies_without_a_length_count_as_large_in_any_version() {
-        let bodies = BodyLimits {
-            max_body_bytes: 1000,
-            large_body_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_LARGE_BODIES)),
-        };
-        let free_permits = Arc::clone(&bodies.large_body_permits);
-        let handler = axum::routing::post(async move || free_permits.available_permits().to_string());
-        let router =
-            Router::new().route("/", handler).layer(middleware::from_fn_with_state(bodies, limit_body));
-        let unbounded = || Body::from_stream(stream::iter([Ok::<_, std::io::Error>("x")]));
-        for (version, body, free_permits) in [
-            (Version::HTTP_2, unbounded(), MAX_CONCURRENT_LARGE_BODIES - 1),
-            (Version::HTTP_11, unbounded(), MAX_CONCURRENT_LARGE_BODIES - 1),
-            (Version::HTTP_2, Body::empty(), MAX_CONCURRENT_LARGE_BODIES),
-        ] {
-            let request = Request::post("/").version(version).body(body).unwrap();
-            let response = router.clone().oneshot(request).await.unwrap();
-            let reported_permits = axum::body::to_bytes(response.into_body(), 9).await.unwrap();
-            assert_eq!(reported_permits, free_permits.to_string(), "{version:?}");
         }
     }
 }

@@ -140,6 +140,7 @@ impl App {
             alerts,
             on_demand_tests,
             status_queries: queries,
+            uploads: Arc::default(),
             clock: timer,
         };
         let router = v3::router(state.clone());

@@ -52,7 +52,10 @@ where
         Err(error) => return caller_metadata.error_response(&error),
     };
     let result = match caller.require_permission(permission) {
-        Ok(()) => handler(LegacyCall { state, caller: caller.clone(), request }).await,
+        Ok(()) => {
+            let _permit = state.uploads.acquire(caller.customer, &request).await;
+            handler(LegacyCall { state, caller: caller.clone(), request }).await
+        }
         Err(error) => Err(error.into()),
     };
     let mut response = match result {

@@ -1,11 +1,12 @@
 //! Serves one connection: TLS handshake, then HTTP.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
+use axum::middleware;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -14,9 +15,13 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use super::health_connections::serve_health_only;
 use super::idle_timeout::IdleTimeoutStream;
-use super::limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HTTP2_STREAMS};
+use super::limits::{
+    FIRST_BYTE_TIMEOUT, HEAD_TIMEOUT, HEALTH_HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HTTP2_STREAMS,
+};
 use super::tls::ServerTls;
+use crate::net::IpNetwork;
 
 /// The service and its parameters.
 #[derive(Clone)]
@@ -27,6 +32,25 @@ pub(in crate::app) struct HttpService {
     pub(in crate::app) tls: Option<Arc<ServerTls>>,
     /// Time until a response must start.
     pub(in crate::app) response_start_timeout: Duration,
+    /// Networks of proxies that connect for all clients, so that fair shares of networks do not apply to them.
+    pub(in crate::app) trusted_proxies: Arc<[IpNetwork]>,
+}
+
+impl HttpService {
+    /// Whether fair shares of networks do not apply to `address`: this host and the trusted proxies.
+    pub(super) fn is_proxy(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_loopback() || self.trusted_proxies.iter().any(|network| network.contains(address))
+    }
+
+    /// Returns the service of a connection beyond the limit, which serves liveness and readiness only.
+    pub(super) fn health_only(self) -> Self {
+        Self {
+            router: self.router.layer(middleware::from_fn(serve_health_only)),
+            response_start_timeout: self.response_start_timeout.min(HEALTH_HEAD_TIMEOUT),
+            ..self
+        }
+    }
 }
 
 /// Performs the TLS handshake, if there is TLS, and serves HTTP.
@@ -36,6 +60,16 @@ pub(super) async fn serve_connection(
     service: HttpService,
     stop: CancellationToken,
 ) {
+    let mut peeked = [0];
+    let first_byte = tokio::time::timeout(FIRST_BYTE_TIMEOUT, stream.peek(&mut peeked));
+    let has_first_byte = tokio::select! {
+        () = stop.cancelled() => return,
+        first_byte = first_byte => matches!(first_byte, Ok(Ok(1))),
+    };
+    if !has_first_byte {
+        tracing::debug!(address = %peer, "connection closed: it sent nothing");
+        return;
+    }
     let head_timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
     let stream = IdleTimeoutStream::new(stream, service.response_start_timeout + head_timeout);
     let Some(tls) = &service.tls else {

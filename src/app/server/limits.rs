@@ -2,11 +2,20 @@
 
 use std::time::Duration;
 
-/// Most connections at once over all addresses; more wait in the kernel's queue. One address gets half of them.
+/// Most connections at once, over all networks. One network gets at most as many as are free.
 pub(super) const MAX_CONNECTIONS: usize = 512;
 
+/// Connections beyond those, which are served liveness and readiness only.
+pub(super) const MAX_HEALTH_CONNECTIONS: usize = 32;
+
+/// Longest time until the first byte of a connection.
+pub(super) const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Longest time for the head of a request, also while a kept connection is idle, and for a TLS handshake.
-pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The same for connections that are served liveness and readiness only.
+pub(super) const HEALTH_HEAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Most bytes of the head of a request.
 pub(super) const MAX_HEAD_BYTES: u32 = 64 * 1024;

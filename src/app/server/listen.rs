@@ -1,18 +1,16 @@
 //! Binds addresses and accepts connections on them.
 
-use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::{HttpService, serve_connection};
-use super::connection_limiter::{ConnectionLimiter, ConnectionPermit};
-use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE_PERIOD};
+use super::connection_limiter::ConnectionLimiter;
+use super::health_connections::HealthConnections;
+use super::limits::{ACCEPT_RETRY_DELAY, SHUTDOWN_GRACE_PERIOD};
 use crate::net::protect_local_port;
 
 /// Binds all addresses, so that a port in use is reported before anything else starts.
@@ -40,23 +38,16 @@ pub(in crate::app) async fn serve(
     service: HttpService,
     stop: CancellationToken,
 ) {
-    let slots = ConnectionSlots {
-        total_semaphore: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
-        per_address: ConnectionLimiter::default(),
-    };
+    let limits = ConnectionLimits::default();
     let (acceptors, connections) = (TaskTracker::new(), TaskTracker::new());
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
-        let (slots, connections) = (slots.clone(), connections.clone());
+        let (limits, connections) = (limits.clone(), connections.clone());
         let port_guard = listener.local_addr().map(|address| protect_local_port(address.port()));
         acceptors.spawn(async move {
             let _protected = port_guard;
-            while let Some((stream, peer, permits)) = accept(&listener, &slots, &stop).await {
-                let (service, stop) = (service.clone(), stop.clone());
-                connections.spawn(async move {
-                    serve_connection(stream, peer, service, stop).await;
-                    drop(permits);
-                });
+            while let Some((stream, peer)) = accept(&listener, &stop).await {
+                connections.spawn(serve_within_limits(stream, peer, service.clone(), &limits, stop.clone()));
             }
         });
     }
@@ -68,35 +59,41 @@ pub(in crate::app) async fn serve(
     }
 }
 
-/// Slots for connections.
-#[derive(Clone)]
-struct ConnectionSlots {
-    total_semaphore: Arc<Semaphore>,
-    per_address: ConnectionLimiter,
+/// Limits of the connections of all listeners.
+#[derive(Clone, Default)]
+struct ConnectionLimits {
+    limiter: ConnectionLimiter,
+    health_connections: HealthConnections,
 }
 
-type AcceptedConnection = (TcpStream, SocketAddr, (OwnedSemaphorePermit, ConnectionPermit));
-
-async fn accept(
-    listener: &TcpListener,
-    slots: &ConnectionSlots,
-    stop: &CancellationToken,
-) -> Option<AcceptedConnection> {
-    loop {
-        let accepted = async {
-            let total_permit =
-                Arc::clone(&slots.total_semaphore).acquire_owned().await.map_err(io::Error::other)?;
-            loop {
-                let (stream, peer) = listener.accept().await?;
-                if let Some(address_permit) = slots.per_address.try_acquire(peer.ip()) {
-                    return io::Result::Ok((stream, peer, (total_permit, address_permit)));
-                }
-                tracing::debug!(address = %peer, "connection refused: too many from this address");
-            }
+/// Serves a connection; one beyond the limits gets liveness and readiness only.
+fn serve_within_limits(
+    stream: TcpStream,
+    peer: SocketAddr,
+    service: HttpService,
+    limits: &ConnectionLimits,
+    stop: CancellationToken,
+) -> impl Future<Output = ()> + Send + use<> {
+    let permit = limits.limiter.try_acquire(peer.ip(), service.is_proxy(peer.ip()));
+    let health_connection = permit.is_none().then(|| limits.health_connections.add());
+    async move {
+        let Some(health_connection) = health_connection else {
+            serve_connection(stream, peer, service, stop).await;
+            return drop(permit);
         };
+        tracing::debug!(address = %peer, "too many connections: this one gets liveness and readiness only");
+        tokio::select! {
+            () = serve_connection(stream, peer, service.health_only(), stop) => {}
+            () = health_connection.replaced.cancelled() => {}
+        }
+    }
+}
+
+async fn accept(listener: &TcpListener, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
+    loop {
         tokio::select! {
             () = stop.cancelled() => return None,
-            accepted = accepted => match accepted {
+            accepted = listener.accept() => match accepted {
                 Ok(accepted) => return Some(accepted),
                 Err(error) => {
                     tracing::warn!(error = %error, "failed to accept a connection");

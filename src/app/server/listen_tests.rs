@@ -1,6 +1,7 @@
 //! Tests of the server on loopback: addresses, TLS and its reload, slow clients, bodies, compression, request ids.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -12,12 +13,14 @@ use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::*;
+use crate::app::server::limits::{MAX_CONNECTIONS, MAX_HEALTH_CONNECTIONS};
 use crate::app::server::tls::ServerTls;
 use crate::web::{RequestLimits, with_request_limits};
 
 /// Test routes behind the request limits of the server.
 fn router(bounds: RequestLimits) -> Router {
     let router = Router::new()
+        .route("/healthz", get(async || "alive"))
         .route("/long", get(async || "all work and no play ".repeat(1000)))
         .route("/short", get(async || "short"))
         .route("/events", get(async || ([("content-type", "text/event-stream")], "data: x\n\n".repeat(1000))))
@@ -40,8 +43,12 @@ async fn start(listen: &[&str], bounds: RequestLimits, tls: Option<Arc<ServerTls
     let listeners = bind_all(&addresses).await.unwrap();
     let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
     let stop = CancellationToken::new();
-    let service =
-        HttpService { router: router(bounds), tls, response_start_timeout: bounds.response_start_timeout };
+    let service = HttpService {
+        router: router(bounds),
+        tls,
+        response_start_timeout: bounds.response_start_timeout,
+        trusted_proxies: Arc::default(),
+    };
     let served = tokio::spawn(serve(listeners, service, stop.clone()));
     Running { at, stop, served }
 }
@@ -153,6 +160,31 @@ async fn slow_heads_bodies_and_responses_time_out() {
     assert!(body.unwrap().starts_with("HTTP/1.1 504"));
     assert!(response.unwrap().starts_with("HTTP/1.1 504"));
     assert_eq!(silent.unwrap(), "");
+}
+
+/// A crowd of half-sent requests leaves places for liveness, and nothing else is served over those.
+#[tokio::test]
+async fn liveness_is_served_beyond_the_limit_of_connections() {
+    let running = start(&["127.0.0.1:0"], quick(60), None).await;
+    let at = running.at[0];
+    let mut crowd = Vec::new();
+    for _ in 0..MAX_CONNECTIONS + 2 * MAX_HEALTH_CONNECTIONS {
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        stream.write_all(b"GET /short HTTP/1.1\r\nHost: a\r\n").await.unwrap();
+        crowd.push(stream);
+    }
+    let liveness = asking("/healthz", "");
+    let response = tokio::time::timeout(Duration::from_secs(5), say(at, &liveness)).await.unwrap();
+    assert!(response.ends_with("alive"), "{response}");
+    let refused = say(at, &asking("/short", "")).await;
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 1\r\n"), "{refused}");
+    // Those that stall are closed, and the others are served again.
+    drop(crowd);
+    let until = tokio::time::Instant::now() + Duration::from_secs(20);
+    while !say(at, &asking("/short", "")).await.ends_with("short") {
+        assert!(tokio::time::Instant::now() < until, "the places stay taken");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Writes a certificate and key for `name` and returns the certificate.

@@ -3,6 +3,7 @@
 
 mod connection;
 mod connection_limiter;
+mod health_connections;
 mod idle_timeout;
 mod limits;
 mod listen;
