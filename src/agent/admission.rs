@@ -1,7 +1,9 @@
-//! Admission control: limits the checks that run at once, in total, by concurrency class and by target host.
+//! Admission control: limits the checks that run at once, in total, by concurrency class and by target host, and shares
+//! the places between accounts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::domain::CustomerId;
 use crate::domain::id::mix_hash;
 use crate::probe::ConcurrencyClass;
 
@@ -52,38 +54,70 @@ impl TargetKey {
 /// Id of one waiting or running check, shared by the admission and its owner.
 pub type TicketId = u32;
 
-/// Admits the longest waiting check that the limits allow: a check whose target or concurrency class is full does
-/// not block those behind it.
+/// Admits waiting checks within the limits. The next one is the longest waiting check of the account that has the fewest
+/// running checks of that class, so that no account can take the places of another, however many checks it has waiting
+/// and however long they run. A check whose target or concurrency class is full does not block those behind it.
 #[derive(Debug)]
 pub struct AdmissionQueue {
     limits: AdmissionLimits,
     next_sequence: u64,
     tickets: HashMap<TicketId, Ticket>,
-    /// Waiting checks whose target had capacity when last checked, by class and sequence number.
-    ready_by_class: [BTreeMap<u64, TicketId>; 2],
+    accounts: HashMap<CustomerId, AccountQueue>,
+    /// Accounts with ready checks, by class, in the order of admission.
+    ready_accounts_by_class: [BTreeSet<AccountRank>; 2],
     targets: HashMap<TargetKey, TargetQueue>,
     running_by_class: [usize; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Ticket {
+    account: CustomerId,
     concurrency_class: ConcurrencyClass,
     target: Option<TargetKey>,
     /// Sequence number of a waiting check; `None` while it runs.
     queue_position: Option<u64>,
 }
 
+/// An account with running or waiting checks.
+#[derive(Debug, Default)]
+struct AccountQueue {
+    running_by_class: [usize; 2],
+    /// All waiting checks by sequence number.
+    waiting: BTreeMap<u64, TicketId>,
+    /// Waiting checks whose target had capacity when last checked, by class and sequence number.
+    ready_by_class: [BTreeMap<u64, TicketId>; 2],
+}
+
+/// Rank of an account in one class: its running checks, then the sequence number of its first ready check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct AccountRank {
+    running: usize,
+    first_sequence: u64,
+    account: CustomerId,
+}
+
+impl AccountQueue {
+    fn rank(&self, account: CustomerId, class: ConcurrencyClass) -> Option<AccountRank> {
+        let (&first_sequence, _) = self.ready_by_class[class as usize].first_key_value()?;
+        Some(AccountRank { running: self.running_by_class[class as usize], first_sequence, account })
+    }
+
+    fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.running_by_class == [0, 0]
+    }
+}
+
 /// A target with running or waiting checks.
 #[derive(Debug, Default)]
 struct TargetQueue {
     running: usize,
-    /// Waiting checks for which this target has no capacity, by class and sequence number.
-    waiting_by_class: [BTreeMap<u64, TicketId>; 2],
+    /// Waiting checks for which this target has no capacity, by account and class, each list by sequence number.
+    parked: BTreeMap<(CustomerId, ConcurrencyClass), BTreeMap<u64, TicketId>>,
 }
 
 impl TargetQueue {
     fn is_idle(&self) -> bool {
-        self.running == 0 && self.waiting_by_class.iter().all(BTreeMap::is_empty)
+        self.running == 0 && self.parked.is_empty()
     }
 }
 
@@ -101,66 +135,81 @@ impl AdmissionQueue {
             limits: AdmissionLimits { max_running: limits.max_running.max(1), ..limits },
             next_sequence: 0,
             tickets: HashMap::new(),
-            ready_by_class: [BTreeMap::new(), BTreeMap::new()],
+            accounts: HashMap::new(),
+            ready_accounts_by_class: [BTreeSet::new(), BTreeSet::new()],
             targets: HashMap::new(),
             running_by_class: [0, 0],
         }
     }
 
     /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. Even a full queue accepts a check
-    /// that could start at once.
+    /// that could start at once. In a full queue, a check takes the place of the newest waiting check of the account
+    /// that has the most, if that has at least two more than its own account; returns the ticket that lost its place.
     pub fn enqueue(
         &mut self,
         ticket: TicketId,
+        account: CustomerId,
         class: ConcurrencyClass,
         target: Option<TargetKey>,
-    ) -> Result<(), AdmissionQueueFull> {
+    ) -> Result<Option<TicketId>, AdmissionQueueFull> {
         debug_assert!(!self.tickets.contains_key(&ticket), "ticket {ticket} was offered twice");
-        if self.waiting_count() >= self.limits.max_waiting
-            && !(self.waiting_count() == 0 && self.has_capacity(class, target))
-        {
-            return Err(AdmissionQueueFull);
+        let is_full = self.waiting_count() >= self.limits.max_waiting
+            && !(self.waiting_count() == 0 && self.has_capacity(account, class, target));
+        let replaced = if is_full {
+            Some(self.newest_of_largest_account(account).ok_or(AdmissionQueueFull)?)
+        } else {
+            None
+        };
+        if let Some(replaced) = replaced {
+            self.release(replaced);
         }
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.tickets
-            .insert(ticket, Ticket { concurrency_class: class, target, queue_position: Some(sequence) });
-        match target {
-            Some(key) if self.must_queue_at_target(key, class) => {
-                self.targets.entry(key).or_default().waiting_by_class[class as usize]
-                    .insert(sequence, ticket);
+        let queue_position = Some(sequence);
+        self.tickets.insert(ticket, Ticket { account, concurrency_class: class, target, queue_position });
+        let parked_at = target.filter(|&key| self.must_queue_at_target(key, account, class));
+        self.update_account(account, class, |queue| {
+            queue.waiting.insert(sequence, ticket);
+            if parked_at.is_none() {
+                queue.ready_by_class[class as usize].insert(sequence, ticket);
             }
-            _ => {
-                self.ready_by_class[class as usize].insert(sequence, ticket);
-            }
+        });
+        if let Some(key) = parked_at {
+            self.park(key, account, class, sequence, ticket);
         }
-        Ok(())
+        Ok(replaced)
     }
 
-    /// Admits the longest waiting check that the limits allow; `None` when there is none.
+    /// Admits the next waiting check that the limits allow; `None` when there is none.
     pub fn admit_next(&mut self) -> Option<TicketId> {
         while self.running_count() < self.limits.max_running {
-            let (weight, sequence, ticket) = CONCURRENCY_CLASSES
+            let (rank, class) = CONCURRENCY_CLASSES
                 .into_iter()
-                .filter(|&weight| self.running_by_class[weight as usize] < self.limits.for_class(weight))
-                .filter_map(|weight| {
-                    self.ready_by_class[weight as usize]
-                        .first_key_value()
-                        .map(|(&sequence, &ticket)| (weight, sequence, ticket))
-                })
-                .min_by_key(|&(_, sequence, _)| sequence)?;
-            self.ready_by_class[weight as usize].remove(&sequence);
-            let entry = self.tickets.get_mut(&ticket)?;
-            if let Some(key) = entry.target {
+                .filter(|&class| self.running_by_class[class as usize] < self.limits.for_class(class))
+                .filter_map(|class| Some((*self.ready_accounts_by_class[class as usize].first()?, class)))
+                .min_by_key(|&(rank, _)| rank)?;
+            let AccountRank { first_sequence: sequence, account, .. } = rank;
+            let ticket =
+                self.accounts.get(&account)?.ready_by_class[class as usize].get(&sequence).copied()?;
+            let target = self.tickets.get(&ticket)?.target;
+            if let Some(key) = target {
                 let target = self.targets.entry(key).or_default();
                 if target.running >= self.limits.max_per_target {
-                    target.waiting_by_class[weight as usize].insert(sequence, ticket);
+                    self.update_account(account, class, |queue| {
+                        queue.ready_by_class[class as usize].remove(&sequence);
+                    });
+                    self.park(key, account, class, sequence, ticket);
                     continue;
                 }
                 target.running += 1;
             }
-            entry.queue_position = None;
-            self.running_by_class[weight as usize] += 1;
+            self.update_account(account, class, |queue| {
+                queue.ready_by_class[class as usize].remove(&sequence);
+                queue.waiting.remove(&sequence);
+                queue.running_by_class[class as usize] += 1;
+            });
+            self.tickets.get_mut(&ticket)?.queue_position = None;
+            self.running_by_class[class as usize] += 1;
             return Some(ticket);
         }
         None
@@ -169,21 +218,27 @@ impl AdmissionQueue {
     /// Removes a running check, or a waiting one that is no longer needed.
     pub fn release(&mut self, ticket: TicketId) {
         let Some(entry) = self.tickets.remove(&ticket) else { return };
-        let class = entry.concurrency_class as usize;
-        let target = entry.target.and_then(|key| self.targets.get_mut(&key));
-        if let Some(sequence) = entry.queue_position {
-            if let (None, Some(target)) = (self.ready_by_class[class].remove(&sequence), target) {
-                target.waiting_by_class[class].remove(&sequence);
+        let Ticket { account, concurrency_class: class, target, queue_position } = entry;
+        let mut was_ready = false;
+        self.update_account(account, class, |queue| match queue_position {
+            Some(sequence) => {
+                queue.waiting.remove(&sequence);
+                was_ready = queue.ready_by_class[class as usize].remove(&sequence).is_some();
             }
-        } else {
-            self.running_by_class[class] -= 1;
-            if let Some(target) = target {
-                target.running -= 1;
+            None => queue.running_by_class[class as usize] -= 1,
+        });
+        if queue_position.is_none() {
+            self.running_by_class[class as usize] -= 1;
+        }
+        let Some(key) = target else { return };
+        if let Some(target) = self.targets.get_mut(&key) {
+            match queue_position {
+                None => target.running -= 1,
+                Some(sequence) if !was_ready => target.unpark(account, class, sequence),
+                Some(_) => {}
             }
         }
-        if let Some(key) = entry.target {
-            self.make_target_checks_ready(key);
-        }
+        self.make_target_checks_ready(key);
     }
 
     /// Returns the number of waiting checks.
@@ -200,132 +255,105 @@ impl AdmissionQueue {
 
     /// Returns the number of running checks of a concurrency class.
     #[must_use]
-    pub fn running_count_by_class(&self, weight: ConcurrencyClass) -> usize {
-        self.running_by_class[weight as usize]
+    pub fn running_count_by_class(&self, class: ConcurrencyClass) -> usize {
+        self.running_by_class[class as usize]
     }
 
-    fn has_capacity(&self, weight: ConcurrencyClass, target: Option<TargetKey>) -> bool {
+    /// Changes the queue of `account` and keeps its rank in `class` and its memory in step.
+    fn update_account(
+        &mut self,
+        account: CustomerId,
+        class: ConcurrencyClass,
+        change: impl FnOnce(&mut AccountQueue),
+    ) {
+        let queue = self.accounts.entry(account).or_default();
+        let ranks = &mut self.ready_accounts_by_class[class as usize];
+        let rank_before = queue.rank(account, class);
+        change(queue);
+        let rank_after = queue.rank(account, class);
+        if rank_before != rank_after {
+            rank_before.map(|rank| ranks.remove(&rank));
+            rank_after.map(|rank| ranks.insert(rank));
+        }
+        if queue.is_idle() {
+            self.accounts.remove(&account);
+        }
+    }
+
+    /// Returns the newest waiting check of the account that has the most, if that has at least two more than `account`.
+    fn newest_of_largest_account(&self, account: CustomerId) -> Option<TicketId> {
+        let own_count = self.accounts.get(&account).map_or(0, |queue| queue.waiting.len());
+        let waiting_of = |(id, queue): &(&CustomerId, &AccountQueue)| (queue.waiting.len(), **id);
+        let (_, largest) = self.accounts.iter().max_by_key(waiting_of)?;
+        let newest = largest.waiting.last_key_value().map(|(_, &ticket)| ticket);
+        newest.filter(|_| largest.waiting.len() >= own_count + 2)
+    }
+
+    fn has_capacity(&self, account: CustomerId, class: ConcurrencyClass, target: Option<TargetKey>) -> bool {
         self.running_count() < self.limits.max_running
-            && self.running_by_class[weight as usize] < self.limits.for_class(weight)
-            && target.is_none_or(|key| !self.must_queue_at_target(key, weight))
+            && self.running_by_class[class as usize] < self.limits.for_class(class)
+            && target.is_none_or(|key| !self.must_queue_at_target(key, account, class))
     }
 
-    /// Whether a new check of this class must wait for the target.
-    fn must_queue_at_target(&self, key: TargetKey, weight: ConcurrencyClass) -> bool {
+    /// Whether a new check of this account and class must wait for the target.
+    fn must_queue_at_target(&self, key: TargetKey, account: CustomerId, class: ConcurrencyClass) -> bool {
         match self.targets.get(&key) {
             Some(target) => {
-                target.running >= self.limits.max_per_target
-                    || !target.waiting_by_class[weight as usize].is_empty()
+                target.running >= self.limits.max_per_target || target.parked.contains_key(&(account, class))
             }
             None => self.limits.max_per_target == 0,
         }
     }
 
-    /// Makes as many parked checks of each class ready as the target has capacity for; admission decides which of them
-    /// fits first. Keeps this invariant: a class has parked checks only while at least as many of its checks for the
-    /// target are ready as the target has capacity for.
+    fn park(
+        &mut self,
+        key: TargetKey,
+        account: CustomerId,
+        class: ConcurrencyClass,
+        sequence: u64,
+        ticket: TicketId,
+    ) {
+        let parked = &mut self.targets.entry(key).or_default().parked;
+        parked.entry((account, class)).or_default().insert(sequence, ticket);
+    }
+
+    /// Makes as many parked checks of each account and class ready as the target has capacity for; admission decides
+    /// which of them fits first. Keeps this invariant: an account and class has parked checks only while at least as
+    /// many of its checks for the target are ready as the target has capacity for.
     fn make_target_checks_ready(&mut self, key: TargetKey) {
         let Some(target) = self.targets.get_mut(&key) else { return };
         let capacity = self.limits.max_per_target.saturating_sub(target.running);
-        for class in [0, 1] {
-            for _ in 0..capacity {
-                let Some((age, ticket)) = target.waiting_by_class[class].pop_first() else { break };
-                self.ready_by_class[class].insert(age, ticket);
-            }
+        let mut ready = Vec::new();
+        if capacity > 0 {
+            target.parked.retain(|&(account, class), list| {
+                for _ in 0..capacity {
+                    let Some((sequence, ticket)) = list.pop_first() else { break };
+                    ready.push((account, class, sequence, ticket));
+                }
+                !list.is_empty()
+            });
         }
         if target.is_idle() {
             self.targets.remove(&key);
+        }
+        for (account, class, sequence, ticket) in ready {
+            self.update_account(account, class, |queue| {
+                queue.ready_by_class[class as usize].insert(sequence, ticket);
+            });
+        }
+    }
+}
+
+impl TargetQueue {
+    fn unpark(&mut self, account: CustomerId, class: ConcurrencyClass, sequence: u64) {
+        let Some(list) = self.parked.get_mut(&(account, class)) else { return };
+        list.remove(&sequence);
+        if list.is_empty() {
+            self.parked.remove(&(account, class));
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const LIMITS: AdmissionLimits =
-        AdmissionLimits { max_running: 4, max_light: 3, max_heavy: 2, max_per_target: 2, max_waiting: 6 };
-
-    /// A reference model with the same rules: one list in order of arrival.
-    #[derive(Default)]
-    struct Model {
-        waiting: Vec<(TicketId, ConcurrencyClass, Option<TargetKey>)>,
-        running: Vec<(TicketId, ConcurrencyClass, Option<TargetKey>)>,
-    }
-
-    impl Model {
-        fn fits(&self, weight: ConcurrencyClass, target: Option<TargetKey>) -> bool {
-            self.running.len() < LIMITS.max_running
-                && self.running.iter().filter(|r| r.1 == weight).count() < LIMITS.for_class(weight)
-                && (target.is_none()
-                    || self.running.iter().filter(|r| r.2 == target).count() < LIMITS.max_per_target)
-        }
-
-        fn admit(&mut self) -> Option<TicketId> {
-            let first = self.waiting.iter().position(|&(_, weight, target)| self.fits(weight, target))?;
-            let entry = self.waiting.remove(first);
-            self.running.push(entry);
-            Some(entry.0)
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn it_admits_exactly_what_the_model_admits(
-            operations in prop::collection::vec((0_u8..10, 0_u32..12, any::<bool>(), 0_u8..4), 1..400),
-        ) {
-            let (mut admission, mut model) = (AdmissionQueue::new(LIMITS), Model::default());
-            for (operation, ticket, heavy, host) in operations {
-                let known = |list: &[(TicketId, ConcurrencyClass, Option<TargetKey>)]| list.iter().any(|e| e.0 == ticket);
-                let (waits, runs) = (known(&model.waiting), known(&model.running));
-                if operation < 6 && !waits && !runs {
-                    let weight = if heavy { ConcurrencyClass::Heavy } else { ConcurrencyClass::Light };
-                    let target = (host > 0).then(|| TargetKey::from_host(&host.to_string()));
-                    let fits = model.waiting.len() < LIMITS.max_waiting
-                        || (model.waiting.is_empty() && model.fits(weight, target));
-                    prop_assert_eq!(admission.enqueue(ticket, weight, target).is_ok(), fits);
-                    if fits {
-                        model.waiting.push((ticket, weight, target));
-                    }
-                } else if waits || runs {
-                    admission.release(ticket);
-                    model.waiting.retain(|e| e.0 != ticket);
-                    model.running.retain(|e| e.0 != ticket);
-                }
-                if operation % 3 > 0 {
-                    loop {
-                        let admitted = admission.admit_next();
-                        prop_assert_eq!(admitted, model.admit());
-                        if admitted.is_none() { break }
-                    }
-                }
-                prop_assert_eq!((admission.waiting_count(), admission.running_count()), (model.waiting.len(), model.running.len()));
-            }
-            for ticket in 0..12 {
-                admission.release(ticket);
-            }
-            prop_assert!(admission.targets.is_empty() && admission.ready_by_class.iter().all(BTreeMap::is_empty));
-            prop_assert_eq!((admission.waiting_count(), admission.running_count()), (0, 0));
-        }
-    }
-
-    #[test]
-    fn a_slow_target_does_not_hold_up_the_others() {
-        let mut admission = AdmissionQueue::new(AdmissionLimits { max_waiting: 100, ..LIMITS });
-        let slow = Some(TargetKey::from_host("slow.test"));
-        for ticket in 0..10 {
-            admission.enqueue(ticket, ConcurrencyClass::Light, slow).unwrap();
-        }
-        admission.enqueue(10, ConcurrencyClass::Light, Some(TargetKey::from_host("quick.test"))).unwrap();
-        let admitted: Vec<_> = std::iter::from_fn(|| admission.admit_next()).collect();
-        assert_eq!(admitted, [0, 1, 10]);
-    }
-
-    #[test]
-    fn host_names_are_compared_without_regard_to_case() {
-        assert_eq!(TargetKey::from_host("Example.TEST"), TargetKey::from_host("example.test"));
-        assert_ne!(TargetKey::from_host("a.test"), TargetKey::from_host("b.test"));
-    }
-}
+#[path = "admission_tests.rs"]
+mod tests;

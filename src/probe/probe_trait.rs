@@ -16,7 +16,7 @@ use crate::schema::MonitorDocument;
 pub type AttemptFuture<'a> = Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
 
 /// How much of the host one check takes. Each class has its own concurrency limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConcurrencyClass {
     /// Sockets and a little memory.
     Light,

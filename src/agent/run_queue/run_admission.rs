@@ -28,13 +28,27 @@ impl RunQueue {
                 self.admission.release(index);
             }
             (RunState::Idle, true) => {
-                match self.admission.enqueue(index, entry.assignment.concurrency_class, entry.target_key) {
-                    Ok(()) => entry.run_state = RunState::Queued,
+                let (account, class) = (entry.assignment.customer_id, entry.assignment.concurrency_class);
+                match self.admission.enqueue(index, account, class, entry.target_key) {
+                    Ok(replaced) => {
+                        entry.run_state = RunState::Queued;
+                        if let Some(replaced) = replaced {
+                            self.on_place_lost(replaced, now);
+                        }
+                    }
                     Err(AdmissionQueueFull) => self.reject_waiting_runs(index, now),
                 }
             }
             _ => {}
         }
+    }
+
+    /// Handles that the waiting check of another account took the place of this one in a full queue.
+    fn on_place_lost(&mut self, index: u32, now: Timestamp) {
+        if let Some(entry) = self.monitor_mut(index) {
+            entry.run_state = RunState::Idle;
+        }
+        self.reject_waiting_runs(index, now);
     }
 
     /// Handles a full queue: records the waiting slot as missed and refuses the waiting on-demand runs.
