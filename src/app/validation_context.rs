@@ -83,7 +83,8 @@ pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
             .map(|id| summary_by_id(id, false))
             .chain(clients)
             .collect(),
-        proxy_ids: known.proxy_ids,
+        certificate_accounts: settings.net.trust_config.certificate_accounts.clone(),
+        proxies: settings.proxies.iter().map(|(id, proxy)| (*id, proxy.allowed_accounts().clone())).collect(),
         dns_name_count: known.dns_name_count,
         billing_plans: known.billing_plans,
         supported_types: known.supported_types,

@@ -9,7 +9,9 @@ use super::active_performance_alerts::ActivePerformanceAlerts;
 use super::alerting_records;
 use super::record_settings::{settings_from_record, settings_or_skip};
 use crate::alerting::Contacts;
-use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
+use crate::domain::{
+    AllowedAccounts, CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role,
+};
 use crate::evaluate::settle::Quorum;
 use crate::schedule::BlackoutCalendar;
 use crate::schema::Monitor;
@@ -51,8 +53,10 @@ pub struct SharedAccountData {
     pub locations: Vec<Location>,
     /// Certificates of the settings, by id.
     pub certificates: BTreeMap<i64, CertificateSummary>,
-    /// Ids of the proxies of the settings.
-    pub proxy_ids: Vec<i64>,
+    /// The accounts that may use them, by id.
+    pub certificate_accounts: BTreeMap<i64, AllowedAccounts>,
+    /// The accounts that may use the proxies of the settings, by the id of the proxy.
+    pub proxies: BTreeMap<i64, AllowedAccounts>,
     /// Number of configured names that `name_to_resolve_id` may refer to.
     pub dns_name_count: usize,
     /// Billing plans; `None` when any code is valid.
@@ -65,6 +69,21 @@ pub struct SharedAccountData {
     pub default_certificate_warning_days: u32,
     /// Mobile locations and profiles.
     pub mobile_emulation: MobileEmulation,
+}
+
+impl SharedAccountData {
+    /// Returns the certificates of the settings that `account` may use.
+    fn certificates_for(&self, account: CustomerId) -> BTreeMap<i64, CertificateSummary> {
+        let is_allowed =
+            |id: &i64| self.certificate_accounts.get(id).is_some_and(|accounts| accounts.allows(account));
+        let certificates = self.certificates.iter().filter(|(id, _)| is_allowed(id));
+        certificates.map(|(id, certificate)| (*id, certificate.clone())).collect()
+    }
+
+    /// Returns the ids of the proxies of the settings that `account` may use.
+    fn proxy_ids_for(&self, account: CustomerId) -> Vec<i64> {
+        self.proxies.iter().filter(|(_, accounts)| accounts.allows(account)).map(|(id, _)| *id).collect()
+    }
 }
 
 /// Data of one account.
@@ -100,6 +119,7 @@ pub struct AccountSnapshot {
     location_ids: Vec<i64>,
     client_certificate_ids: Vec<i64>,
     certificate_authority_ids: Vec<i64>,
+    proxy_ids: Vec<i64>,
     device_profile_ids: Vec<i64>,
 }
 
@@ -113,7 +133,7 @@ impl AccountSnapshot {
             client_certificate_ids: Some(&self.client_certificate_ids),
             certificate_authority_ids: Some(&self.certificate_authority_ids),
             properties: Some(&self.properties),
-            proxy_ids: Some(&self.shared.proxy_ids),
+            proxy_ids: Some(&self.proxy_ids),
             device_profile_ids: Some(&self.device_profile_ids),
             dns_name_count: Some(self.shared.dns_name_count),
             billing_plans: self.shared.billing_plans.as_deref(),
@@ -227,7 +247,7 @@ impl AccountCache {
             time_zone: jiff::tz::TimeZone::UTC,
             default_location_ids: Vec::new(),
             locations,
-            certificates: shared_data.certificates.clone(),
+            certificates: shared_data.certificates_for(customer_id),
             properties: properties.iter().filter_map(property_from_record).collect(),
             certificate_warning_days: shared_data.default_certificate_warning_days,
             name: String::new(),
@@ -242,6 +262,7 @@ impl AccountCache {
             location_ids: Vec::new(),
             client_certificate_ids: Vec::new(),
             certificate_authority_ids: Vec::new(),
+            proxy_ids: shared_data.proxy_ids_for(customer_id),
             device_profile_ids: Vec::new(),
         };
         snapshot.certificates.extend(certificates.iter().filter_map(certificate_from_record));

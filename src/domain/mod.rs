@@ -1,5 +1,6 @@
 //! The domain model: ids, time, runs, observations, verdicts, results. Small values without I/O.
 
+mod allowed_accounts;
 mod audit_entry;
 mod capture;
 mod check_details;
@@ -28,6 +29,7 @@ mod text;
 mod time;
 mod verification;
 
+pub use allowed_accounts::AllowedAccounts;
 pub use audit_entry::AuditEntry;
 pub use capture::Capture;
 pub use check_details::{

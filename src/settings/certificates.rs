@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::settings_reader::{PemCheck, SettingsReader};
+use crate::domain::{AllowedAccounts, CustomerId};
 use crate::net::{Pem, TrustConfig};
 use crate::schema::reader::SecretSource;
 use crate::service::pkcs12_to_pem;
@@ -18,6 +19,7 @@ pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &m
     for (at, entry) in reader.entries_reporting_duplicates("certificates") {
         let path = format!("certificates[{at}]");
         let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
+        trust.certificate_accounts.insert(id, read_allowed_accounts(&entry));
         let has = |name: &str| entry.get(name).is_some();
         match ["ca_file", "cert_file", "key_file", "pkcs12_file", "password_file"].map(has) {
             [true, false, false, false, false] => {
@@ -44,6 +46,12 @@ pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &m
             }
         }
     }
+}
+
+/// Returns the accounts that an entry of the settings names.
+pub(super) fn read_allowed_accounts(entry: &Node) -> AllowedAccounts {
+    let accounts = entry.get("accounts").map(Node::items).unwrap_or_default();
+    accounts.iter().filter_map(|account| account.to_json().as_i64()).map(CustomerId).collect()
 }
 
 /// Returns names and formats of the client certificates, by id.

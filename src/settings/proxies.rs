@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::certificates::read_allowed_accounts;
 use super::setting_type::parse_endpoint;
 use super::settings_reader::SettingsReader;
 use crate::net::{ProxyProtocol, UpstreamProxy};
@@ -27,7 +28,8 @@ fn read_proxy_entry(
 ) -> Option<(i64, UpstreamProxy)> {
     let text = |username: &str| entry.get(username).and_then(Node::as_text).map(str::to_owned);
     let kind = ProxyProtocol::from_name(&text("kind")?)?;
-    let proxy = UpstreamProxy::new(kind, parse_endpoint(&text("server")?)?);
+    let proxy = UpstreamProxy::new(kind, parse_endpoint(&text("server")?)?)
+        .with_allowed_accounts(read_allowed_accounts(entry));
     let id = entry.get("id")?.to_json().as_i64()?;
     let (username, password_file) = (text("username"), entry.get("password_file"));
     let password = password_file.map(|node| reader.read_secret_file(&format!("{path}.password_file"), node));

@@ -61,6 +61,7 @@ static CERTIFICATE_FIELDS: &[EntryField] = &[
     entry_field("key_file", SettingType::Text, false),
     entry_field("pkcs12_file", SettingType::Text, false),
     entry_field("password_file", SettingType::Text, false),
+    entry_field("accounts", SettingType::List(&ID), false),
 ];
 static LOCATION_FIELDS: &[EntryField] = &[
     entry_field("id", ID, true),
@@ -181,13 +182,13 @@ pub static SETTINGS: &[Setting] = &[
         "certificates",
         SettingType::MapList(CERTIFICATE_FIELDS),
         "[]",
-        "Certificates that monitors refer to by id: for `ca_cert_id` a private CA (ca_file); for `ssl_cert_id` a\nclient certificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and\npassword_file (optional). All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+        "Certificates that monitors refer to by id: for `ca_cert_id` a private CA (ca_file); for `ssl_cert_id` a\nclient certificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and\npassword_file (optional). All other files are PEM.\n`accounts` lists the accounts that may use it; account 1 and monitor files always may.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
     ),
     Setting::new(
         "proxies",
         SettingType::MapList(PROXY_FIELDS),
         "[]",
-        "Forward proxies that monitors refer to by `proxy_id`: `http` (CONNECT, with Basic login) or `socks5` (login\noptional). Names are resolved here, and the egress policy of the location applies to the target and to the\nproxy. A proxy of the monitor takes precedence over `location.proxy` and is used for loopback targets too.\nExample:\n[{id: 1, kind: socks5, server: 'proxy.example.net:1080', username: watch, password_file: /etc/vigie/proxy}]",
+        "Forward proxies that monitors refer to by `proxy_id`: `http` (CONNECT, with Basic login) or `socks5` (login\noptional). Names are resolved here, and the egress policy of the location applies to the target and to the\nproxy. A proxy of the monitor takes precedence over `location.proxy` and is used for loopback targets too.\n`accounts` lists the accounts that may use it; account 1 and monitor files always may.\nExample:\n[{id: 1, kind: socks5, server: 'proxy.example.net:1080', username: watch, password_file: /etc/vigie/proxy}]",
     )
     .reloadable(),
     Setting::new(

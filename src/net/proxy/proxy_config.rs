@@ -4,6 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+use crate::domain::AllowedAccounts;
 use crate::net::endpoint::Endpoint;
 
 /// The protocol of a proxy.
@@ -37,6 +38,7 @@ pub struct UpstreamProxy {
     pub(super) protocol: ProxyProtocol,
     pub(super) endpoint: Endpoint,
     pub(super) credentials: Option<ProxyCredentials>,
+    pub(super) allowed_accounts: AllowedAccounts,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -46,10 +48,10 @@ pub(super) struct ProxyCredentials {
 }
 
 impl UpstreamProxy {
-    /// Creates a proxy at `endpoint` without a login.
+    /// Creates a proxy at `endpoint` without a login, for the operator only.
     #[must_use]
     pub fn new(kind: ProxyProtocol, endpoint: Endpoint) -> Self {
-        Self { protocol: kind, endpoint, credentials: None }
+        Self { protocol: kind, endpoint, credentials: None, allowed_accounts: AllowedAccounts::default() }
     }
 
     /// Sets the login. For HTTP the name contains no colon (RFC 7617 2), for SOCKS both have 1 to 255 bytes (RFC 1929
@@ -59,6 +61,19 @@ impl UpstreamProxy {
         let password = Zeroizing::new(password.to_owned());
         self.credentials = Some(ProxyCredentials { username: username.to_owned(), password });
         self
+    }
+
+    /// Allows `accounts` to name it.
+    #[must_use]
+    pub fn with_allowed_accounts(mut self, accounts: AllowedAccounts) -> Self {
+        self.allowed_accounts = accounts;
+        self
+    }
+
+    /// Returns the accounts that may name it.
+    #[must_use]
+    pub fn allowed_accounts(&self) -> &AllowedAccounts {
+        &self.allowed_accounts
     }
 }
 

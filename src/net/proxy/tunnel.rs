@@ -46,18 +46,22 @@ impl Net {
     /// Returns the proxy that `endpoint` names; `None` when it names none.
     ///
     /// # Errors
-    /// Fails with [`FailureKind::NotConfigured`] (95) when the id does not exist.
+    /// Fails with [`FailureKind::NotConfigured`] (95) when the id does not exist, or is not for this account.
     pub(in crate::net) fn named_proxy(
         &self,
         endpoint: &Endpoint,
     ) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
         let Some(id) = endpoint.proxy_id else { return Ok(None) };
-        let unknown = || {
-            let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
-            Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
+        let failure = |detail| Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail);
+        let Some(proxy) = self.stack.proxies_by_id.read().get(&id).cloned() else {
+            return Err(failure(format!("`proxy_id`: the settings of this location have no proxy `{id}`")));
         };
-        let proxies = self.stack.proxies_by_id.read();
-        proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
+        if !proxy.allowed_accounts.allows_scope(self.egress_scope) {
+            return Err(failure(format!(
+                "`proxy_id`: proxy `{id}` is not for this account; add the account to its `accounts` in the setting `proxies`"
+            )));
+        }
+        Ok(Some(proxy))
     }
 
     /// Returns the proxy of a connection to `target_address`: the `named_proxy` one, or the default.

@@ -13,7 +13,8 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::domain::{Failure, FailureKind, Phase};
+use super::options::TlsOptions;
+use crate::domain::{AllowedAccounts, EgressScope, Failure, FailureKind, Phase};
 use crate::net::error::NetConfigError;
 
 /// PEM text with a label for messages, such as its path.
@@ -78,6 +79,8 @@ pub struct TrustConfig {
     pub named_authorities: BTreeMap<i64, Pem>,
     /// Client certificates with their keys, by id (`ssl_cert_id`).
     pub client_certificates: BTreeMap<i64, Pem>,
+    /// The accounts that may name them, by id; everybody may name those that are not here.
+    pub certificate_accounts: BTreeMap<i64, AllowedAccounts>,
 }
 
 /// The trust anchors of a handshake.
@@ -99,6 +102,7 @@ pub(in crate::net) struct TrustStore {
     crypto_provider: Arc<CryptoProvider>,
     anchors_by_ca_id: BTreeMap<i64, Arc<TrustAnchors>>,
     client_certificates: BTreeMap<i64, Arc<ClientCertificate>>,
+    certificate_accounts: BTreeMap<i64, AllowedAccounts>,
     /// The certificates that are set at run time.
     runtime_certificates: RwLock<Arc<RuntimeCertificates>>,
 }
@@ -147,6 +151,7 @@ impl TrustStore {
             crypto_provider: provider.clone(),
             anchors_by_ca_id,
             client_certificates,
+            certificate_accounts: trust_config.certificate_accounts.clone(),
             runtime_certificates: RwLock::default(),
         })
     }
@@ -199,6 +204,20 @@ impl TrustStore {
 
     fn runtime_certificates(&self) -> Arc<RuntimeCertificates> {
         Arc::clone(&self.runtime_certificates.read())
+    }
+
+    /// Fails with [`FailureKind::NotConfigured`] (95) when `options` name a certificate that `scope` may not use.
+    pub(super) fn check_access(&self, options: &TlsOptions, scope: EgressScope) -> Result<(), Failure> {
+        for (field, id) in [("ca_cert_id", options.ca_id), ("ssl_cert_id", options.client_certificate_id)] {
+            let accounts = id.and_then(|id| Some((id, self.certificate_accounts.get(&id)?)));
+            if let Some((id, _)) = accounts.filter(|(_, accounts)| !accounts.allows_scope(scope)) {
+                let detail = format!(
+                    "`{field}`: certificate `{id}` is not for this account; add the account to its `accounts` in the setting `certificates`"
+                );
+                return Err(Failure::new(Phase::Tls, FailureKind::NotConfigured, detail));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn location_anchors(&self) -> Arc<TrustAnchors> {
