@@ -61,14 +61,12 @@ fn require_json(request: &Request) -> Result<(), ApiError> {
 }
 
 async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
-    Bytes::from_request(request, state).await.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this call takes")
+    Bytes::from_request(request, state).await.map_err(|error| {
+        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this call takes");
         }
-        _ => {
-            let message = "The body was cut off, or arrived more slowly than 16 kB a second";
-            ApiError::bad_request(vec![message.to_owned()])
-        }
+        let message = "The body was cut off, or arrived more slowly than 16 kB a second";
+        ApiError::bad_request(vec![message.to_owned()])
     })
 }
 

@@ -29,9 +29,7 @@ pub(super) async fn start_browser_pool(settings: &Settings) -> Arc<BrowserPool> 
     if reaped > 0 {
         tracing::warn!(browsers = reaped, "ended browsers that an earlier process had left");
     }
-    let is_unsandboxed_root =
-        settings.browser_pool_config.os_user.is_none() && nix::unistd::geteuid().is_root();
-    if is_unsandboxed_root && pool.check_available(BrowserKind::Chrome).is_ok() {
+    if pool.runs_as_root() && pool.check_available(BrowserKind::Chrome).is_ok() {
         tracing::warn!(
             "Chromium runs as root without its sandbox; set `browser.user` to run it as another user"
         );
@@ -56,5 +54,6 @@ pub(super) async fn wait_for_browsers_to_exit(pool: &BrowserPool) {
 /// Returns `browsers` in the data directory, where that is possible.
 fn default_profiles_folder(data_dir: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
     let folder = std::path::absolute(data_dir).ok()?.join(PROFILES_FOLDER);
-    (config.os_user.is_none() && folder.as_os_str().len() <= MAX_PROFILES_PATH_BYTES).then_some(folder)
+    let runs_as_this_user = config.os_user.is_none() && !nix::unistd::geteuid().is_root();
+    (runs_as_this_user && folder.as_os_str().len() <= MAX_PROFILES_PATH_BYTES).then_some(folder)
 }

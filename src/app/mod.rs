@@ -2,6 +2,7 @@
 
 mod alert_control;
 mod blackout_cache;
+mod browser_host;
 mod browser_setup;
 mod certificate_updates;
 mod delivery_setup;
@@ -25,6 +26,7 @@ mod systemd;
 mod validation_context;
 
 pub use blackout_cache::BlackoutCache;
+pub use browser_host::{BrowserHostOptions, run_browser_host};
 pub use egress_review::denied_stored_targets;
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,

@@ -5,14 +5,16 @@
 //! fetches goes through the forward proxy: loopback too, without QUIC, without WebRTC around the proxy, and without
 //! resolving names itself.
 
+use std::path::PathBuf;
+
 use fantoccini::Client;
 use fantoccini::wd::Capabilities;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::binaries::BrowserBinaries;
 use super::cdp::CdpCommand;
 use super::session_options::{Emulation, SessionOptions};
-use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::process_group::DriverProgram;
 
 const COMMAND_LINE_FLAGS: &[&str] = &[
@@ -66,10 +68,14 @@ pub(super) fn parse_driver_port(line: &str) -> Option<u16> {
     rest.trim_end_matches('.').parse().ok().filter(|&port| port != 0)
 }
 
-/// A browser of this host: its programs, its profile and its sandbox.
-pub(super) struct LocalBrowser<'a> {
-    pub(super) binaries: &'a BrowserBinaries,
-    pub(super) profile: &'a BrowserProfile,
+/// A browser of this host: its program, its profile and its sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LocalBrowser {
+    /// The program.
+    pub(super) browser_path: PathBuf,
+    /// The folder of its profile.
+    pub(super) data_dir: PathBuf,
+    /// Whether it uses its own sandbox.
     pub(super) use_sandbox: bool,
 }
 
@@ -77,7 +83,7 @@ pub(super) struct LocalBrowser<'a> {
 pub(super) fn session_capabilities(
     session_options: &SessionOptions,
     proxy_address: std::net::SocketAddr,
-    local_browser: Option<&LocalBrowser<'_>>,
+    local_browser: Option<&LocalBrowser>,
 ) -> Capabilities {
     let mut options = json!({
         "args": command_line_arguments(session_options, proxy_address, local_browser),
@@ -88,7 +94,7 @@ pub(super) fn session_capabilities(
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
     if let Some(local_browser) = local_browser {
-        options["binary"] = json!(local_browser.binaries.browser_path);
+        options["binary"] = json!(local_browser.browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("chrome"));
@@ -106,7 +112,7 @@ pub(super) fn session_capabilities(
 fn command_line_arguments(
     options: &SessionOptions,
     proxy_address: std::net::SocketAddr,
-    local_browser: Option<&LocalBrowser<'_>>,
+    local_browser: Option<&LocalBrowser>,
 ) -> Vec<String> {
     let (width, height) = options.emulation.viewport;
     let mut arguments: Vec<String> = COMMAND_LINE_FLAGS.iter().map(ToString::to_string).collect();
@@ -122,7 +128,7 @@ fn command_line_arguments(
         arguments.push(format!("--user-agent={user_agent}"));
     }
     if let Some(local_browser) = local_browser {
-        arguments.push(format!("--user-data-dir={}", local_browser.profile.data_dir().display()));
+        arguments.push(format!("--user-data-dir={}", local_browser.data_dir.display()));
         if !local_browser.use_sandbox {
             arguments.push("--no-sandbox".to_owned());
         }

@@ -1,6 +1,7 @@
 //! Settings of the browser pool.
 
-use std::path::PathBuf;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::session_options::BrowserKind;
@@ -55,16 +56,26 @@ impl Default for BrowserPoolConfig {
     }
 }
 
-/// A WebDriver end point, such as a grid.
+/// A WebDriver end point: a grid, drivers on another host, or the browser host of this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteWebDriver {
     /// The browser that it provides.
     pub browser_kind: BrowserKind,
-    /// Its `http` URL.
+    /// Its `http` URL, or `unix:` and the path of the socket of a browser host.
     pub url: url::Url,
     /// Address of this host at which remote browsers reach the forward proxy. Without it the egress policy cannot be
     /// enforced, and such checks do not run.
     pub forward_proxy_address: Option<std::net::IpAddr>,
     /// Networks that the remote browsers connect from.
     pub client_networks: Vec<IpNetwork>,
+    /// Ports of the forward proxies, one for each check; `None` for any free port.
+    pub forward_proxy_ports: Option<RangeInclusive<u16>>,
+}
+
+impl RemoteWebDriver {
+    /// Returns the socket of the browser host (`vigie browser-host`); `None` for an end point over HTTP.
+    #[must_use]
+    pub fn browser_host_socket(&self) -> Option<&Path> {
+        (self.url.scheme() == "unix").then(|| Path::new(self.url.path()))
+    }
 }

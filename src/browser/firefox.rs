@@ -1,6 +1,7 @@
 //! Firefox and its driver: how they are started, and the capabilities of a session. See `chrome` for what is disabled.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use fantoccini::Client;
@@ -87,9 +88,8 @@ const TEXT_PREFS: &[(&str, &str)] = &[
 pub(super) fn driver_program<'a>(
     binaries: &'a BrowserBinaries,
     profile: &BrowserProfile,
-    emulation: &Emulation,
+    (width, height): (u32, u32),
 ) -> DriverProgram<'a> {
-    let (width, height) = emulation.viewport;
     let mut arguments: Vec<String> =
         ["--host", "127.0.0.1", "--port", "0", "--websocket-port", "0", "--profile-root"]
             .iter()
@@ -114,16 +114,16 @@ pub(super) fn parse_driver_port(line: &str) -> Option<u16> {
     rest.trim().parse().ok().filter(|&port| port != 0)
 }
 
-/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `binaries` is set for a browser of this host.
+/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `browser_path` is set for a browser of this host.
 pub(super) fn session_capabilities(
     session_options: &SessionOptions,
     proxy_address: SocketAddr,
-    binaries: Option<&BrowserBinaries>,
+    browser_path: Option<&Path>,
 ) -> Capabilities {
     let arguments: &[&str] = if session_options.headful { &[] } else { &["-headless"] };
     let mut options = json!({ "args": arguments, "prefs": preferences(session_options, proxy_address) });
-    if let Some(binaries) = binaries {
-        options["binary"] = json!(binaries.browser_path);
+    if let Some(browser_path) = browser_path {
+        options["binary"] = json!(browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("firefox"));

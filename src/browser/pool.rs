@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fantoccini::error::NewSessionError;
 use fantoccini::{Client, ClientBuilder};
-use serde_json::Value;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
-use super::binaries::BrowserBinaries;
+use super::capabilities::session_capabilities;
+use super::chrome::LocalBrowser;
 use super::config::{BrowserPoolConfig, RemoteWebDriver};
+use super::driver_start::{DriverLaunch, DriverStarter, StartedDriver};
+use super::facts::browser_facts;
 use super::failure::launch_failure;
+use super::host::HostedBrowser;
 use super::process::{BrowserProcess, ProcessGuard};
 use super::remote::ProtectedDrivers;
 use super::session_options::{BrowserKind, SessionOptions};
@@ -22,17 +26,12 @@ use crate::forward_proxy::{AllowedClients, BlockedHosts, ForwardProxy, ForwardPr
 use crate::net::{Deadline, Net, TlsOptions};
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::os_user::OsUser;
-use crate::subprocess::process_group::ProcessGroup;
 use crate::subprocess::process_table::ProcessTable;
 use crate::subprocess::response_limit_connector::ResponseLimitConnector;
 use crate::subprocess::{browser_profile, process_group, procfs};
 
 /// How long a check waits for a free browser of this host, in addition to the limit of its script.
 pub const FREE_BROWSER_TIMEOUT: Duration = Duration::from_mins(2);
-/// Maximum number of times that a driver is started when another process already uses its port.
-const MAX_DRIVER_STARTS: usize = 3;
-/// Limit of a query that only collects facts.
-const USER_AGENT_QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open browser.
 #[derive(Debug)]
@@ -45,6 +44,13 @@ pub struct OpenBrowser {
     pub browser_process: BrowserProcess,
     /// The address of its driver, if it is local.
     pub driver_address: Option<SocketAddr>,
+}
+
+/// A session with its browser, before it was asked for its facts.
+struct OpenedSession {
+    client: Client,
+    process: BrowserProcess,
+    driver_address: Option<SocketAddr>,
 }
 
 /// The pool of browsers; a process has one.
@@ -68,7 +74,14 @@ impl Default for BrowserPool {
 impl BrowserPool {
     /// Creates a pool, without starting a browser or creating a file yet.
     #[must_use]
-    pub fn new(config: BrowserPoolConfig) -> Self {
+    pub fn new(mut config: BrowserPoolConfig) -> Self {
+        if config.os_user.is_none()
+            && let Some(name) = OsUser::default_name()
+        {
+            config.os_user = Some(name.to_owned());
+            // As root it would have none either.
+            config.use_sandbox &= procfs::allows_user_namespaces();
+        }
         let total_memory_bytes =
             config.max_memory_bytes_total.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
         let browsers_in_memory = total_memory_bytes.unwrap_or(0) / config.max_memory_bytes_per_browser.max(1);
@@ -88,6 +101,12 @@ impl BrowserPool {
             process_table: Arc::default(),
             protected_drivers: ProtectedDrivers::default(),
         }
+    }
+
+    /// Whether browsers of this host run as root.
+    #[must_use]
+    pub fn runs_as_root(&self) -> bool {
+        OsUser::lookup(self.config.os_user.as_deref()).is_ok_and(OsUser::is_root)
     }
 
     /// Keeps all checks from the remote drivers. Blocks while their names are resolved.
@@ -149,11 +168,13 @@ impl BrowserPool {
         blocked_hosts: BlockedHosts,
     ) -> Result<ForwardProxyConfig, Failure> {
         let defaults = ForwardProxyConfig::default();
-        let (listen_address, allowed_clients) = match self.find_remote(options.browser_kind) {
-            None => (
-                defaults.listen_address,
-                AllowedClients::LocalUser(OsUser::lookup(self.config.os_user.as_deref())?.uid),
-            ),
+        let remote = self.find_remote(options.browser_kind);
+        let (listen_address, allowed_clients) = match remote {
+            None => (defaults.listen_address, AllowedClients::LocalBrowser(self.os_user_id()?)),
+            // Its connections come over the socket of the host, and none over the listener.
+            Some(remote) if remote.browser_host_socket().is_some() => {
+                (defaults.listen_address, AllowedClients::Networks(Vec::new()))
+            }
             Some(remote) => {
                 let listen_address = remote.forward_proxy_address.ok_or_else(|| {
                     let detail = "`browser.remote`: `forward_host` is required to enforce the \
@@ -172,6 +193,7 @@ impl BrowserPool {
         let (family, proxy, trace) = (options.address_family, options.upstream_proxy_id, options.trace_id);
         Ok(ForwardProxyConfig {
             listen_address,
+            listen_ports: remote.and_then(|remote| remote.forward_proxy_ports.clone()),
             allowed_clients,
             address_family: family,
             upstream_proxy_id: proxy,
@@ -207,34 +229,66 @@ impl BrowserPool {
         forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenBrowser, Failure> {
-        let start_timeout = self.config.start_timeout.min(deadline.remaining());
-        let opened = match self.find_remote(options.browser_kind) {
-            Some(remote) => {
-                let start_deadline = Deadline::within(start_timeout);
-                let client = async {
-                    let client = remote::open_remote_session(
-                        remote,
-                        options,
-                        net,
-                        forward_proxy,
-                        &self.protected_drivers,
-                        start_deadline,
-                    )
-                    .await?;
-                    self.prepare_session(&client, options)
-                        .await
-                        .map_err(|error| failure::prepare_session_failure(&error, ""))?;
-                    Ok(client)
-                };
-                let client = tokio::time::timeout_at(start_deadline.at, client).await;
-                let client = client.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, "")))?;
-                (client, BrowserProcess::remote(), None)
-            }
+        let OpenedSession { client, process, driver_address } = match self.find_remote(options.browser_kind) {
             None => self.open_local(options, forward_proxy, deadline).await?,
+            Some(remote) => match remote.browser_host_socket() {
+                Some(socket) => self.open_at_host(socket, options, forward_proxy, deadline).await?,
+                None => self.open_remote(remote, options, net, forward_proxy, deadline).await?,
+            },
         };
-        let (client, process, driver_address) = opened;
         let facts = browser_facts(&client, options).await;
         Ok(OpenBrowser { driver_client: client, facts, browser_process: process, driver_address })
+    }
+
+    /// Opens a session with a browser at a WebDriver end point on another host.
+    async fn open_remote(
+        &self,
+        remote: &RemoteWebDriver,
+        options: &SessionOptions,
+        net: &Net,
+        forward_proxy: &ForwardProxy,
+        deadline: Deadline,
+    ) -> Result<OpenedSession, Failure> {
+        let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
+        let open = async {
+            let protected = &self.protected_drivers;
+            let client =
+                remote::open_remote_session(remote, options, net, forward_proxy, protected, start_deadline)
+                    .await?;
+            let prepared = self.prepare_session(&client, options).await;
+            prepared.map_err(|error| failure::prepare_session_failure(&error, ""))?;
+            Ok(client)
+        };
+        let client = tokio::time::timeout_at(start_deadline.at, open).await;
+        let client = client.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, "")))?;
+        Ok(OpenedSession { client, process: BrowserProcess::remote(), driver_address: None })
+    }
+
+    /// Opens a session with a browser of the browser host (`vigie browser-host`) behind `socket`.
+    async fn open_at_host(
+        &self,
+        socket: &Path,
+        options: &SessionOptions,
+        forward_proxy: &ForwardProxy,
+        deadline: Deadline,
+    ) -> Result<OpenedSession, Failure> {
+        let launch =
+            DriverLaunch { browser_kind: options.browser_kind, viewport: options.emulation.viewport };
+        let start_deadline = Deadline::within(FREE_BROWSER_TIMEOUT.min(deadline.remaining()));
+        let hosted = HostedBrowser::start(socket, launch, forward_proxy.relay(), start_deadline).await?;
+        let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
+        let mut builder = ClientBuilder::new(hosted.driver_connector());
+        builder.capabilities(session_capabilities(
+            options,
+            hosted.proxy_address(),
+            Some(hosted.local_browser()),
+        ));
+        let driver_url = hosted.driver_url();
+        let connect = builder.connect(&driver_url);
+        let mut process = BrowserProcess::hosted(hosted);
+        let client = self.finish_session(connect, options, &mut process, start_deadline).await?;
+        process.finish_start().await;
+        Ok(OpenedSession { client, process, driver_address: None })
     }
 
     async fn open_local(
@@ -242,41 +296,33 @@ impl BrowserPool {
         options: &SessionOptions,
         forward_proxy: &ForwardProxy,
         deadline: Deadline,
-    ) -> Result<(Client, BrowserProcess, Option<SocketAddr>), Failure> {
-        self.reap_orphans_once().await;
-        let binaries = binaries::find_binaries(&self.config, options.browser_kind)?;
-        let os_user = OsUser::lookup(self.config.os_user.as_deref())?;
-        let permit = self.acquire_permit(deadline).await?;
-        let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
-        let profile = self.create_profile(&os_user)?;
-        let browser_launch = BrowserLaunch { pool: self, options, binaries: &binaries, os_user };
-        let (process_group, driver_log) = browser_launch.start_driver(&profile)?;
-        let local_browser = chrome::LocalBrowser {
-            binaries: &binaries,
-            profile: &profile,
-            use_sandbox: browser_launch.uses_sandbox(),
-        };
-        let capabilities = match options.browser_kind {
-            BrowserKind::Chrome => {
-                chrome::session_capabilities(options, forward_proxy.listen_address(), Some(&local_browser))
-            }
-            _ => firefox::session_capabilities(options, forward_proxy.listen_address(), Some(&binaries)),
-        };
-        let guard = ProcessGuard { process_group: Some(process_group), profile, browser_permit: permit };
-        let mut process = BrowserProcess::new(
-            guard,
-            Some(driver_log),
-            self.config.max_memory_bytes_per_browser,
-            Arc::clone(&self.process_table),
-        );
+    ) -> Result<OpenedSession, Failure> {
+        let launch =
+            DriverLaunch { browser_kind: options.browser_kind, viewport: options.emulation.viewport };
+        let (mut driver, start_deadline) = self.start_driver(launch, deadline).await?;
+        if let Some(browser_sockets) = driver.process.socket_owner() {
+            forward_proxy.set_socket_owner(browser_sockets);
+        }
+        let capabilities =
+            session_capabilities(options, forward_proxy.listen_address(), Some(&driver.local_browser));
+        let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
+        builder.capabilities(capabilities);
+        let address = format!("http://{}", driver.address);
+        let connect = builder.connect(&address);
+        let client = self.finish_session(connect, options, &mut driver.process, start_deadline).await?;
+        driver.process.finish_start().await;
+        Ok(OpenedSession { client, process: driver.process, driver_address: Some(driver.address) })
+    }
+
+    /// Starts a browser through its driver and prepares the session, while the processes are watched.
+    async fn finish_session(
+        &self,
+        connect: impl Future<Output = Result<Client, NewSessionError>>,
+        options: &SessionOptions,
+        process: &mut BrowserProcess,
+        start_deadline: Deadline,
+    ) -> Result<Client, Failure> {
         let session = async {
-            let port = browser_launch.wait_for_driver(&mut process).await?;
-            process.block_checks_from_ports().await;
-            let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
-            builder.capabilities(capabilities);
-            let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-            let address = format!("http://{driver}");
-            let connect = builder.connect(&address);
             let connected = tokio::select! {
                 connected = connect => connected,
                 browser_failure = process.wait_for_failure() => return Err(browser_failure),
@@ -288,14 +334,58 @@ impl BrowserPool {
                 browser_failure = process.wait_for_failure() => return Err(browser_failure),
             };
             prepared.map_err(|error| failure::prepare_session_failure(&error, &process.driver_output()))?;
-            Ok((client, driver))
+            Ok(client)
         };
         let opened = tokio::time::timeout_at(start_deadline.at, session).await;
         let client =
             opened.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, &process.driver_output())));
-        let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
-        process.finish_start().await;
-        Ok((client, process, Some(driver)))
+        client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })
+    }
+
+    /// Starts a driver on this host with a new profile, and waits until it listens. Returns the deadline for its browser
+    /// too.
+    ///
+    /// # Errors
+    /// Fails like [`Self::open_browser`].
+    pub(super) async fn start_driver(
+        &self,
+        launch: DriverLaunch,
+        deadline: Deadline,
+    ) -> Result<(StartedDriver, Deadline), Failure> {
+        self.reap_orphans_once().await;
+        let binaries = binaries::find_binaries(&self.config, launch.browser_kind)?;
+        let os_user = OsUser::lookup(self.config.os_user.as_deref())?;
+        let permit = self.acquire_permit(deadline).await?;
+        let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
+        let profile = self.create_profile(&os_user)?;
+        let local_browser = LocalBrowser {
+            browser_path: binaries.browser_path.clone(),
+            data_dir: profile.data_dir(),
+            use_sandbox: self.config.use_sandbox && !os_user.is_root(),
+        };
+        let starter = DriverStarter { binaries: &binaries, launch, os_user, niceness: self.config.niceness };
+        let (process_group, driver_log) = starter.start(&profile)?;
+        let guard = ProcessGuard { process_group: Some(process_group), profile, browser_permit: permit };
+        let mut process = BrowserProcess::new(
+            guard,
+            Some(driver_log),
+            self.config.max_memory_bytes_per_browser,
+            Arc::clone(&self.process_table),
+        );
+        let port = tokio::time::timeout_at(start_deadline.at, starter.wait_for_port(&mut process)).await;
+        let port =
+            port.unwrap_or_else(|_| Err(start_timeout_failure(start_deadline, &process.driver_output())));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port?));
+        process.block_checks_from_ports().await;
+        Ok((StartedDriver { process, address, local_browser }, start_deadline))
+    }
+
+    /// The user that browsers of this host run as.
+    ///
+    /// # Errors
+    /// Fails with [`FailureKind::NotConfigured`] (95) when the user does not exist.
+    pub(super) fn os_user_id(&self) -> Result<u32, Failure> {
+        Ok(OsUser::lookup(self.config.os_user.as_deref())?.uid)
     }
 
     /// Acquires the permit for one more browser, after [`FREE_BROWSER_TIMEOUT`] at most.
@@ -360,72 +450,7 @@ impl BrowserPool {
     }
 }
 
-/// The launch of one local browser.
-struct BrowserLaunch<'a> {
-    pool: &'a BrowserPool,
-    options: &'a SessionOptions,
-    binaries: &'a BrowserBinaries,
-    os_user: OsUser,
-}
-
-impl BrowserLaunch<'_> {
-    fn uses_sandbox(&self) -> bool {
-        self.pool.config.use_sandbox && !self.os_user.is_root()
-    }
-
-    fn start_driver(
-        &self,
-        profile: &BrowserProfile,
-    ) -> Result<(ProcessGroup, crate::subprocess::driver_log::DriverLog), Failure> {
-        let program = match self.options.browser_kind {
-            BrowserKind::Chrome => chrome::driver_program(self.binaries),
-            _ => firefox::driver_program(self.binaries, profile, &self.options.emulation),
-        };
-        ProcessGroup::spawn(&program, profile, &self.os_user, self.pool.config.niceness).map_err(|error| {
-            let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
-            launch_failure(FailureKind::BrowserFailed, detail)
-        })
-    }
-
-    /// Returns the port of the driver, once it listens. A driver whose port was taken by another process meanwhile
-    /// exits at once, and is restarted.
-    async fn wait_for_driver(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
-        for _ in 1..MAX_DRIVER_STARTS {
-            match self.read_driver_port(process).await {
-                Err(_) if failure::is_port_in_use(&process.driver_output()) => {
-                    process.restart_driver(|profile| self.start_driver(profile)).await?;
-                }
-                other => return other,
-            }
-        }
-        self.read_driver_port(process).await
-    }
-
-    /// Reads the port from the driver's output.
-    async fn read_driver_port(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
-        let parse_port = match self.options.browser_kind {
-            BrowserKind::Chrome => chrome::parse_driver_port,
-            _ => firefox::parse_driver_port,
-        };
-        while let Some(log) = process.driver_log() {
-            match log.next_line().await {
-                Some(line) => {
-                    if let Some(port) = parse_port(&line) {
-                        return Ok(port);
-                    }
-                }
-                None => break,
-            }
-        }
-        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver_path));
-        Err(launch_failure(
-            FailureKind::BrowserFailed,
-            failure::with_driver_output(&detail, &process.driver_output()),
-        ))
-    }
-}
-
-fn start_timeout_failure(start_deadline: Deadline, driver_output: &str) -> Failure {
+pub(super) fn start_timeout_failure(start_deadline: Deadline, driver_output: &str) -> Failure {
     let detail = format!("not ready within {} s", start_deadline.timeout.as_secs_f32());
     launch_failure(FailureKind::BrowserTimedOut, failure::with_driver_output(&detail, driver_output))
 }
@@ -446,45 +471,8 @@ fn reap_orphans(folder: &Path) -> usize {
     count
 }
 
-fn display_path(path: &Path) -> String {
+pub(super) fn display_path(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Returns the facts that the driver reports about itself and the browser.
-async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFacts {
-    let capabilities = client.capabilities();
-    // This is information only; the check continues without it.
-    let user_agent = client.execute("return navigator.userAgent", Vec::new());
-    let user_agent =
-        tokio::time::timeout(USER_AGENT_QUERY_TIMEOUT, user_agent).await.ok().and_then(Result::ok);
-    let capability = |name: &str| {
-        capabilities
-            .and_then(|capabilities| capabilities.get(name))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let driver = match options.browser_kind {
-        BrowserKind::Chrome => {
-            let driver_version = capabilities
-                .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
-            format!(
-                "chromedriver {}",
-                driver_version.unwrap_or_default().split(' ').next().unwrap_or_default()
-            )
-        }
-        BrowserKind::Firefox => format!("geckodriver {}", capability("moz:geckodriverVersion")),
-        BrowserKind::InternetExplorer => String::new(),
-    };
-    BrowserFacts {
-        name: options.browser_kind.name().to_owned(),
-        version: capability("browserVersion").to_owned(),
-        driver_version: driver.trim().to_owned(),
-        user_agent: user_agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
-        viewport: options.emulation.viewport,
-        emulated_device: String::new(),
-        trace_id: options.trace_id.map(|id| id.to_string()),
-        peak_memory_bytes: None,
-    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ fn remote_browsers_do_not_limit_concurrent_checks() {
     );
     let url = url::Url::parse("http://grid.example/").unwrap();
     let remote = RemoteWebDriver {
+        forward_proxy_ports: None,
         browser_kind: BrowserKind::Chrome,
         url,
         forward_proxy_address: None,

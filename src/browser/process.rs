@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use futures::future::BoxFuture;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::failure::with_driver_output;
+use super::host::HostedBrowser;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::forward_proxy::SocketOwner;
 use crate::net::{ProtectedService, protect_local_port};
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::driver_log::DriverLog;
@@ -29,8 +32,23 @@ pub struct BrowserProcess {
     /// When the browser was opened: earlier scans of the process table are ignored.
     opened_at: Instant,
     process_table: Arc<ProcessTable>,
+    /// Set for a browser at a browser host.
+    hosted: Option<HostedBrowser>,
     /// Its ports for `WebDriver`, `DevTools` and the like, which no check may reach.
     protected_ports: BTreeMap<u16, ProtectedService>,
+}
+
+/// The sockets of one browser and its driver.
+#[derive(Debug)]
+struct BrowserSockets {
+    process_table: Arc<ProcessTable>,
+    driver_id: i32,
+}
+
+impl SocketOwner for BrowserSockets {
+    fn owns_socket(&self, inode: u64) -> BoxFuture<'_, bool> {
+        Box::pin(self.process_table.owns_socket(self.driver_id, inode))
+    }
 }
 
 /// What must be released with the browser. The permit is released last.
@@ -71,6 +89,7 @@ impl BrowserProcess {
             is_opened: false,
             opened_at: Instant::now(),
             process_table,
+            hosted: None,
             protected_ports: BTreeMap::new(),
         }
     }
@@ -86,14 +105,32 @@ impl BrowserProcess {
             is_opened: true,
             opened_at: Instant::now(),
             process_table: processes,
+            hosted: None,
             protected_ports: BTreeMap::new(),
         }
+    }
+
+    /// Creates the process of a browser at a browser host, which watches it and reports what happens.
+    pub(super) fn hosted(browser: HostedBrowser) -> Self {
+        let mut process = Self::remote();
+        process.hosted = Some(browser);
+        process
     }
 
     /// Records that the browser was started, and protects its ports.
     pub(super) async fn finish_start(&mut self) {
         (self.is_opened, self.opened_at) = (true, Instant::now());
+        if let Some(hosted) = &mut self.hosted {
+            hosted.mark_opened().await;
+        }
         self.block_checks_from_ports().await;
+    }
+
+    /// Returns what tells the sockets of these processes from others; `None` for a remote browser.
+    pub(super) fn socket_owner(&self) -> Option<Arc<dyn SocketOwner>> {
+        let group = self.process_guard.as_ref()?.process_group.as_ref()?;
+        let process_table = Arc::clone(&self.process_table);
+        Some(Arc::new(BrowserSockets { process_table, driver_id: group.leader_id() }))
     }
 
     /// Keeps all checks from the ports that the driver and its browser listen on: they accept commands from every
@@ -105,6 +142,11 @@ impl BrowserProcess {
         for port in self.process_table.listening_ports(group.leader_id()).await {
             self.protected_ports.entry(port).or_insert_with(|| protect_local_port(port));
         }
+    }
+
+    /// Returns the ports of the driver and its browser that no check may reach.
+    pub(super) fn protected_ports(&self) -> impl Iterator<Item = u16> {
+        self.protected_ports.keys().copied()
     }
 
     /// Kills the driver before it has started a browser, and starts another one with `start_driver` in the same profile.
@@ -136,6 +178,9 @@ impl BrowserProcess {
     /// exceeded its memory limit and was killed ([`FailureKind::BrowserOutOfMemory`]). Stays pending until then. Also
     /// reads the driver's output, so it must be polled while the driver is in use.
     pub async fn wait_for_failure(&mut self) -> Failure {
+        if let Some(hosted) = &mut self.hosted {
+            return hosted.wait_for_failure(&self.peak_memory_bytes).await;
+        }
         let mut scan_interval = interval(MAX_SCAN_AGE);
         scan_interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {

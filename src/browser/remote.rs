@@ -8,10 +8,11 @@ use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
 
+use super::capabilities::session_capabilities;
 use super::config::RemoteWebDriver;
+use super::failure;
 use super::failure::launch_failure;
-use super::session_options::{BrowserKind, SessionOptions};
-use super::{chrome, failure, firefox};
+use super::session_options::SessionOptions;
 use crate::domain::{EgressScope, Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, ProtectedService, protect_address};
@@ -42,13 +43,7 @@ pub(super) async fn open_remote_session(
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
         launch_failure(kind, format!("the end point of `browser.remote` at {end_point_address}: {failure}"))
     })?;
-    let capabilities = match options.browser_kind {
-        BrowserKind::Chrome => chrome::session_capabilities(options, forward_proxy.listen_address(), None),
-        BrowserKind::Firefox => firefox::session_capabilities(options, forward_proxy.listen_address(), None),
-        BrowserKind::InternetExplorer => {
-            internet_explorer_capabilities(options, forward_proxy.listen_address())
-        }
-    };
+    let capabilities = session_capabilities(options, forward_proxy.listen_address(), None);
     let mut builder = ClientBuilder::new(ResponseLimitConnector::new());
     let connecting = builder.capabilities(capabilities).connect(end_point.url.as_str()).await;
     connecting.map_err(|error| failure::session_not_created_failure(&error, ""))
@@ -80,7 +75,7 @@ impl ProtectedDrivers {
 }
 
 /// Returns the capabilities of a session with Internet Explorer. It supports neither a user agent nor a page size.
-fn internet_explorer_capabilities(
+pub(super) fn internet_explorer_capabilities(
     session_options: &SessionOptions,
     proxy: std::net::SocketAddr,
 ) -> Capabilities {

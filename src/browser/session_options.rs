@@ -1,17 +1,21 @@
 //! The options of a browser session.
 
+use serde::{Deserialize, Serialize};
+
 use crate::forward_proxy::{BlockedHosts, TraceId};
 use crate::net::AddressFamily;
 
 /// The supported browsers (interface.md 2.2, `browser_type`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BrowserKind {
     /// Chromium or Google Chrome, over chromedriver.
+    #[serde(rename = "Google Chrome")]
     Chrome,
     /// Firefox, over geckodriver.
     #[default]
     Firefox,
     /// Internet Explorer, only at a remote end point that provides it.
+    #[serde(rename = "Internet Explorer")]
     InternetExplorer,
 }
 

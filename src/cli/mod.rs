@@ -10,6 +10,7 @@
 mod admin;
 mod api_client;
 mod apply;
+mod browser_host;
 mod check;
 mod config;
 mod customer;

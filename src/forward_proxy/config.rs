@@ -1,6 +1,7 @@
 //! Configuration of a forward proxy.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
 
 use super::allowed_clients::AllowedClients;
 use super::blocked_hosts::BlockedHosts;
@@ -11,11 +12,16 @@ use crate::net::{AddressFamily, TlsOptions};
 /// a response of the target. The proxy removes the field from responses of targets.
 pub const PROXY_ERROR_HEADER: &str = "vigie-refused";
 
+/// Concurrent connections of a browser; further ones wait in the backlog.
+pub(super) const MAX_CONNECTIONS: usize = 256;
+
 /// Configuration of a forward proxy.
 #[derive(Clone, Debug)]
 pub struct ForwardProxyConfig {
     /// Listening address; loopback unless the browser runs on another host.
     pub listen_address: IpAddr,
+    /// Ports to listen on, one for each proxy; `None` for any free port.
+    pub listen_ports: Option<RangeInclusive<u16>>,
     /// Clients that may use the proxy.
     pub allowed_clients: AllowedClients,
     /// Address families for connections to targets.
@@ -37,6 +43,7 @@ impl Default for ForwardProxyConfig {
     fn default() -> Self {
         Self {
             listen_address: Ipv4Addr::LOCALHOST.into(),
+            listen_ports: None,
             allowed_clients: AllowedClients::current_user(),
             address_family: AddressFamily::Any,
             upstream_proxy_id: None,

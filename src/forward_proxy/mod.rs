@@ -20,9 +20,9 @@ mod tls_interception;
 mod trace_context;
 mod upstream_connection;
 
-pub use allowed_clients::AllowedClients;
+pub use allowed_clients::{AllowedClients, SocketOwner};
 pub use blocked_hosts::{BlockedHosts, HostPatternError};
 pub use config::{ForwardProxyConfig, PROXY_ERROR_HEADER};
-pub use proxy::ForwardProxy;
+pub use proxy::{ConnectionRelay, ForwardProxy};
 pub use target_log::TargetConnection;
 pub use trace_context::TraceId;

@@ -6,23 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use futures::future::Either;
 use futures::stream::FuturesUnordered;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 
 use super::browser_connection::{BrowserConnection, ProxyError, ResponseBody, Tunnel, text_body};
+use super::config::MAX_CONNECTIONS;
 use super::forward_request;
 use super::http1_builders::browser_side_builder;
 use super::proxy::ForwardProxy;
 use crate::net::Net;
 use crate::sync::Mutex;
-
-/// Concurrent connections of a browser; further ones wait in the backlog.
-const MAX_CONNECTIONS: usize = 256;
 
 /// Pause after an error of `accept`, such as too many open files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -31,12 +30,18 @@ impl ForwardProxy {
     /// Serves the connections of the browser over `net`. Dropping the future ends all of them.
     pub async fn serve(&self, net: &Net) -> Infallible {
         let mut connections = FuturesUnordered::new();
+        let mut relayed = self.relayed_connections.lock().await;
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                    Ok((stream, client)) => connections.push(self.serve_if_allowed(net, stream, client)),
+                    Ok((stream, client)) => {
+                        connections.push(Either::Left(self.serve_if_allowed(net, stream, client)));
+                    }
                     Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
                 },
+                Some(stream) = relayed.recv(), if connections.len() < MAX_CONNECTIONS => {
+                    connections.push(Either::Right(serve_connection(self, net, stream)));
+                }
                 Some(()) = connections.next(), if !connections.is_empty() => {}
             }
         }
@@ -44,7 +49,8 @@ impl ForwardProxy {
 
     async fn serve_if_allowed(&self, net: &Net, stream: TcpStream, client_address: SocketAddr) {
         // Connections of other clients are closed without a response.
-        if self.config.allowed_clients.allows_connection(client_address, self.listen_address).await {
+        let (clients, owner) = (&self.config.allowed_clients, self.socket_owner());
+        if clients.allows_connection(client_address, self.listen_address, owner).await {
             // If it fails, small writes are delayed a little.
             let _ = stream.set_nodelay(true);
             serve_connection(self, net, stream).await;
@@ -53,7 +59,10 @@ impl ForwardProxy {
 }
 
 /// Serves `stream` until one side closes it.
-async fn serve_connection(proxy: &ForwardProxy, net: &Net, stream: TcpStream) {
+async fn serve_connection<S>(proxy: &ForwardProxy, net: &Net, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let browser_connection = BrowserConnection {
         proxy,
         location_net: net,

@@ -1,6 +1,7 @@
 //! Settings of the browsers of this process.
 
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,15 +49,30 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
     let text = |name: &str| entry.get(name).and_then(Node::as_text);
     let position_of = |name: &str| entry.get(name).map_or(entry.position, |node| node.position);
     let kind = BrowserKind::from_name(text("browser")?)?;
-    let is_plain_http = |url: &url::Url| {
-        url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none()
+    let is_usable = |url: &url::Url| {
+        let is_plain_http =
+            url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none();
+        let is_socket = url.scheme() == "unix" && !url.has_host() && url.path().starts_with('/');
+        is_plain_http || is_socket
     };
-    let Some(url) = url::Url::parse(text("url")?).ok().filter(is_plain_http) else {
+    let Some(url) = url::Url::parse(text("url")?).ok().filter(is_usable) else {
         let path = format!("{path}.url");
-        let message = format!("`{path}` must be an address that begins with `http://`, without a login");
+        let message = format!(
+            "`{path}` must be an address that begins with `http://`, without a login, or `unix:` and the absolute path of the socket of a browser host"
+        );
         reader.add_error(ValidationErrorKind::Format, &path, position_of("url"), message);
         return None;
     };
+    if url.scheme() == "unix" {
+        check_browser_host(reader, path, entry, kind);
+        return Some(RemoteWebDriver {
+            browser_kind: kind,
+            url,
+            forward_proxy_address: None,
+            client_networks: Vec::new(),
+            forward_proxy_ports: None,
+        });
+    }
     let forward_proxy_address: Option<IpAddr> = match text("forward_host").map(str::parse) {
         Some(Err(_)) => {
             let path = format!("{path}.forward_host");
@@ -83,5 +99,44 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
         reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
-    Some(RemoteWebDriver { browser_kind: kind, url, forward_proxy_address, client_networks })
+    let forward_proxy_ports = match text("forward_ports").map(parse_port_range) {
+        Some(None) => {
+            let path = format!("{path}.forward_ports");
+            let message = format!("`{path}` must be a range of ports, such as `9600-9650`");
+            reader.add_error(ValidationErrorKind::Format, &path, position_of("forward_ports"), message);
+            return None;
+        }
+        Some(ports) => ports,
+        None => None,
+    };
+    Some(RemoteWebDriver {
+        browser_kind: kind,
+        url,
+        forward_proxy_address,
+        client_networks,
+        forward_proxy_ports,
+    })
+}
+
+/// Checks the end point of a browser host, whose browsers reach the forward proxy over the same socket.
+fn check_browser_host(reader: &mut SettingsReader<'_>, path: &str, entry: &Node, browser_kind: BrowserKind) {
+    let network_fields = ["forward_host", "from", "forward_ports"];
+    let unused = network_fields.into_iter().find_map(|name| Some((name, entry.get(name)?)));
+    if let Some((name, node)) = unused {
+        let path = format!("{path}.{name}");
+        let message = format!("`{path}` has no effect with a browser host: its connections use the socket");
+        reader.add_error(ValidationErrorKind::Conflict, &path, node.position, message);
+    }
+    if browser_kind == BrowserKind::InternetExplorer {
+        let path = format!("{path}.browser");
+        let message = format!("`{path}` cannot be `Internet Explorer` with a browser host");
+        reader.add_error(ValidationErrorKind::Conflict, &path, entry.position, message);
+    }
+}
+
+/// Parses `FIRST-LAST`, neither of which is 0.
+fn parse_port_range(text: &str) -> Option<RangeInclusive<u16>> {
+    let (first, last) = text.split_once('-')?;
+    let ports = first.trim().parse().ok()?..=last.trim().parse().ok()?;
+    (*ports.start() > 0 && !ports.is_empty()).then_some(ports)
 }

@@ -91,12 +91,14 @@ static PROXY_FIELDS: &[EntryField] = &[
     entry_field("server", SettingType::Endpoint, true),
     entry_field("username", SettingType::Text, false),
     entry_field("password_file", SettingType::Text, false),
+    entry_field("accounts", SettingType::List(&ID), false),
 ];
 static REMOTE_WEBDRIVER_FIELDS: &[EntryField] = &[
     entry_field("browser", SettingType::Choice(&crate::browser::BrowserKind::NAMES), true),
     entry_field("url", SettingType::Text, true),
     entry_field("forward_host", SettingType::Text, false),
     entry_field("from", SettingType::List(&SettingType::IpNetwork), false),
+    entry_field("forward_ports", SettingType::Text, false),
 ];
 static DEVICE_PROFILE_FIELDS: &[EntryField] = &[
     entry_field("subtype", int_range(1, 3), true),
@@ -348,13 +350,13 @@ pub static SETTINGS: &[Setting] = &[
         "browser.remote",
         SettingType::MapList(REMOTE_WEBDRIVER_FIELDS),
         "[]",
-        "WebDriver endpoints to use instead of browsers on this host, one for each browser: a grid, or drivers in a\nunit of their own (systemd/vigie-webdriver.service). Internet Explorer is available only this way. url:\nhttp, without a login. forward_host: the address of this host at which those browsers reach Vigie's forward\nproxy; without it the egress policy could not be enforced, so such checks end with 95. from: networks that\nthe browsers connect from; without it the address in the url. While a check runs, every client in those\nnetworks may use the proxy.\nExample:\n[{browser: Internet Explorer, url: 'http://grid.example.net:4444', forward_host: 192.0.2.7, from:\n[192.0.2.32/28]}]",
+        "Where browsers run instead of in this process, one entry for each browser. url: `unix:` and the path of the\nsocket of `vigie browser-host` on this host (systemd/vigie-webdriver.service), or the http URL of a WebDriver\nendpoint, such as a grid, without a login. Internet Explorer is available only at a grid. For a grid,\nforward_host: the address of this host at which those browsers reach Vigie's forward\nproxy; without it the egress policy could not be enforced, so such checks end with 95. from: networks that\nthe browsers connect from; without it the address in the url. forward_ports: the ports of the proxy, one for\neach check, such as 9600-9650; any free port without it. While a check runs, every client in those networks\nmay use its proxy.\nExample:\n[{browser: Internet Explorer, url: 'http://grid.example.net:4444', forward_host: 192.0.2.7, from:\n[192.0.2.32/28]}]",
     ),
     Setting::new(
         "browser.user",
         SettingType::Text,
         "null",
-        "User that browsers and drivers run as when Vigie runs as root; null: root. As root Chromium has no sandbox\n(it is started with --no-sandbox), so leave this out only in disposable containers.",
+        "User that browsers and drivers run as when Vigie runs as root; null: `vigie-browser` if that user exists,\nelse `nobody`. As `root`, Chromium has no sandbox (it is started with --no-sandbox), and every user of this\nhost can become root through its driver: use it in disposable containers only.",
     ),
     Setting::new(
         "browser.sandbox",

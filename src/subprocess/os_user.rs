@@ -4,6 +4,9 @@ use nix::unistd::{User, getegid, geteuid};
 
 use crate::domain::{Failure, FailureKind, Phase};
 
+/// Users for browsers where this process runs as root; the first that exists.
+const DEFAULT_NAMES: [&str; 2] = ["vigie-browser", "nobody"];
+
 /// A user, by ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OsUser {
@@ -17,6 +20,14 @@ impl OsUser {
     /// Returns the user that this process runs as.
     pub(crate) fn current() -> Self {
         Self { uid: geteuid().as_raw(), gid: getegid().as_raw(), is_current: true }
+    }
+
+    /// Returns the name of the user for browsers when this process runs as root and the settings name none: drivers
+    /// accept commands from every local user, who must not become root by them. `None` for other users, and on a system
+    /// without such a user.
+    pub(crate) fn default_name() -> Option<&'static str> {
+        let exists = |name: &&str| matches!(User::from_name(name), Ok(Some(_)));
+        DEFAULT_NAMES.into_iter().find(exists).filter(|_| geteuid().is_root())
     }
 
     /// Finds the user `name` and its primary group; without a name, returns the current user.

@@ -1,4 +1,4 @@
-//! TCP ports that processes of this host listen on, from `/proc` (proc(5)).
+//! Sockets of the processes of this host, from `/proc` (proc(5)).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,12 +15,16 @@ pub(crate) fn listening_ports(process_ids: impl Iterator<Item = i32>) -> BTreeSe
     listeners.filter(|(_, inode)| inodes.contains(inode)).map(|(port, _)| port).collect()
 }
 
-fn socket_inodes(process_id: i32) -> Vec<u64> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{process_id}/fd")) else { return Vec::new() };
-    let link_targets = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+/// Whether the process has the socket `inode` open. A process of another user shows its sockets to root only.
+pub(crate) fn has_open_socket(process_id: i32, inode: u64) -> bool {
+    socket_inodes(process_id).any(|open| open == inode)
+}
+
+fn socket_inodes(process_id: i32) -> impl Iterator<Item = u64> {
+    let entries = fs::read_dir(format!("/proc/{process_id}/fd")).into_iter().flatten().flatten();
+    let link_targets = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
     link_targets
         .filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
-        .collect()
 }
 
 /// Parses the port and the inode of a listening socket.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::listening_ports::listening_ports;
+use super::process_sockets::{has_open_socket, listening_ports};
 use super::procfs::{self, Process};
 use crate::sync::Mutex;
 
@@ -59,6 +59,21 @@ impl ProcessTable {
             listening_ports(members.iter().map(|process| process.id))
         };
         tokio::task::spawn_blocking(find_ports).await.unwrap_or_default()
+    }
+
+    /// Whether a process of the driver `driver_id` has the socket `inode` open; false when the runtime shuts down.
+    pub(crate) async fn owns_socket(self: &Arc<Self>, driver_id: i32, inode: u64) -> bool {
+        let (table, now) = (Arc::clone(self), Instant::now());
+        let find_owner = move || {
+            let is_open_in = |not_before: Instant| {
+                let processes = table.recent_processes(not_before);
+                let members = procfs::browser_processes(&processes, Some(driver_id), None);
+                members.iter().any(|process| has_open_socket(process.id, inode))
+            };
+            // The process that connects is seldom newer than the last scan.
+            is_open_in(now.checked_sub(MAX_SCAN_AGE).unwrap_or(now)) || is_open_in(now)
+        };
+        tokio::task::spawn_blocking(find_owner).await.unwrap_or(false)
     }
 
     /// Blocks: concurrent callers wait for the scan in progress, and share it.

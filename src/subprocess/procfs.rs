@@ -106,6 +106,14 @@ pub(crate) fn memory_bytes(processes: &[Process]) -> u64 {
     (private_pages + shared_pages) * page_size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
+/// Whether users other than root may create user namespaces, as far as the kernel's settings tell.
+pub(crate) fn allows_user_namespaces() -> bool {
+    let setting = |name: &str| fs::read_to_string(format!("/proc/sys/{name}")).unwrap_or_default();
+    setting("user/max_user_namespaces").trim() != "0"
+        && setting("kernel/unprivileged_userns_clone").trim() != "0"
+        && setting("kernel/apparmor_restrict_unprivileged_userns").trim() != "1"
+}
+
 /// Memory of this host, in bytes.
 pub(crate) fn host_memory_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;

@@ -10,7 +10,7 @@ use http::Uri;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tower::{BoxError, Service};
 
 /// Longest response, in bytes: several times the size of the log of a busy step or of a screenshot of a large screen.
@@ -50,7 +50,7 @@ pub(crate) struct ResponseLimitStream<S> {
 }
 
 impl<S> ResponseLimitStream<S> {
-    const fn new(stream: S) -> Self {
+    pub(crate) const fn new(stream: S) -> Self {
         Self { stream, response_bytes: 0, max_response_bytes: MAX_RESPONSE_BYTES }
     }
 }
@@ -58,6 +58,12 @@ impl<S> ResponseLimitStream<S> {
 impl Connection for ResponseLimitStream<TcpStream> {
     fn connected(&self) -> Connected {
         self.stream.connected()
+    }
+}
+
+impl Connection for ResponseLimitStream<UnixStream> {
+    fn connected(&self) -> Connected {
+        Connected::new()
     }
 }
 

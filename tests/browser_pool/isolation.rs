@@ -89,6 +89,7 @@ async fn a_remote_browser_uses_the_forward_proxy() {
         let remote_driver = RemoteDriver::start(kind);
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let remote = RemoteWebDriver {
+            forward_proxy_ports: None,
             browser_kind: kind,
             url: format!("http://127.0.0.1:{}/", remote_driver.port).parse().unwrap(),
             forward_proxy_address: Some(loopback),

@@ -1,6 +1,7 @@
 //! A browser pool with its folder, a site, and the processes and files left on the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -57,6 +58,8 @@ impl TestPool {
             profiles_folder: Some(folder.path().join("b")),
             ..BrowserPoolConfig::default()
         };
+        // The folder is closed to other users.
+        config.os_user = nix::unistd::geteuid().is_root().then(|| "root".to_owned());
         config.geckodriver = crate::support::geckodriver::geckodriver();
         change(&mut config);
         Self { pool: BrowserPool::new(config), folder, net: net(), room: OnceCell::new() }
@@ -144,6 +147,23 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
         }
     }
     kinds
+}
+
+/// Returns the TCP ports that the processes of the browser listen on, read apart from the code under test.
+pub fn listening_ports(processes: &[String]) -> BTreeSet<u16> {
+    let folders = processes.iter().map(|line| line.split(' ').next().unwrap());
+    let links = folders.flat_map(|folder| fs::read_dir(format!("{folder}/fd")).into_iter().flatten());
+    let sockets: BTreeSet<String> = links
+        .filter_map(|link| fs::read_link(link.unwrap().path()).ok())
+        .map(|target| target.display().to_string())
+        .collect();
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap());
+    let lines = tables.iter().flat_map(|table| table.lines().skip(1));
+    lines
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|fields| fields[3] == "0A" && sockets.contains(&format!("socket:[{}]", fields[9])))
+        .map(|fields| u16::from_str_radix(fields[1].rsplit(':').next().unwrap(), 16).unwrap())
+        .collect()
 }
 
 /// A site that responds with the page of each path and records the requests.

@@ -113,11 +113,35 @@ fn browser_settings_are_applied_and_remote_browsers_validated() {
     let expected = [
         "F:2:9: `browser.nice` must be a whole number from 0 to 19, not `20`",
         "F:4:15: `browser.remote[0].browser` must be one of `Google Chrome`, `Firefox`, `Internet Explorer`, not `Netscape`",
-        "F:5:29: `browser.remote[1].url` must be an address that begins with `http://`, without a login",
+        "F:5:29: `browser.remote[1].url` must be an address that begins with `http://`, without a login, or `unix:` and the absolute path of the socket of a browser host",
         "F:6:15: `browser.remote[2].browser` is set twice",
-        "F:6:29: `browser.remote[2].url` must be an address that begins with `http://`, without a login",
+        "F:6:29: `browser.remote[2].url` must be an address that begins with `http://`, without a login, or `unix:` and the absolute path of the socket of a browser host",
         "F:7:5: `browser.remote[3].from` is needed where the host of `browser.remote[3].url` is a name",
         "F:8:74: `browser.remote[4].forward_host` must be an address of this host, such as `192.0.2.7`",
+    ];
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn a_browser_host_is_named_by_its_socket() {
+    let settings = load(
+        "browser: {remote: [{browser: Firefox, url: 'unix:/run/vigie/webdriver.sock'},\n\
+         {browser: Google Chrome, url: 'http://192.0.2.9/', forward_host: 192.0.2.7, forward_ports: 9600-9650}]}\n",
+    );
+    let remotes = settings.unwrap().browser_pool_config.remotes;
+    assert_eq!(remotes[0].browser_host_socket(), Some(std::path::Path::new("/run/vigie/webdriver.sock")));
+    assert_eq!(remotes[1].browser_host_socket(), None);
+    assert_eq!(remotes[1].forward_proxy_ports, Some(9600..=9650));
+    let errors = load(
+        "browser:\n  remote:\n  - {browser: Firefox, url: 'unix:/a', from: [192.0.2.0/24]}\n  \
+         - {browser: Internet Explorer, url: 'unix:/a'}\n  \
+         - {browser: Google Chrome, url: 'http://192.0.2.9/', forward_ports: 9650-9600}\n",
+    )
+    .unwrap_err();
+    let expected = [
+        "F:3:46: `browser.remote[0].from` has no effect with a browser host: its connections use the socket",
+        "F:4:5: `browser.remote[1].browser` cannot be `Internet Explorer` with a browser host",
+        "F:5:71: `browser.remote[2].forward_ports` must be a range of ports, such as `9600-9650`",
     ];
     assert_eq!(errors, expected);
 }

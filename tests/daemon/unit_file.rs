@@ -3,6 +3,7 @@ use std::process::Command;
 use crate::support::lacking::lacks;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie.service");
+const SOCKET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.socket");
 const WEBDRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.service");
 
 #[test]
@@ -32,7 +33,7 @@ fn systemd_verifies_the_unit_without_complaints() {
     }
     // Accepted exposure in tenths. Browsers need writable executable memory and namespaces.
     for (file, program, threshold) in
-        [(UNIT, "/usr/local/bin/vigie", 20), (WEBDRIVER, "/usr/bin/chromedriver", 25)]
+        [(UNIT, "/usr/local/bin/vigie", 20), (WEBDRIVER, "/usr/local/bin/vigie", 25)]
     {
         let folder = tempfile::tempdir().unwrap();
         let name = std::path::Path::new(file).file_name().unwrap().to_str().unwrap();
@@ -40,6 +41,7 @@ fn systemd_verifies_the_unit_without_complaints() {
         let binary = env!("CARGO_BIN_EXE_vigie");
         let text = std::fs::read_to_string(file).unwrap().replace(program, binary);
         std::fs::write(&unit, text).unwrap();
+        std::fs::copy(SOCKET, folder.path().join("vigie-webdriver.socket")).unwrap();
         let verify = Command::new("systemd-analyze").arg("verify").arg(&unit).output().unwrap();
         let stderr = String::from_utf8_lossy(&verify.stderr);
         let complaints: Vec<_> = stderr.lines().filter(|line| line.contains(name)).collect();
@@ -60,4 +62,18 @@ fn the_unit_of_browsers_reaches_loopback_only() {
     {
         assert!(text.lines().any(|found| found == line), "`{line}` is missing");
     }
+}
+
+/// The server and its browsers have different users: the socket between them is closed to all others.
+#[test]
+fn the_socket_of_browsers_is_for_the_server_alone() {
+    let socket = std::fs::read_to_string(SOCKET).unwrap();
+    for line in ["ListenStream=/run/vigie/webdriver.sock", "SocketMode=0600"] {
+        assert!(socket.lines().any(|found| found == line), "`{line}` is missing");
+    }
+    assert!(
+        std::fs::read_to_string(WEBDRIVER).unwrap().contains("ExecStart=/usr/local/bin/vigie browser-host\n")
+    );
+    let unit = std::fs::read_to_string(UNIT).unwrap();
+    assert!(unit.contains("ExecStartPre=-+/bin/chown vigie /run/vigie/webdriver.sock\n"));
 }

@@ -1,9 +1,10 @@
 //! Attacks that a user of one account could try on the host and on other accounts. Each promise of the manual's
 //! security page has its test here.
 
-mod crowds;
 mod own_services;
 mod patterns;
+mod settings_objects;
+mod slow_clients;
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Crowds of slow clients: uploads of one account, and requests that never end.
+//! Many slow clients: uploads of one account, and requests that never end.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::server_with_other_account;
 
-/// How long a call may take beside the crowd.
+/// How long a call may take beside the slow clients.
 const PROMPT: Duration = Duration::from_secs(10);
 
 #[test]
@@ -50,7 +50,7 @@ fn a_large_body_without_a_login_is_refused_before_it_is_read() {
 #[test]
 fn half_sent_requests_do_not_block_liveness() {
     let (server, _) = server_with_other_account();
-    let crowd: Vec<_> = (0..641)
+    let stalled: Vec<_> = (0..641)
         .map(|_| {
             let mut stream = TcpStream::connect(server.address).unwrap();
             stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").unwrap();
@@ -64,5 +64,5 @@ fn half_sent_requests_do_not_block_liveness() {
         assert_eq!((status, &body["status"]), (200, &json!("ok")), "{body}");
         assert!(started.elapsed() < PROMPT, "{:?}", started.elapsed());
     }
-    drop(crowd);
+    drop(stalled);
 }

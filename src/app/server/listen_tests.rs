@@ -167,11 +167,11 @@ async fn slow_heads_bodies_and_responses_time_out() {
 async fn liveness_is_served_beyond_the_limit_of_connections() {
     let running = start(&["127.0.0.1:0"], quick(60), None).await;
     let at = running.at[0];
-    let mut crowd = Vec::new();
+    let mut stalled = Vec::new();
     for _ in 0..MAX_CONNECTIONS + 2 * MAX_HEALTH_CONNECTIONS {
         let mut stream = TcpStream::connect(at).await.unwrap();
         stream.write_all(b"GET /short HTTP/1.1\r\nHost: a\r\n").await.unwrap();
-        crowd.push(stream);
+        stalled.push(stream);
     }
     let liveness = asking("/healthz", "");
     let response = tokio::time::timeout(Duration::from_secs(5), say(at, &liveness)).await.unwrap();
@@ -179,7 +179,7 @@ async fn liveness_is_served_beyond_the_limit_of_connections() {
     let refused = say(at, &asking("/short", "")).await;
     assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 1\r\n"), "{refused}");
     // Those that stall are closed, and the others are served again.
-    drop(crowd);
+    drop(stalled);
     let until = tokio::time::Instant::now() + Duration::from_secs(20);
     while !say(at, &asking("/short", "")).await.ends_with("short") {
         assert!(tokio::time::Instant::now() < until, "the places stay taken");

@@ -1,0 +1,98 @@
+//! Starts a driver of this host.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use super::binaries::BrowserBinaries;
+use super::chrome::LocalBrowser;
+use super::failure::launch_failure;
+use super::pool::display_path;
+use super::process::BrowserProcess;
+use super::session_options::BrowserKind;
+use super::{chrome, failure, firefox};
+use crate::domain::{Failure, FailureKind};
+use crate::subprocess::browser_profile::BrowserProfile;
+use crate::subprocess::driver_log::DriverLog;
+use crate::subprocess::os_user::OsUser;
+use crate::subprocess::process_group::ProcessGroup;
+
+/// Maximum number of times that a driver is started when another process already uses its port.
+const MAX_DRIVER_STARTS: usize = 3;
+
+/// What a driver must know before it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DriverLaunch {
+    /// The browser that it will start.
+    #[serde(rename = "browser")]
+    pub(super) browser_kind: BrowserKind,
+    /// Width and height of the page in CSS pixels.
+    pub(super) viewport: (u32, u32),
+}
+
+/// A driver that listens; its browser is not started yet.
+#[derive(Debug)]
+pub(super) struct StartedDriver {
+    pub(super) process: BrowserProcess,
+    pub(super) address: SocketAddr,
+    pub(super) local_browser: LocalBrowser,
+}
+
+/// Starts one driver, again if its port was taken.
+pub(super) struct DriverStarter<'a> {
+    pub(super) binaries: &'a BrowserBinaries,
+    pub(super) launch: DriverLaunch,
+    pub(super) os_user: OsUser,
+    pub(super) niceness: u8,
+}
+
+impl DriverStarter<'_> {
+    /// Starts the driver as the leader of a process group.
+    pub(super) fn start(&self, profile: &BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure> {
+        let program = match self.launch.browser_kind {
+            BrowserKind::Chrome => chrome::driver_program(self.binaries),
+            _ => firefox::driver_program(self.binaries, profile, self.launch.viewport),
+        };
+        ProcessGroup::spawn(&program, profile, &self.os_user, self.niceness).map_err(|error| {
+            let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
+            launch_failure(FailureKind::BrowserFailed, detail)
+        })
+    }
+
+    /// Returns the port of the driver, once it listens. A driver whose port was taken by another process meanwhile
+    /// exits at once, and is restarted.
+    pub(super) async fn wait_for_port(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
+        for _ in 1..MAX_DRIVER_STARTS {
+            match self.read_port(process).await {
+                Err(_) if failure::is_port_in_use(&process.driver_output()) => {
+                    process.restart_driver(|profile| self.start(profile)).await?;
+                }
+                other => return other,
+            }
+        }
+        self.read_port(process).await
+    }
+
+    /// Reads the port from the driver's output.
+    async fn read_port(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
+        let parse_port = match self.launch.browser_kind {
+            BrowserKind::Chrome => chrome::parse_driver_port,
+            _ => firefox::parse_driver_port,
+        };
+        while let Some(log) = process.driver_log() {
+            match log.next_line().await {
+                Some(line) => {
+                    if let Some(port) = parse_port(&line) {
+                        return Ok(port);
+                    }
+                }
+                None => break,
+            }
+        }
+        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver_path));
+        Err(launch_failure(
+            FailureKind::BrowserFailed,
+            failure::with_driver_output(&detail, &process.driver_output()),
+        ))
+    }
+}
