@@ -145,14 +145,13 @@ impl AlertState {
     /// Returns when [`AlertState::on_tick`] is next due.
     #[must_use]
     pub fn next_tick_at(&self) -> Option<Timestamp> {
-        let run_due_at =
-            |run_due_at: &PendingRun| match (run_due_at.open_verification(), run_due_at.close_reason) {
-                (Some(verification), _) => Some(verification.deadline.unwrap_or(run_due_at.closes_at)),
-                (None, None) => Some(run_due_at.closes_at),
-                (None, Some(_)) => None,
-            };
-        let expected_run = self.expected_run.map(|expected_run| expected_run.expires_at);
-        self.pending_runs.iter().filter_map(run_due_at).chain(expected_run).min()
+        let run_due_at = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
+            (Some(verification), _) => Some(verification.deadline.unwrap_or(run.closes_at)),
+            (None, None) => Some(run.closes_at),
+            (None, Some(_)) => None,
+        };
+        let expected_run_expires_at = self.expected_run.map(|expected_run| expected_run.expires_at);
+        self.pending_runs.iter().filter_map(run_due_at).chain(expected_run_expires_at).min()
     }
 
     /// Ends the episode without a clear and drops open runs, since the monitor was disabled, paused or removed.

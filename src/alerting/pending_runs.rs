@@ -133,7 +133,7 @@ impl AlertState {
             let insert_index =
                 self.pending_runs.partition_point(|run| run.planned_at < expected_run.planned_at);
             let is_resolved =
-                self.resolved_until.is_some_and(|is_resolved| is_resolved >= expected_run.planned_at);
+                self.resolved_until.is_some_and(|resolved_until| resolved_until >= expected_run.planned_at);
             if !is_resolved
                 && self
                     .pending_runs

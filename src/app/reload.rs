@@ -73,7 +73,7 @@ impl RunningConfig {
         let ((file_monitors, secret_files), stored_monitors) = (file_monitors, stored_monitors?);
         let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
         let monitors_in_store: Vec<Monitor> =
-            stored_monitors.iter().map(|monitors_in_store| monitors_in_store.monitor.clone()).collect();
+            stored_monitors.iter().map(|stored| stored.monitor.clone()).collect();
         let states = states?;
         let location_ids = settings.location_ids().into_iter().map(LocationId);
         let recorded_until_by_location =

@@ -42,12 +42,12 @@ pub struct BrowserProcess {
 #[derive(Debug)]
 struct BrowserSockets {
     process_table: Arc<ProcessTable>,
-    driver_id: i32,
+    driver_pid: i32,
 }
 
 impl SocketOwner for BrowserSockets {
     fn owns_socket(&self, inode: u64) -> BoxFuture<'_, bool> {
-        Box::pin(self.process_table.owns_socket(self.driver_id, inode))
+        Box::pin(self.process_table.owns_socket(self.driver_pid, inode))
     }
 }
 
@@ -130,7 +130,7 @@ impl BrowserProcess {
     pub(super) fn socket_owner(&self) -> Option<Arc<dyn SocketOwner>> {
         let group = self.process_guard.as_ref()?.process_group.as_ref()?;
         let process_table = Arc::clone(&self.process_table);
-        Some(Arc::new(BrowserSockets { process_table, driver_id: group.leader_id() }))
+        Some(Arc::new(BrowserSockets { process_table, driver_pid: group.leader_id() }))
     }
 
     /// Keeps all checks from the ports that the driver and its browser listen on: they accept commands from every

@@ -56,7 +56,7 @@ pub(crate) fn recipient_seal_context(customer: CustomerId) -> String {
 /// Reads the group of `record`; `None` for an invalid one, which is logged.
 pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
     let settings: NotifierGroupSettings<'_> = settings_or_skip(record)?;
-    let monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
+    let to_group_monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
         monitor_id: monitor.id,
         step_number: monitor.step_number,
         content_view_id: monitor.content_view_id,
@@ -65,7 +65,7 @@ pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
         id: record.id,
         name: settings.name.to_owned(),
         is_default: settings.is_default,
-        group_monitors: settings.monitors.iter().map(monitor).collect(),
+        group_monitors: settings.monitors.iter().map(to_group_monitor).collect(),
         recipient_ids: settings.recipients.iter().map(|recipient| RecipientId(recipient.id)).collect(),
         status_codes: settings.errortypes.iter().map(|status| status.id).collect(),
         template_ids: settings.templates.iter().map(|template| template.id).collect(),

@@ -62,7 +62,7 @@ impl Style {
 
     /// Text of a bar.
     #[must_use]
-    pub fn in_bar_color(self, text: &str) -> String {
+    pub fn in_chart_color(self, text: &str) -> String {
         self.with_ansi_code("36", text)
     }
 

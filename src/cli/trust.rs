@@ -116,7 +116,7 @@ impl ServerCertVerifier for PinOrChainVerifier {
 
 /// Returns a hint for a handshake that failed with `error`.
 pub(super) fn handshake_hint(error: &std::io::Error) -> &'static str {
-    let tls_error = error.get_ref().and_then(|tls_error| tls_error.downcast_ref::<Error>());
+    let tls_error = error.get_ref().and_then(|source| source.downcast_ref::<Error>());
     match tls_error {
         Some(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

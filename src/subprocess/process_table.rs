@@ -36,38 +36,38 @@ struct ProcessScan {
 }
 
 impl ProcessTable {
-    /// Returns the state of the process group of the driver `driver_id`, from a scan that is at most [`MAX_SCAN_AGE`] old
+    /// Returns the state of the process group of the driver `driver_pid`, from a scan that is at most [`MAX_SCAN_AGE`] old
     /// and did not start before `not_before`; `None` when the runtime shuts down.
     pub(crate) async fn browser_health(
         self: &Arc<Self>,
-        driver_id: i32,
+        driver_pid: i32,
         not_before: Instant,
     ) -> Option<BrowserHealth> {
         let table = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            health_from_processes(&table.recent_processes(not_before), driver_id)
+            health_from_processes(&table.recent_processes(not_before), driver_pid)
         })
         .await
         .ok()
     }
 
-    /// Returns the TCP ports that the processes of the driver `driver_id` listen on; none when the runtime shuts down.
-    pub(crate) async fn listening_ports(self: &Arc<Self>, driver_id: i32) -> BTreeSet<u16> {
+    /// Returns the TCP ports that the processes of the driver `driver_pid` listen on; none when the runtime shuts down.
+    pub(crate) async fn listening_ports(self: &Arc<Self>, driver_pid: i32) -> BTreeSet<u16> {
         let (table, now) = (Arc::clone(self), Instant::now());
         let find_ports = move || {
-            let members = procfs::browser_processes(&table.recent_processes(now), Some(driver_id), None);
+            let members = procfs::browser_processes(&table.recent_processes(now), Some(driver_pid), None);
             listening_ports(members.iter().map(|process| process.id))
         };
         tokio::task::spawn_blocking(find_ports).await.unwrap_or_default()
     }
 
-    /// Whether a process of the driver `driver_id` has the socket `inode` open; false when the runtime shuts down.
-    pub(crate) async fn owns_socket(self: &Arc<Self>, driver_id: i32, inode: u64) -> bool {
+    /// Whether a process of the driver `driver_pid` has the socket `inode` open; false when the runtime shuts down.
+    pub(crate) async fn owns_socket(self: &Arc<Self>, driver_pid: i32, inode: u64) -> bool {
         let (table, now) = (Arc::clone(self), Instant::now());
         let find_owner = move || {
             let is_open_in = |not_before: Instant| {
                 let processes = table.recent_processes(not_before);
-                let members = procfs::browser_processes(&processes, Some(driver_id), None);
+                let members = procfs::browser_processes(&processes, Some(driver_pid), None);
                 members.iter().any(|process| has_open_socket(process.id, inode))
             };
             // The process that connects is seldom newer than the last scan.
@@ -92,13 +92,14 @@ impl ProcessTable {
     }
 }
 
-fn health_from_processes(processes: &[Process], driver_id: i32) -> BrowserHealth {
-    let members = procfs::browser_processes(processes, Some(driver_id), None);
-    let browser_processes = || members.iter().filter(|process| process.id != driver_id && !process.is_zombie);
+fn health_from_processes(processes: &[Process], driver_pid: i32) -> BrowserHealth {
+    let members = procfs::browser_processes(processes, Some(driver_pid), None);
+    let browser_processes =
+        || members.iter().filter(|process| process.id != driver_pid && !process.is_zombie);
     BrowserHealth {
         memory_bytes: procfs::memory_bytes(&members),
         browser_process_count: browser_processes().count(),
-        driver_is_stopped: members.iter().any(|process| process.id == driver_id && process.is_stopped),
+        driver_is_stopped: members.iter().any(|process| process.id == driver_pid && process.is_stopped),
         browser_is_stopped: browser_processes().any(|process| process.is_stopped),
     }
 }
@@ -128,7 +129,7 @@ mod tests {
     async fn scans_leave_the_thread_of_the_runtime_free() {
         let table = Arc::new(ProcessTable::default());
         // Locked as by a slow scan: the only thread of the runtime continues meanwhile.
-        let (ready, is_locked) = std::sync::mpsc::channel();
+        let (ready, is_ready) = std::sync::mpsc::channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
         let locked = Arc::clone(&table);
         let scan = std::thread::spawn(move || {
@@ -136,7 +137,7 @@ mod tests {
             ready.send(()).unwrap();
             let _ = released.recv();
         });
-        is_locked.recv().unwrap();
+        is_ready.recv().unwrap();
         let waiting = tokio::spawn({
             let table = Arc::clone(&table);
             async move { table.browser_health(1, Instant::now()).await }

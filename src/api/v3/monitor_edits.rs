@@ -244,10 +244,8 @@ async fn pause_monitor(
 fn parse_pause_end(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = reader.read_fields(&PAUSE, body, &[], true);
-    let pause_end = fields
-        .get("until")
-        .and_then(|pause_end| pause_end.as_str())
-        .and_then(|text| parse_time_in_zone(zone, text));
+    let pause_end =
+        fields.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
     if pause_end.is_none() && reader.errors.is_empty() {
         let message = "`until` must be a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
         reader.errors.push(ValidationError::new(

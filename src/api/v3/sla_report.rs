@@ -136,10 +136,8 @@ fn figures_schema(name: &str, own_properties: Value) -> Value {
     {
         properties.extend(figure_properties);
     }
-    let own_properties: Vec<String> = properties
-        .as_object()
-        .map(|own_properties| own_properties.keys().cloned().collect())
-        .unwrap_or_default();
+    let own_properties: Vec<String> =
+        properties.as_object().map(|properties| properties.keys().cloned().collect()).unwrap_or_default();
     required.extend(own_properties.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
     required.extend(FIGURE_FIELDS);
     schema::named_object_schema(name, &required, properties)

@@ -22,7 +22,7 @@ pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: 
         out,
         "  {}{}{padding} {:>9} {:>11} {status:>3}  {}",
         style.dim(&leading_dots),
-        style.in_bar_color(&bar),
+        style.in_chart_color(&bar),
         format_duration(object.total_us),
         format_grouped(object.decoded_bytes),
         shorten_url(object.url)

@@ -28,7 +28,7 @@ pub(super) fn render_phase_bars(
             out,
             "  {name:<11} {duration:>9}  {}{}",
             style.dim(&leading_dots),
-            style.in_bar_color(&bar)
+            style.in_chart_color(&bar)
         );
     }
 }

@@ -45,6 +45,6 @@ pub(super) fn build_monitor_rules(
     };
     let object_comparison = monitor_settings
         .full_page
-        .and_then(|object_comparison| object_comparison.comparison_rule(settings.size_tolerance_percent));
+        .and_then(|full_page| full_page.comparison_rule(settings.size_tolerance_percent));
     MonitorRules { policy, certificate_expiry: expiry_rule, object_comparison }
 }

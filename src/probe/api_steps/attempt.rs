@@ -415,6 +415,6 @@ fn with_step_prefix(result: &StepResult, text: &str) -> String {
 
 /// Returns the header fields in the form that assertions read.
 fn header_pairs(head: &ResponseHead) -> Vec<(String, String)> {
-    let value = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    head.headers.iter().map(|(name, text)| (name.as_str().to_owned(), value(text))).collect()
+    let to_text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), to_text(value))).collect()
 }

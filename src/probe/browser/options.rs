@@ -102,12 +102,11 @@ impl BrowserScriptOptions {
         let url = fields.url.filter(|url| !url.is_empty());
         let script = parse_script(&fields, url)?;
         let base = script.base_url.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
-        let first_opened_url = script.steps.iter().flat_map(|step_default| &step_default.actions).find_map(
-            |action| match &action.kind {
+        let first_opened_url =
+            script.steps.iter().flat_map(|step| &step.actions).find_map(|action| match &action.kind {
                 ActionKind::Open { url } => Some(url.as_str()),
                 _ => None,
-            },
-        );
+            });
         let initial_variables =
             initial_variables(&script, &context.variable_overrides, Timestamp::from_seconds(0), 0);
         let render_url = |template: &Template| Url::parse(&template.render(&initial_variables).ok()?).ok();
@@ -145,7 +144,7 @@ impl BrowserScriptOptions {
             full_page_rule: FullPageRule::from_settings(monitor.full_page),
             detect_content_change: monitor
                 .full_page
-                .is_some_and(|page_load_limit| page_load_limit.notify_on_content_change),
+                .is_some_and(|full_page| full_page.notify_on_content_change),
             content_views: fields.content_views.iter().map(ContentView::new).collect(),
             third_party_document_errors: fields.third_party_document_errors,
             target_host: first_url.or(base_url).and_then(|url| url.host_str().map(str::to_owned)),
@@ -251,12 +250,13 @@ fn parse_script(settings: &BrowserSettings<'_>, url: Option<&str>) -> Result<Scr
 }
 
 /// Returns the device profile of `subtype`; 0 is a desktop screen, whose profile is the default.
-fn find_device_profile(subtype: i64, settings: &ProbeBuildContext) -> Result<DeviceProfile, Failure> {
+fn find_device_profile(subtype: i64, context: &ProbeBuildContext) -> Result<DeviceProfile, Failure> {
     if subtype == 0 {
         return Ok(DeviceProfile::default());
     }
-    settings.device_profiles.get(&subtype).cloned().ok_or_else(|| {
-        let detail = format!("`subtype` {subtype}: `mobile.profiles` of the settings has no such profile");
+    context.device_profiles.get(&subtype).cloned().ok_or_else(|| {
+        let detail =
+            format!("`subtype` {subtype}: the settings have no profile of this number in `mobile.profiles`");
         Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
     })
 }

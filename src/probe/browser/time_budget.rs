@@ -29,7 +29,7 @@ impl ScriptLimits {
 }
 
 /// How much time may have passed before a page load begins without shortening the page's limit.
-const PAGE_LIMIT_TOLERANCE: Duration = Duration::from_millis(500);
+const LIMIT_TOLERANCE: Duration = Duration::from_millis(500);
 
 /// Time for captures that does not count as time of the script; anything beyond does.
 pub(super) const CAPTURE_ALLOWANCE: Duration = Duration::from_mins(1);
@@ -94,7 +94,7 @@ impl WaitLimit {
     /// Restarts the wait like `restart_default_wait` when a query sent in time, at `sent_at`, got its response
     /// long after the end of the wait.
     pub(super) fn restart_if_response_late(&mut self, sent_at: Instant) {
-        if sent_at < self.retry_until && Instant::now() > self.retry_until + PAGE_LIMIT_TOLERANCE {
+        if sent_at < self.retry_until && Instant::now() > self.retry_until + LIMIT_TOLERANCE {
             self.restart_default_wait();
         }
     }
@@ -119,7 +119,7 @@ impl TimeBudget {
     pub(super) fn new(limits: ScriptLimits, script: &Script) -> Self {
         let script_limit = limits.script_limit(script);
         // When both end together, a step's own limit is named before that of the script.
-        let deadline = Instant::now() + script_limit + PAGE_LIMIT_TOLERANCE;
+        let deadline = Instant::now() + script_limit + LIMIT_TOLERANCE;
         Self {
             limits,
             step_limit: script_limit,
@@ -183,8 +183,8 @@ impl TimeBudget {
         } else {
             (self.step_deadline, LimitKind::Step)
         };
-        match action_timeout.map(|action_timeout| Instant::now() + action_timeout) {
-            Some(action_timeout) if action_timeout < deadline => (action_timeout, LimitKind::Action),
+        match action_timeout.map(|timeout| Instant::now() + timeout) {
+            Some(action_deadline) if action_deadline < deadline => (action_deadline, LimitKind::Action),
             _ => (deadline, limit_kind),
         }
     }
@@ -215,9 +215,9 @@ impl TimeBudget {
         let remaining = deadline.saturating_duration_since(Instant::now());
         // When the page load limit and the step or script limit are about equal, the page is reported as too slow.
         let action_timeout = action_timeout.filter(|action_timeout| *action_timeout < self.limits.page_load);
-        let page = action_timeout.unwrap_or(self.limits.page_load);
-        if page <= remaining + PAGE_LIMIT_TOLERANCE {
-            (page, action_timeout.map_or(LimitKind::PageLoad, LimitKind::OwnPageLoad))
+        let page_load = action_timeout.unwrap_or(self.limits.page_load);
+        if page_load <= remaining + LIMIT_TOLERANCE {
+            (page_load, action_timeout.map_or(LimitKind::PageLoad, LimitKind::OwnPageLoad))
         } else {
             (remaining, limit_kind)
         }

@@ -26,7 +26,7 @@ struct ImapProbe {
 /// Builds the probe of a validated `email-imap` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
     match mail_server_target(document) {
-        Ok(account) => Arc::new(ImapProbe { target: account }),
+        Ok(target) => Arc::new(ImapProbe { target }),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
@@ -86,8 +86,8 @@ impl ImapProbe {
             Some(login_method)
         };
         let mut mailbox = ImapMailbox::new(credentials, login_method, cx.deadline);
-        let inbox_opened = mailbox.open_inbox(session).await;
+        let open_result = mailbox.open_inbox(session).await;
         facts.mailbox_messages = mailbox.message_count;
-        inbox_opened
+        open_result
     }
 }

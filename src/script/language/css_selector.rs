@@ -37,7 +37,7 @@ impl SelectorChecker {
                 }
                 '{' | '}' | ';' | '@' | '!' => return Err(format!("`{c}` is not allowed in a selector")),
                 ',' | '>' | '~' | '+' => self.check_combinator(c)?,
-                '.' | '#' if self.is_outside_brackets() => {
+                '.' | '#' if self.is_outside_attribute_selector() => {
                     let starts = |c: &char| c.is_ascii_alphabetic() || "_-\\".contains(*c) || !c.is_ascii();
                     if !letters.peek().is_some_and(starts) {
                         return Err(format!(
@@ -71,7 +71,7 @@ impl SelectorChecker {
         }
     }
 
-    fn is_outside_brackets(&self) -> bool {
+    fn is_outside_attribute_selector(&self) -> bool {
         !self.expected_closers.contains(&']')
     }
 

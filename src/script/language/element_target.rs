@@ -127,11 +127,11 @@ fn check_with_sample_values(text: &str, check: impl Fn(&str) -> Option<String>) 
         return check(text);
     }
     let with_value = |value: &str| -> String {
-        let part = |part: &TemplatePart<'_>| match part {
+        let render_part = |part: &TemplatePart<'_>| match part {
             TemplatePart::Text(text) => (*text).to_owned(),
             TemplatePart::Placeholder(_) => value.to_owned(),
         };
-        parse_template(text).iter().map(part).collect()
+        parse_template(text).iter().map(render_part).collect()
     };
     let error = check(&with_value("x"))?;
     check(&with_value("1")).and(Some(error))

@@ -71,8 +71,8 @@ impl SideProject {
     /// Fails with position and reason when it is not a project of Selenium IDE.
     pub fn parse(text: &str) -> Result<Self, SideProjectError> {
         let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-            let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let position = Position { line: number(error.line()), column: number(error.column()) };
+            let to_u32 = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let position = Position { line: to_u32(error.line()), column: to_u32(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             SideProjectError {

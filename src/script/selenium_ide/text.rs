@@ -125,7 +125,7 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
             },
         };
         let converted_key =
-            KEY_NAMES.iter().find(|(converted_key, _)| *converted_key == key).map(|(_, name)| *name);
+            KEY_NAMES.iter().find(|(selenium_key, _)| *selenium_key == key).map(|(_, name)| *name);
         let function =
             key.starts_with('F') && key[1..].parse::<u8>().is_ok_and(|number| (1..=12).contains(&number));
         match converted_key.or(function.then_some(key)) {
@@ -155,10 +155,10 @@ fn flush_text(actions: &mut Vec<ActionKind>, target: &ElementTarget, pending_tex
 /// Converts `text`, which may contain placeholders, to a JavaScript expression.
 pub(super) fn js_expression(text: &str) -> String {
     let literal = |text: &str| serde_json::Value::from(text).to_string();
-    let part = |part: Result<&str, &str>| {
+    let to_expression = |part: Result<&str, &str>| {
         part.map_or_else(|name| format!("{{{{{}}}}}", variable_name(name)), literal)
     };
-    let parts: Vec<String> = split_at_variables(text).map(part).collect();
+    let parts: Vec<String> = split_at_variables(text).map(to_expression).collect();
     if parts.is_empty() { "\"\"".to_owned() } else { parts.join(" + ") }
 }
 

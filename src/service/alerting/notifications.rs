@@ -70,7 +70,7 @@ fn notification_to_json(
     let (new, content) = (&notification.message, &notification.message.content);
     let recipient = recipients.get(&new.recipient_id);
     let is_pending = notification.state == NotificationState::Pending;
-    let non_empty = |non_empty: &str| Some(non_empty.to_owned()).filter(|non_empty| !non_empty.is_empty());
+    let non_empty = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     into_object(json!({
         "id": notification.id,
         "kind": content.kind.name(),

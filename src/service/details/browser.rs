@@ -157,14 +157,14 @@ impl<'a> ConsoleLine<'a> {
 
 /// Returns the metrics that are present, in chronological order.
 fn page_metrics(timing: &PageTiming) -> Vec<PageMetric> {
-    let phase = |phase: Phase| timing.phases.micros(phase).map(u64::from);
+    let phase_micros = |phase: Phase| timing.phases.micros(phase).map(u64::from);
     let timings = [
-        ("first byte", phase(Phase::FirstByte)),
-        ("first paint", phase(Phase::FirstPaint)),
+        ("first byte", phase_micros(Phase::FirstByte)),
+        ("first paint", phase_micros(Phase::FirstPaint)),
         ("first content", timing.first_contentful_paint_us),
         ("largest content", timing.largest_contentful_paint_us),
-        ("document", phase(Phase::DomLoad)),
-        ("load", phase(Phase::PageLoad)),
+        ("document", phase_micros(Phase::DomLoad)),
+        ("load", phase_micros(Phase::PageLoad)),
     ];
     let timings =
         timings.into_iter().filter_map(|(label, time)| Some((label, PageMetricValue::Micros(time?))));

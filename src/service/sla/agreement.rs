@@ -32,14 +32,11 @@ impl Agreement {
     /// Reads the agreement; `None` for a record that is not attached to a monitor.
     pub(super) fn from_record(record: &Record) -> Option<Self> {
         let settings: SlaSettings<'_> = settings_or_skip(record)?;
-        let parse_period = |parse_period: &OperatingPeriodSettings<'_>| {
-            Some((parse_period.exclude, ok_or_log_skipped(record, parse_period.time_window())?))
+        let parse_period = |period: &OperatingPeriodSettings<'_>| {
+            Some((period.exclude, ok_or_log_skipped(record, period.time_window())?))
         };
-        let parse_exclusion = |parse_exclusion: &SlaExclusionSettings<'_>| {
-            Some((
-                ok_or_log_skipped(record, parse_exclusion.time_window())?,
-                parse_exclusion.location_id.map(LocationId),
-            ))
+        let parse_exclusion = |exclusion: &SlaExclusionSettings<'_>| {
+            Some((ok_or_log_skipped(record, exclusion.time_window())?, exclusion.location_id.map(LocationId)))
         };
         Some(Self {
             id: record.id,

@@ -251,9 +251,7 @@ impl SlaReport {
 }
 
 fn push_csv_line(text: &mut String, period: &str, from: Timestamp, until: Timestamp, row: &SlaStatsRow) {
-    let format_number = |format_number: Option<f64>| {
-        format_number.map(|format_number| format_number.to_string()).unwrap_or_default()
-    };
+    let format_number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let (uptime, availability) = (format_number(row.uptime_percent), format_number(row.availability_percent));
     let response = format_number(row.response_time);
     let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;

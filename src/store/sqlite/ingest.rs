@@ -8,7 +8,7 @@ use crate::store::contract::MonitorState;
 use super::alerts::prepared_alerts::PreparedAlerts;
 use super::captures;
 use super::result_counts::CountChanges;
-use super::result_row::{MissedColumns, ResultRow, to_signed};
+use super::result_row::{MissedColumns, ResultRow, saturating_i64};
 use super::rollup::pending_rollups;
 use super::shared_texts::WriteCache;
 use super::store::SqliteStore;
@@ -246,7 +246,7 @@ fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()>
         state.planned_at.as_micros(),
         state.outcome.code(),
         state.status.0,
-        to_signed(state.duration_us),
+        saturating_i64(state.duration_us),
         state.streak_started_at.as_micros(),
         state.streak,
         state.last_full_page_at.map(crate::domain::Timestamp::as_micros)

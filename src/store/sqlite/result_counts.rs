@@ -48,11 +48,9 @@ pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqli
     if !filter.monitors.is_empty() {
         return count_rows(conn, filter, None);
     }
-    let first_whole_minute = filter
-        .from
-        .map(|first_whole_minute| minute_start(first_whole_minute.as_micros().saturating_add(MINUTE_US - 1)));
-    let end_of_whole_minutes =
-        filter.until.map(|end_of_whole_minutes| minute_start(end_of_whole_minutes.as_micros()));
+    let first_whole_minute =
+        filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
+    let end_of_whole_minutes = filter.until.map(|until| minute_start(until.as_micros()));
     let (first, end) = (first_whole_minute.unwrap_or(i64::MIN), end_of_whole_minutes.unwrap_or(i64::MAX));
     if first >= end {
         return count_rows(conn, filter, None);

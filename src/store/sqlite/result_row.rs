@@ -90,7 +90,7 @@ impl ResultRow {
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
         let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
-        let full_page_us = result.details.page_load.as_ref().map(|page| to_signed(page.duration_us));
+        let full_page_us = result.details.page_load.as_ref().map(|page| saturating_i64(page.duration_us));
         let certificate_chain = take_certificate_chain(&mut result.facts);
         let (shared_facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let has_own_status_text = result.status_text != result.status.text();
@@ -114,7 +114,7 @@ impl ResultRow {
             status: result.status.0,
             warning_status: result.warning_status.map(|status| status.0),
             start_delay_us,
-            duration_us: to_signed(result.duration_us),
+            duration_us: saturating_i64(result.duration_us),
             full_page_us,
             phases,
             body_wire_bytes,
@@ -172,8 +172,8 @@ fn are_attempts_implied(result: &CheckResult) -> bool {
 fn take_body_sizes(facts: &mut Facts) -> (Option<i64>, Option<i64>) {
     match &mut facts.http {
         Some(http) => (
-            Some(to_signed(std::mem::take(&mut http.body_wire_bytes))),
-            Some(to_signed(std::mem::take(&mut http.body_bytes))),
+            Some(saturating_i64(std::mem::take(&mut http.body_wire_bytes))),
+            Some(saturating_i64(std::mem::take(&mut http.body_bytes))),
         ),
         None => (None, None),
     }
@@ -225,6 +225,6 @@ pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
 }
 
 /// Converts to SQLite's signed integers.
-pub(super) fn to_signed(number: u64) -> i64 {
+pub(super) fn saturating_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -9,7 +9,7 @@ use crate::store::contract::{AlertStore, Retention, RollupSpan, StoreError};
 
 use super::audit;
 use super::result_counts::CountChanges;
-use super::result_row::to_signed;
+use super::result_row::saturating_i64;
 use super::rollup::pending_rollups::{rollup_bounds, span_start};
 use super::rollup::span::{span_code, width_us};
 use super::store::SqliteStore;
@@ -143,7 +143,7 @@ async fn remove_results(store: &SqliteStore, cutoff_us: i64) -> Result<u64, Stor
             })
             .await?;
         removed += rows;
-        if to_signed(rows) < DELETE_CHUNK_ROWS {
+        if saturating_i64(rows) < DELETE_CHUNK_ROWS {
             return Ok(removed);
         }
     }
@@ -189,7 +189,7 @@ async fn delete_in_chunks(
             })
             .await?;
         removed += deleted as u64;
-        if to_signed(deleted as u64) < chunk_rows {
+        if saturating_i64(deleted as u64) < chunk_rows {
             return Ok(removed);
         }
     }

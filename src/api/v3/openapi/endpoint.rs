@@ -40,8 +40,7 @@ struct StaticFile {
 impl StaticFile {
     fn new(content_type: &'static str, content: String) -> Self {
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, content.as_bytes());
-        let digest_prefix =
-            digest.as_ref().first_chunk().map_or(0, |digest_prefix| u128::from_be_bytes(*digest_prefix));
+        let digest_prefix = digest.as_ref().first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
         let etag = Arc::from(format!("\"{digest_prefix:032x}\""));
         Self { content_type: HeaderValue::from_static(content_type), content: Bytes::from(content), etag }
     }

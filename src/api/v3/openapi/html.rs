@@ -23,14 +23,14 @@ pub(super) fn render_path(path: &str) -> String {
 /// Renders a table; `rows` are cells of HTML.
 pub(super) fn render_table(column_names: &[&str], rows: &[Vec<String>]) -> String {
     let header_cells: String =
-        column_names.iter().flat_map(|header_cells| ["<th>", header_cells, "</th>"]).collect();
+        column_names.iter().flat_map(|column_name| ["<th>", column_name, "</th>"]).collect();
     let render_row = |row: &Vec<String>| {
         // Narrow windows show each row as a block, where each cell needs the name of its column.
-        let render_row = column_names
+        let cells = column_names
             .iter()
             .zip(row)
-            .map(|(header_cells, cell)| format!("<td data-h=\"{header_cells}\">{cell}</td>"));
-        format!("<tr>{}</tr>\n", render_row.collect::<String>())
+            .map(|(column_name, cell)| format!("<td data-h=\"{column_name}\">{cell}</td>"));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
     };
     let rows: String = rows.iter().map(render_row).collect();
     format!(

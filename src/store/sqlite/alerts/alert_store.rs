@@ -6,7 +6,7 @@ use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{
     AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreError, StoreFuture, StoredEpisode,
 };
-use crate::store::sqlite::result_row::to_signed;
+use crate::store::sqlite::result_row::saturating_i64;
 use crate::store::sqlite::store::SqliteStore;
 
 use super::prepared_alerts::PreparedAlerts;
@@ -89,7 +89,7 @@ async fn delete_in_chunks(
             })
             .await? as u64;
         removed += deleted;
-        if to_signed(deleted) < DELETE_CHUNK_ROWS {
+        if saturating_i64(deleted) < DELETE_CHUNK_ROWS {
             return Ok(removed);
         }
     }

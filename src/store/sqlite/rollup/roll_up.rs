@@ -11,7 +11,7 @@ use super::pending_rollups::{ALL_MONITORS, mark_pending, rollup_bounds, span_sta
 use super::span::{span_code, width_us};
 use super::stats::RollupStats;
 use crate::store::sqlite::decode::RowLocator;
-use crate::store::sqlite::result_row::to_signed;
+use crate::store::sqlite::result_row::saturating_i64;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
 
@@ -229,7 +229,7 @@ fn insert_rollup(
         unknown,
         missed,
         blackout,
-        to_signed(stats.duration_sum_us),
+        saturating_i64(stats.duration_sum_us),
         stats.to_sketch_bytes()
     ])?;
     Ok(())
