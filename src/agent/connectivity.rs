@@ -13,14 +13,14 @@ use crate::domain::{FailureKind, Timestamp};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, set_reset_on_close};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Probes a few targets that should never fail together. However many checks fail, only one probe runs at a time; its
-/// result applies to every failure before its start.
+/// Probes a few targets that should never all be unreachable at once. One probe runs at a time; its result is shared by
+/// all checks that failed before it began.
 pub struct ConnectivityDetector {
     targets: Vec<Endpoint>,
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
     /// Held while the targets are probed.
-    connect_lock: tokio::sync::Mutex<()>,
+    probe_lock: tokio::sync::Mutex<()>,
     state: Mutex<ConnectivityState>,
 }
 
@@ -29,32 +29,32 @@ struct ConnectivityState {
     /// Start of the last probe, and whether any target was reached.
     last_connect: Option<(Instant, bool)>,
     /// The last time at which no target was reached.
-    last_isolated_at: Option<Timestamp>,
+    last_unreachable_at: Option<Timestamp>,
 }
 
 /// Time allowed for connecting to a target.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long the location counts as isolated after the last probe. Failing checks probe again, passing ones do not.
+/// How long a failed probe counts. Only failing checks start another probe, so without them the isolation expires.
 const ISOLATION_TTL: Duration = Duration::from_mins(2);
 
 impl ConnectivityDetector {
-    /// Creates a detector with `targets`; `None` without any: failures are then never attributed to isolation.
+    /// Creates a detector with `targets`; `None` without any: isolation is then never detected.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
         let (probe_lock, state) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, connect_lock: probe_lock, state })
+        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock, state })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
         let now = Instant::now();
-        let _lock = self.connect_lock.lock().await;
+        let _lock = self.probe_lock.lock().await;
         let state = *self.state();
         let reached = match state.last_connect {
             Some((probed_at, reached)) if probed_at >= now => reached,
             _ => self.connect_to_targets().await,
         };
-        !reached || self.state().last_isolated_at.is_some_and(|at| at >= start)
+        !reached || self.state().last_unreachable_at.is_some_and(|at| at >= start)
     }
 
     /// Whether the last probe, within the last two minutes, reached none of the targets. Does not probe.
@@ -72,7 +72,7 @@ impl ConnectivityDetector {
                     set_reset_on_close(&stream);
                     true
                 }
-                // A target that the egress policy denies proves nothing, so it counts as reached.
+                // A target that the egress policy denies says nothing about connectivity; count it as reached.
                 Err(failure) => failure.kind == FailureKind::EgressDenied,
             }
         });
@@ -81,7 +81,7 @@ impl ConnectivityDetector {
         let was_reached =
             state.last_connect.replace((started_at, reached)).is_none_or(|(_, reached)| reached);
         if !reached {
-            state.last_isolated_at = Some(self.clock.now());
+            state.last_unreachable_at = Some(self.clock.now());
         }
         if was_reached != reached {
             log_reachability_change(reached);

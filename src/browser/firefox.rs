@@ -15,11 +15,11 @@ use super::session_options::{Emulation, SessionOptions};
 use crate::subprocess::browser_profile::BrowserProfile;
 use crate::subprocess::process_group::DriverProgram;
 
-/// Limit of one command over `WebDriver BiDi`.
+/// Timeout of one command over `WebDriver BiDi`, and of a change of the page size.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 /// Interval between reads of the page size.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Preferences that are set to false. A profile that lives for one check needs no disk cache either.
+/// Preferences that are set to false. The disk cache is off too, since a profile is used for one check only.
 const DISABLED_PREFS: &[&str] = &[
     "network.proxy.failover_direct",
     "network.http.http3.enable",
@@ -167,9 +167,8 @@ fn preferences(options: &SessionOptions, proxy_address: SocketAddr) -> Value {
     preferences
 }
 
-/// Sets the page of the current window to the emulated size. The frame takes part of a window's size, which is only
-/// known once the window exists. Windows are at least 450 pixels wide, so the page of a phone is set to its size
-/// separately.
+/// Resizes the current window so that its page has the emulated size: adds the window frame, which is measured first.
+/// Windows are at least 450 pixels wide, so the size of a phone is set over BiDi.
 ///
 /// # Errors
 /// Fails with the driver's error.
@@ -188,9 +187,9 @@ pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Re
         .await
 }
 
-/// Sets the page size by `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). Its response comes when the
-/// page has exactly that size, which a page that is laid out wide and scaled down never has; such a page is recognised
-/// by its aspect ratio.
+/// Sets the page size by `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). It completes when the
+/// page has exactly that size. A page that is laid out wide and scaled down never has it, so a matching aspect ratio is
+/// accepted too.
 async fn set_viewport(
     client: &Client,
     bidi_address: &str,

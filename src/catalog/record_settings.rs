@@ -1,4 +1,5 @@
-//! Stored records as typed settings. An invalid record is an error that names it, never a default.
+//! Parses stored records (locations, recipients, groups, …) into typed settings. An invalid record is an error that names
+//! it, or is skipped with a log entry; defaults never replace it.
 
 use crate::domain::Record;
 use crate::schema::InvalidSettings;

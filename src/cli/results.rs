@@ -116,7 +116,7 @@ fn location_name(id: LocationId, locations: &[Location]) -> String {
     known_location.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
-/// Returns the deciding reason; for missed runs, with their number.
+/// Returns the first reason; for missed runs, how many and why.
 fn result_reason(result: &CheckResult) -> String {
     match result.missed {
         Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),

@@ -1,4 +1,4 @@
-//! Monitor files (behaviour.md 9): a list of monitors in version 3 fields, each with `key`, `type` and an optional
+//! Monitor files (behaviour.md 9): a list of monitors with the fields of API version 3, each with `key`, `type` and an optional
 //! `customer`. Without I/O: the caller passes the texts of the files, and a function that reads secrets.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
 /// One monitor of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileMonitor {
-    /// Key that its id, slot and history are tied to; empty only where keys are optional.
+    /// Stable key, which its id, slot and history follow; empty only where keys are optional.
     pub key: String,
     /// The account that owns it; 1 when the file names none.
     pub customer: CustomerId,

@@ -21,7 +21,7 @@ impl ScriptOverview {
     /// Creates the overview of the script `text`.
     ///
     /// # Errors
-    /// Fails with position and reason when it cannot be parsed: a check of it ends with status 96.
+    /// Returns position and reason if the script cannot be parsed; its checks then end with status 96.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let outline = outline::parse_outline(text)?;
         let protected = outline.variables.into_iter().filter(|variable| variable.protected);

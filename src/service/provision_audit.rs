@@ -16,7 +16,7 @@ pub(super) struct ProvisionAudit<'a> {
     pub(super) file_names: HashMap<MonitorId, Arc<str>>,
     /// The monitors as they were stored, without secrets.
     pub(super) stored: &'a [Monitor],
-    /// The file monitors as they ran, with secrets; empty at the start.
+    /// The file monitors of the previous provisioning in this process, with secrets; empty for the first.
     pub(super) running_monitors: &'a [Monitor],
 }
 
@@ -28,7 +28,7 @@ enum ProvisionedChange {
 }
 
 impl ProvisionAudit<'_> {
-    /// Returns an entry for each upserted or removed monitor, in this order.
+    /// Returns one entry for each monitor: the upserted ones first, then the removed ones.
     pub(super) fn into_audit_entries(
         self,
         upserts: &[Monitor],
@@ -38,7 +38,7 @@ impl ProvisionAudit<'_> {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut ids_with_secrets = HashSet::new();
         for running_monitor in self.running_monitors {
-            // The running monitor has its secrets, so that changed secrets are detected.
+            // Unlike the stored monitor, it has its secrets, so that changed secrets are detected.
             if let Some(before) = before.get_mut(&running_monitor.id) {
                 *before = running_monitor;
                 ids_with_secrets.insert(running_monitor.id);
@@ -95,7 +95,7 @@ impl ProvisionedChange {
     }
 }
 
-/// Returns the differing fields; a file may also assign its key to a monitor of another type.
+/// Returns the differing fields, with `type`: an entry can keep its key and change its type.
 fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.monitor_type() != new.monitor_type() {

@@ -6,12 +6,12 @@ use super::html::{escape, format_micros};
 use super::waterfall::render_waterfall;
 use crate::service::details::{BrowserStepView, BrowserView, PageMetric, StepView};
 
-/// Most objects shown per step; the record below has more.
+/// Most objects shown per step; the result in JSON below the details has more.
 const MAX_SHOWN_OBJECTS: usize = 100;
 /// Most console lines shown per step.
 const MAX_CONSOLE_LINES: usize = 20;
 
-/// Renders a step; nothing for a step without a browser. Writing into a string cannot fail, here and below.
+/// Renders a step; nothing for a step without a browser.
 pub(super) fn render_browser_step(out: &mut String, step: &StepView<'_>) {
     let Some(browser) = &step.browser else { return };
     let _ = write!(out, "<h2>Step {} <small>{}", step.number, escape(step.name));

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 
 use crate::domain::{CheckResult, Outcome, Timestamp};
 
-/// Longest lateness that is recorded exactly: an hour, in microseconds.
+/// Largest lateness that the histogram records: an hour, in microseconds. Longer ones are recorded as this.
 const MAX_LATENESS_US: u64 = 3_600_000_000;
 
 /// Counter of the runs that are planned within a window.
@@ -26,7 +26,7 @@ pub(super) struct RunTotals {
     pub(super) missed_runs: u64,
     /// Start lateness of executed runs, in microseconds.
     pub(super) start_lateness_us: Histogram<u64>,
-    /// First reason of a run that was not ok.
+    /// Main reason of the first run that was not ok.
     pub(super) first_not_ok_reason: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Prints the attempts of a check: phases as bars, grouped by hop after redirects.
+//! Prints the attempts of a check: phases as bars, one group for each hop of a redirect.
 
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ pub enum AssertionError {
     /// The source does not exist.
     #[error("`{0}` is not a source of assertions")]
     UnknownSource(String),
-    /// The comparison does not exist, or not for this source.
+    /// The comparison is unknown, or not supported by this source.
     #[error("the comparison `{comparison}` does not go with source `{source_name}`")]
     UnsupportedComparison {
         /// The source.

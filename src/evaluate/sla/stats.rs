@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::domain::{LocationId, MeanDuration, Outcome, Sample};
 
-/// Counts over a period. All fields but `excluded` only count checks within the scope of the agreement.
+/// Counts over a period. Every field except `excluded_checks` counts only checks within the scope of the
+/// agreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlaStats {
     /// Runs in which any location passed.
     pub runs_up: u64,
-    /// Runs in which some location failed and none passed. Inconclusive runs are in neither.
+    /// Runs in which some location failed and none passed. Runs without a passed or failed check
+    /// count as neither.
     pub runs_down: u64,
     /// Checks by outcome, in the order of [`Outcome::ALL`].
     pub checks_by_outcome: [u64; 6],

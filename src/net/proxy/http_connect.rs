@@ -19,8 +19,8 @@ const MAX_HEAD_BYTES: usize = 8192;
 /// Maximum number of responses that are read, including the final one.
 const MAX_RESPONSES: usize = 8;
 
-/// Requests a connection to `target_address` from the proxy behind `stream`. The caller limits the time: the proxy does not respond
-/// while it tries the target.
+/// Requests a connection to `target_address` from the proxy behind `stream`. It has no timeout: the caller sets one, since
+/// the proxy responds only after it has tried the target.
 pub(super) async fn connect(
     mut stream: TcpStream,
     proxy: &UpstreamProxy,
@@ -65,7 +65,7 @@ fn build_connect_request(
     ))
 }
 
-/// Reads the final response of the proxy; those before only report progress (RFC 9110 15.2).
+/// Reads the final response of the proxy and skips interim responses (RFC 9110 15.2).
 async fn read_final_response(
     stream: &mut TcpStream,
     proxy: &UpstreamProxy,
@@ -81,8 +81,8 @@ async fn read_final_response(
     Err(proxy_failure(proxy, "it sends no final response"))
 }
 
-/// Reads the head of the proxy's response. Data after it is the target's and stays in the stream: some servers send
-/// first.
+/// Reads the head of the proxy's response. Bytes after the head come from the target, such as a greeting, and
+/// stay in the stream.
 async fn read_response_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     while head.len() < MAX_HEAD_BYTES {
@@ -111,7 +111,7 @@ fn parse_status_code(head: &[u8]) -> Option<u16> {
     rest.get(..3)?.parse().ok()
 }
 
-/// Returns which failure of the target the proxy reports; `None` when the proxy or its rules are the reason.
+/// Returns the failure of the target that the response reports; `None` if the proxy itself failed or denied the request.
 /// `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
 fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
     let proxy_status_kind =

@@ -12,8 +12,8 @@ use super::trace_socket::{HopResponse, TraceSocket};
 use crate::net::deadline::Deadline;
 
 /// Maximum number of requests in flight: five hops with two each, so that silence after the last router is detected
-/// after one wait. With more, the target would have to report its closed ports more often than hosts do (Linux:
-/// `icmp_ratelimit`, six at once and then one a second).
+/// after one `reply_timeout`. More would exceed the limit of targets for ICMP errors (Linux: `icmp_ratelimit`, six at
+/// once and then one a second).
 const MAX_REQUESTS_IN_FLIGHT: usize = 10;
 
 /// Traces the route of `socket` until it is complete, or `deadline` comes.
@@ -56,12 +56,12 @@ struct TraceState {
     requests_per_hop: usize,
     reply_timeout: Duration,
     max_silent_hops: usize,
-    /// When each request was sent, in the order of hops; its index is its token.
+    /// When each request was sent, in the order of hops, by the index of the request.
     sent_at: Vec<Instant>,
     replies: Vec<Option<HopReply>>,
-    /// The last hop, from 1, as far as it is known.
+    /// Number of the last hop, from 1: the limit until the end of the route is known.
     last_hop: usize,
-    /// Whether `last` is still the limit, and not yet the end of the route.
+    /// Whether `last_hop` is still the limit, and not yet the end of the route.
     is_last_hop_unknown: bool,
     deadline_passed: bool,
 }
@@ -171,7 +171,7 @@ impl TraceState {
             RouteEnd::MaxHops
         };
         if matches!(end, RouteEnd::NoReply | RouteEnd::TimedOut) {
-            // One silent hop is enough.
+            // Keep one of the silent hops at the end.
             let known_hops = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
             hops.truncate(known_hops + 1);
         }

@@ -21,7 +21,8 @@ use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};
 /// Encryption of the connection to the mail server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MailEncryption {
-    /// TLS from the first byte on port 465; otherwise STARTTLS when the server offers it.
+    /// TLS from the first byte on port 465; otherwise STARTTLS if the server offers it, else unencrypted, but never with a
+    /// login.
     #[default]
     Auto,
     /// STARTTLS; nothing is sent to a server that does not offer it.
@@ -86,7 +87,7 @@ impl MailChannel {
         email: &lettre::Message,
     ) -> Result<(), SendError> {
         let ehlo_name = ClientId::Domain(self.settings.ehlo_name.clone());
-        // Errors before the message are about the server, not about this message.
+        // Errors before the message is sent are those of the server, so it can be retried.
         let server_error = |error: SmtpError| SendError::transient(describe_error(&error));
         let mut smtp =
             AsyncSmtpConnection::connect_with_transport(stream, &ehlo_name).await.map_err(server_error)?;
@@ -120,6 +121,7 @@ impl MailChannel {
                         let text = "the server offers no STARTTLS, and the password is not sent unencrypted";
                         return Err(SendError::transient(text));
                     }
+                    // The connection is in the state after EHLO, so open another one.
                     return Ok(Box::new(ReadLimitStream::from_tcp(self.connect_tcp(deadline).await?)?));
                 }
                 Err(reason) => return Err(Failure::from(reason).into()),

@@ -85,13 +85,13 @@ pub(super) struct BrowserScriptOptions {
     pub(super) content_views: Vec<ContentView>,
     /// `third_party_document_errors`.
     pub(super) third_party_document_errors: bool,
-    /// The host of the first address, for the limit per target.
+    /// Host of the first URL that the script opens, for the concurrency limit per target.
     pub(super) target_host: Option<String>,
 }
 
 impl BrowserScriptOptions {
     /// # Errors
-    /// Fails with the failure that every check of such a monitor gives: 96 for an invalid script, 94 for too many
+    /// Returns the failure that every check of this monitor then has: 96 for an invalid script, 94 for too many
     /// steps.
     pub(super) fn from_document(
         document: &MonitorDocument,
@@ -159,7 +159,8 @@ impl BrowserScriptOptions {
         SessionOptions { trace_id: trace, ..self.session_options.clone() }
     }
 
-    /// Returns the site under test once the script opens `url`: that of the script's base, or of the first page.
+    /// Returns the site (registrable domain) under test: that of the script's base URL, or without one that of `url`, the
+    /// first page that it opens.
     pub(super) fn site_under_test(&self, url: &str, variables: &Variables) -> Option<String> {
         match self.base_url(variables) {
             Ok(Some(base)) => site_of_url(&base),
@@ -168,7 +169,7 @@ impl BrowserScriptOptions {
         }
     }
 
-    /// Returns the absolute address that `open` means with `url`.
+    /// Resolves the `url` of an `open` action to an absolute URL.
     pub(super) fn resolve_url(&self, url: &str, variables: &Variables) -> Result<String, Failure> {
         let parsed = match Url::parse(url) {
             Err(ParseError::RelativeUrlWithoutBase) => {

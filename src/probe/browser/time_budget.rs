@@ -22,22 +22,23 @@ impl ScriptLimits {
         step.timeout.or(self.step_default)
     }
 
-    /// Returns the limit of the script: the sum of its steps; one without a limit counts as a page load.
+    /// Returns the limit of the script: the sum of the limits of its steps; a step without one counts as one page load.
     pub(super) fn script_limit(&self, script: &Script) -> Duration {
         script.max_duration(self.page_load, self.step_default)
     }
 }
 
-/// How much time may have passed before a page load begins without shortening the page's limit.
+/// How much longer than a limit something may take before the limit counts as exceeded. A page load that starts at most
+/// this late in its step or script still gets its full limit.
 const LIMIT_TOLERANCE: Duration = Duration::from_millis(500);
 
-/// Time for captures that does not count as time of the script; anything beyond does.
+/// Time for captures, in total, that extends the deadlines; more counts as time of the script.
 pub(super) const CAPTURE_ALLOWANCE: Duration = Duration::from_mins(1);
 
 /// How long a driver has beyond a limit to report that it was reached.
 pub(super) const DRIVER_GRACE: Duration = Duration::from_secs(2);
 
-/// Time for evaluating the last text when the step has no time left.
+/// Least time to evaluate the last response, even if the time of the step is used up.
 const FINAL_EVALUATION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Which limit applies: of several, the one that is reached first.
@@ -51,8 +52,8 @@ pub(super) enum LimitKind {
     Script,
 }
 
-/// How long a condition on the page may take to hold, and how long the page may take to respond: a page that computes
-/// cannot respond meanwhile.
+/// How long a condition on the page may take to hold, and how long the page may take to respond. The two differ because
+/// a page that is busy with JavaScript cannot respond.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitLimit {
     /// Until when the condition may become true, and the limit that sets this time.
@@ -61,7 +62,7 @@ pub(super) struct WaitLimit {
     /// Until when the page may respond, and the limit that sets this time.
     pub(super) response_deadline: Instant,
     pub(super) response_limit_kind: LimitKind,
-    /// The default wait that set `retry_until`; zero if the action sets a timeout.
+    /// The default wait from which `retry_until` was computed; zero if the action has a timeout of its own.
     default_wait: Duration,
 }
 
@@ -83,16 +84,15 @@ impl WaitLimit {
         Self { retry_until: Instant::now(), default_wait: Duration::ZERO, ..self }
     }
 
-    /// Restarts the wait with the full default, for a page that could not respond during it. Returns `false` where
-    /// there is no default.
+    /// Restarts the default wait, once, for a page that was too busy to respond. Returns `false` if none is left.
     pub(super) fn restart_default_wait(&mut self) -> bool {
         let default_wait = std::mem::take(&mut self.default_wait);
         self.retry_until = (Instant::now() + default_wait).min(self.response_deadline);
         !default_wait.is_zero()
     }
 
-    /// Restarts the wait like `restart_default_wait` when a query sent in time, at `sent_at`, got its response
-    /// long after the end of the wait.
+    /// Restarts the default wait if a query was sent before `retry_until`, at `sent_at`, but its response came well
+    /// after it.
     pub(super) fn restart_if_response_late(&mut self, sent_at: Instant) {
         if sent_at < self.retry_until && Instant::now() > self.retry_until + LIMIT_TOLERANCE {
             self.restart_default_wait();
@@ -118,7 +118,7 @@ impl TimeBudget {
     /// Starts the budget of `script` now.
     pub(super) fn new(limits: ScriptLimits, script: &Script) -> Self {
         let script_limit = limits.script_limit(script);
-        // When both end together, a step's own limit is named before that of the script.
+        // A little longer, so that a step limit that ends at the same time is reported instead of the script limit.
         let deadline = Instant::now() + script_limit + LIMIT_TOLERANCE;
         Self {
             limits,
@@ -189,7 +189,7 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the limits of a wait with the action's own timeout; without it, the wait takes `default_wait`, or until
+    /// Returns the limits of a wait. Without a timeout of the action, the wait lasts `default_wait`; without either, until
     /// the step ends.
     pub(super) fn action_wait_limit(
         &self,
@@ -223,7 +223,7 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the failure of `action_name`, which was not done when the limit was reached.
+    /// Returns the failure of `action_name`, which had not finished when the limit was reached.
     pub(super) fn timeout_failure(&self, limit_kind: LimitKind, action_name: &str) -> Failure {
         let (kind, limit) = match limit_kind {
             LimitKind::PageLoad => (FailureKind::PageTooSlow, self.limits.page_load),

@@ -42,22 +42,22 @@ impl<'s, 'n> Pop3Mailbox<'s, 'n> {
         Self { session }
     }
 
-    /// Returns the `max_messages` newest of `mailbox_messages` messages, newest first. Numbers increase with the time of arrival. Without
-    /// UIDL, which is optional (RFC 1939 7), only numbers are returned.
+    /// Returns the `max_messages` newest of `message_count` messages, newest first. Higher numbers are taken as
+    /// newer. Without UIDL, which is optional (RFC 1939 7), only numbers are returned.
     pub async fn newest_messages(
         &mut self,
-        mailbox_messages: u64,
+        message_count: u64,
         max_messages: usize,
     ) -> Result<Vec<MessageEntry>, Failure> {
-        if mailbox_messages == 0 {
+        if message_count == 0 {
             return Ok(Vec::new());
         }
         let line = self.send_command(&OutgoingLine::new("UIDL"), Phase::Select).await?;
         let uids_by_number = match StatusLine::parse(&line) {
             Some(StatusLine::Ok(_)) => self.read_uidl(max_messages).await?,
             Some(StatusLine::Err(_)) => {
-                let first = mailbox_messages.saturating_sub(max_messages as u64) + 1;
-                (first..=mailbox_messages).map(|number| (number, String::new())).collect()
+                let first = message_count.saturating_sub(max_messages as u64) + 1;
+                (first..=message_count).map(|number| (number, String::new())).collect()
             }
             _ => return Err(unexpected_reply_failure(Phase::Select, "UIDL", &line)),
         };
@@ -89,7 +89,7 @@ impl<'s, 'n> Pop3Mailbox<'s, 'n> {
         Ok(entries)
     }
 
-    /// Returns the size of message `number` in bytes, as LIST reports it; `None` when it does not.
+    /// Returns the size of message `number` in bytes; `None` if LIST fails or gives no size.
     pub async fn message_bytes(&mut self, number: u64) -> Result<Option<u64>, Failure> {
         let line = self.send_command(&OutgoingLine::new(format!("LIST {number}")), Phase::Fetch).await?;
         Ok(match StatusLine::parse(&line) {

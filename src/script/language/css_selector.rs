@@ -1,5 +1,6 @@
-//! A cheap check of a CSS selector: finds errors in brackets, quotes and ends that no browser accepts. The browser may
-//! still refuse a selector that passes, since only it knows its pseudo-classes.
+//! A cheap check of a CSS selector: finds unbalanced brackets and quotes, forbidden characters and misplaced combinators,
+//! which every browser rejects. The browser may still refuse a selector that passes, since only it knows its
+//! pseudo-classes.
 
 /// Returns the error of the selector `text`; `None` when none is found.
 pub(super) fn syntax_error(text: &str) -> Option<String> {
@@ -8,7 +9,7 @@ pub(super) fn syntax_error(text: &str) -> Option<String> {
 
 #[derive(Default)]
 struct SelectorChecker {
-    /// The closing brackets of those that are open.
+    /// The closing bracket expected for each open one, innermost last.
     expected_closers: Vec<char>,
     /// The last character outside of strings that is not white space.
     last_char: Option<char>,
@@ -59,7 +60,7 @@ impl SelectorChecker {
         }
     }
 
-    /// Checks that `,` and combinators have a part before them; in brackets they may mean something else.
+    /// Checks that a selector precedes `,` or a combinator. Not checked in brackets, as in `:has(> img)`.
     fn check_combinator(&self, c: char) -> Result<(), String> {
         match self.last_char {
             _ if !self.expected_closers.is_empty() => Ok(()),

@@ -1,5 +1,5 @@
-//! Episodes and notifications for users: lists, acknowledging, retrying dead notifications, test notifications, and
-//! previews of templates.
+//! Use cases of episodes and notifications: list them, acknowledge, retry dead notifications, send a test, preview a
+//! template.
 
 mod alert_control;
 mod alert_service;

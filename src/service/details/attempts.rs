@@ -1,4 +1,4 @@
-//! The attempts of a check with their phases, by hop when they were redirected.
+//! The attempts of a check with their phases, one group for each hop of a redirect.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ pub struct AttemptView<'a> {
     pub total_us: u64,
     /// Its phases: one entry, or one for each hop.
     pub hops: Vec<HopView<'a>>,
-    /// Warnings, except those about page objects, which are among the reasons of the check.
+    /// Warnings, except those about page objects, which the check lists as reasons.
     pub warnings: Vec<&'a str>,
 }
 

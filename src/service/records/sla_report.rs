@@ -10,7 +10,7 @@ use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl RecordService {
-    /// Computes the report of an agreement of the caller's account, from the results of `status_queries`.
+    /// Computes the report of an agreement of the caller's account, with the results that `status_queries` reads.
     pub async fn sla_report(
         &self,
         caller: &Caller,

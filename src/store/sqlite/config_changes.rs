@@ -1,5 +1,5 @@
-//! Configuration changes, call by call in a shared transaction. Each call is all or nothing, so that a rejected
-//! one does not affect the others.
+//! Configuration changes of several callers in one transaction. Those of each caller have a savepoint, so that rejected
+//! ones are rolled back alone.
 
 use rusqlite::Connection;
 
@@ -11,7 +11,8 @@ use super::monitors::{self, MonitorRow};
 use super::records::{self, NewRecordRow, UpdatedRecordRow};
 use super::{audit, tokens};
 
-/// Changes of one call, ready to be written. The caller serializes JSON, so that the writing thread does not.
+/// Changes of one call, ready to be written. JSON is serialized here, on the thread of the caller, and
+/// not on the writing thread.
 pub(super) struct PreparedConfigChanges {
     changes: Vec<PreparedChange>,
     audit_entries: Vec<NewAuditEntry>,
@@ -87,7 +88,7 @@ impl PreparedConfigChanges {
     }
 }
 
-/// Rejects an audit entry about an object that no write of its call creates, rather than storing it without an object.
+/// Returns the error for an audit entry about an object that its call did not create.
 fn missing_object_error() -> ChangeError {
     ChangeError::Rejected(StoreError::Unusable(
         "an audit entry refers to an object that was not created".to_owned(),

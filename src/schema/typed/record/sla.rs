@@ -9,11 +9,11 @@ pub struct SlaSettings<'a> {
     pub name: &'a str,
     /// Goal: percent of checks that pass.
     pub availability: Option<f64>,
-    /// Goal: percent of intervals in which any location passes.
+    /// Goal: percent of runs that pass at one location or more.
     pub uptime: Option<f64>,
     /// Goal: mean duration of a check in seconds.
     pub response_time: Option<f64>,
-    /// Whether `response_time` counts the full page.
+    /// Whether `response_time` includes the time of the full page load.
     pub use_fullpage_time: bool,
     /// When the agreement applies; empty for always.
     #[serde(borrow)]
@@ -26,7 +26,8 @@ pub struct SlaSettings<'a> {
 /// A period of each week.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct OperatingPeriodSettings<'a> {
-    /// Whether the period is excluded; otherwise only such periods count.
+    /// True: the period does not count. False: it is operating time, and once any such period exists, time outside of
+    /// them does not count.
     pub exclude: bool,
     /// Day of its start, 1 is Sunday.
     pub from_day: u8,

@@ -7,13 +7,14 @@ use crate::store::contract::RollupSpan;
 use super::span::{span_code, width_us};
 use crate::store::sqlite::result_row::ResultRow;
 
-/// Represents all monitors in the table `late`.
+/// Monitor id that stands for all monitors in the table `late`, which lists the rollups to write.
 pub(super) const ALL_MONITORS: i64 = i64::MIN;
 
-/// Most hours that one series of missed runs marks as late: a year and a month.
-const MAX_LATE_HOURS: i64 = 24 * 396;
+/// Most hours that one series of missed runs marks: a year and a month.
+const MAX_MARKED_HOURS: i64 = 24 * 396;
 
-/// The time up to which hours are rolled up. A later change of an earlier result marks its hour as late.
+/// The time up to which hours are rolled up. A changed result before it marks its hour, whose rollup is then computed
+/// again.
 pub(in super::super) struct RollupFrontier {
     rolled_until: i64,
     complete_from: i64,
@@ -21,11 +22,12 @@ pub(in super::super) struct RollupFrontier {
 
 impl RollupFrontier {
     pub(in super::super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
-        let (hour, sources_from) = rollup_bounds(conn, RollupSpan::Hour)?;
-        Ok(Self { rolled_until: hour, complete_from: sources_from })
+        let (rolled_until, sources_complete_from) = rollup_bounds(conn, RollupSpan::Hour)?;
+        Ok(Self { rolled_until, complete_from: sources_complete_from })
     }
 
-    /// Marks the hours of `row` that were rolled up already. Hours whose results were partly removed stay unchanged.
+    /// Marks the hours of `row` that were rolled up already, except hours with removed results, which cannot be computed
+    /// again.
     pub(in super::super) fn mark_result_row(
         &self,
         conn: &Connection,
@@ -57,7 +59,8 @@ impl RollupFrontier {
         if first >= self.rolled_until {
             return Ok(());
         }
-        let earliest_hour = self.complete_from.max(self.rolled_until.saturating_sub(MAX_LATE_HOURS * width));
+        let earliest_hour =
+            self.complete_from.max(self.rolled_until.saturating_sub(MAX_MARKED_HOURS * width));
         let mut hour = span_start(RollupSpan::Hour, first).max(span_start(RollupSpan::Hour, earliest_hour));
         while hour <= last && hour < self.rolled_until {
             if hour >= earliest_hour {

@@ -15,9 +15,9 @@ use crate::store::sqlite::result_row::saturating_i64;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
 
-/// Rollups that one transaction writes.
+/// Most rollups that one transaction writes.
 const CHUNK_ROLLUPS: usize = 500;
-/// Late rollups that one transaction writes.
+/// Most pending rollups that one transaction writes.
 const CHUNK_PENDING_ROLLUPS: usize = 100;
 
 /// Returns the rollups of one monitor, oldest first.
@@ -69,7 +69,7 @@ pub(in crate::store::sqlite) async fn roll_up(
     Ok(written)
 }
 
-/// Advances `rolled_until` to `until` and marks the hours or days in between that have data as due.
+/// Advances `rolled_until` to `until` and marks the hours or days in between that have data as pending.
 fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite::Result<()> {
     let (rolled_until, _) = rollup_bounds(conn, span)?;
     let mut search_from = rolled_until;
@@ -165,7 +165,7 @@ fn pairs_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::R
     Ok(pairs.into_iter().collect())
 }
 
-/// Writes some of the late rollups, each read in the transaction that writes it; returns 0 when there are none.
+/// Computes and writes one chunk of pending rollups in one transaction; returns how many there were.
 fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite::Result<u64> {
     let conn = context.conn;
     let pending: Vec<(i64, i64, i64)> = conn
@@ -278,7 +278,7 @@ fn hour_stats(conn: &Connection, start: i64, monitor: i64, location: i64) -> rus
 fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64 {
     let intervals = i128::from(slots.max(1) - 1);
     let duration_us = i128::from(last.saturating_sub(first).max(0));
-    // Runs before `end`: those with first + i * length / steps < end.
+    // Runs before `end`: those with first + i * duration_us / intervals < end.
     let slots_before = |end: i64| -> i128 {
         let distance = i128::from(end) - i128::from(first);
         if distance <= 0 {
