@@ -46,6 +46,7 @@ enum Command {
     User(super::user::Args),
     Customer(super::customer::Args),
     Key(super::key::Args),
+    Open(super::open::Args),
     Login(super::login::Args),
     Logout(super::login::LogoutArgs),
     #[command(hide = true)]
@@ -128,6 +129,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::User(args) => super::user::run(args),
         Command::Customer(args) => super::customer::run(args),
         Command::Key(args) => super::key::run(args),
+        Command::Open(args) => super::open::run(args),
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
         Command::Responder(args) => super::responder::run(args),

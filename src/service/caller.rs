@@ -15,6 +15,8 @@ pub enum EntryPoint {
     ApiV3,
     /// `/legacy-api`.
     LegacyApi,
+    /// The pages.
+    Pages,
     /// `vigie apply`.
     Apply,
     /// The command line on the server's host.
@@ -30,6 +32,7 @@ impl EntryPoint {
         match self {
             Self::ApiV3 => "v3",
             Self::LegacyApi => "legacy",
+            Self::Pages => "pages",
             Self::Apply => "apply",
             Self::Cli => "cli",
             Self::Server => "server",
@@ -55,9 +58,22 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// Whether the caller has `permission`.
+    #[must_use]
+    pub fn allows(&self, permission: Permission) -> bool {
+        self.role.allows(permission)
+    }
+
+    /// Whether the caller may read the metrics, which are about all accounts: the host, and users of account 1 who may
+    /// view.
+    #[must_use]
+    pub fn may_read_metrics(&self) -> bool {
+        self.user_id == UserId(0) || self.customer == CustomerId(1) && self.allows(Permission::View)
+    }
+
     /// Fails when the role lacks `permission`.
     pub fn require_permission(&self, permission: Permission) -> Result<(), ServiceError> {
-        if self.role.allows(permission) {
+        if self.allows(permission) {
             Ok(())
         } else {
             Err(ServiceError::Forbidden(format!("The role {} does not permit this", self.role)))

@@ -3,6 +3,7 @@
 mod accounts;
 mod alerting;
 mod caller;
+mod client_connection;
 pub mod details;
 pub mod monitors;
 mod on_demand_test;
@@ -20,6 +21,7 @@ pub use accounts::{
 };
 pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
+pub use client_connection::ClientConnection;
 pub use monitors::{
     AppliedChange, ApplyEntry, ApplyOptions, ExpectedRevision, LastRunLookup, MonitorContext,
     MonitorDependencies,

@@ -2,6 +2,7 @@
 //! security page has its test here.
 
 mod own_services;
+mod pages;
 mod patterns;
 
 use serde_json::{Value, json};

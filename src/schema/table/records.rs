@@ -224,3 +224,13 @@ pub static ACCESS_TOKEN: FieldTable = FieldTable::new(
         read_only_field("token_type", FieldType::TextEnum(&["Bearer"]), "How it is sent"),
     ]],
 );
+
+/// A link that signs in to the pages.
+pub static SIGN_IN_LINK: FieldTable = FieldTable::new(
+    "SignInLink",
+    "Link that signs in to the pages once",
+    &[&[
+        read_only_field("path", SHORT_TEXT, "Path and query below the address of the server"),
+        read_only_field("expires_in", COUNT, "Lifetime in seconds"),
+    ]],
+);

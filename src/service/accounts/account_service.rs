@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::failed_logins::FailedLoginLimiter;
 use super::issued_token::TokenHash;
 use super::login_throttle::LoginThrottle;
+use super::sign_in_links::SignInLinks;
 use crate::clock::Clock;
 use crate::domain::{CustomerId, Role, Timestamp, UserId};
 use crate::service::caller::{Caller, EntryPoint};
@@ -22,6 +23,8 @@ pub struct AccountService {
     pub(super) failed_login_audit: Mutex<FailedLoginLimiter>,
     /// Hash of the host token.
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,
+    /// Links of the host that sign in to the pages once.
+    pub(super) sign_in_links: SignInLinks,
     /// Extended ends of sessions that are not written to the store yet.
     pub(super) unwritten_session_ends: Mutex<HashMap<TokenHash, Timestamp>>,
 }
@@ -41,6 +44,7 @@ impl AccountService {
             login_throttle: LoginThrottle::default(),
             failed_login_audit: Mutex::default(),
             host_token_hash: RwLock::default(),
+            sign_in_links: SignInLinks::default(),
             unwritten_session_ends: Mutex::default(),
         }
     }

@@ -50,7 +50,7 @@ impl AccountService {
     }
 
     /// Returns the user with this login and password.
-    async fn authenticate(
+    pub(super) async fn authenticate(
         &self,
         login: &str,
         password: &str,

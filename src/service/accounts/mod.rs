@@ -6,7 +6,9 @@ mod failed_logins;
 mod issued_token;
 mod login;
 mod login_throttle;
+mod page_sessions;
 mod password;
+mod sign_in_links;
 mod tokens;
 mod users;
 

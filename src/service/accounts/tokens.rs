@@ -63,10 +63,7 @@ impl AccountService {
         let (token, user) =
             self.find_token(TokenKind::Session, session).await?.ok_or_else(invalid_login_error)?;
         let now = self.clock.now();
-        let unwritten_end = self.unwritten_session_ends.lock().get(&token.hash).copied();
-        let expires_at =
-            unwritten_end.map_or(token.expires_at, |unwritten_end| unwritten_end.max(token.expires_at));
-        if now >= expires_at
+        if now >= self.session_end(&token)
             || normalize_login(login)
                 != normalize_login(settings_from_record::<UserSettings<'_>>(&user)?.login)
         {
@@ -134,15 +131,27 @@ impl AccountService {
         kind: TokenKind,
         token: &str,
     ) -> Result<Option<(StoredToken, Record)>, ServiceError> {
+        let Some(token) = self.find_stored_token(kind, token).await? else { return Ok(None) };
+        let user = self.config_store.record(RecordKind::User, token.user.0).await?;
+        Ok(user.map(|user| (token, user)))
+    }
+
+    /// Returns the token as stored, even if it has expired.
+    pub(super) async fn find_stored_token(
+        &self,
+        kind: TokenKind,
+        token: &str,
+    ) -> Result<Option<StoredToken>, StoreError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Ok(None);
         }
-        let Some(token) = self.token_store.token(hash_token(token)).await?.filter(|token| token.kind == kind)
-        else {
-            return Ok(None);
-        };
-        let user = self.config_store.record(RecordKind::User, token.user.0).await?;
-        Ok(user.map(|user| (token, user)))
+        Ok(self.token_store.token(hash_token(token)).await?.filter(|token| token.kind == kind))
+    }
+
+    /// Returns when a session ends, with an extension that is not stored yet.
+    pub(super) fn session_end(&self, token: &StoredToken) -> Timestamp {
+        let unwritten_end = self.unwritten_session_ends.lock().get(&token.hash).copied();
+        unwritten_end.map_or(token.expires_at, |unwritten_end| unwritten_end.max(token.expires_at))
     }
 
     async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
@@ -166,7 +175,11 @@ impl AccountService {
     }
 
     /// Extends a session; in the store at most once a minute, otherwise in memory.
-    async fn extend_session(&self, token: &StoredToken, expires_at: Timestamp) -> Result<(), ServiceError> {
+    pub(super) async fn extend_session(
+        &self,
+        token: &StoredToken,
+        expires_at: Timestamp,
+    ) -> Result<(), ServiceError> {
         {
             let mut unwritten_ends = self.unwritten_session_ends.lock();
             let has_space =
@@ -182,19 +195,19 @@ impl AccountService {
 }
 
 /// Generates 256 random bits as text.
-fn generate_token() -> Zeroizing<String> {
+pub(super) fn generate_token() -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0; 32]);
     // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(bytes.as_mut_slice()).is_err() {}
     Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))
 }
 
-fn hash_token(token: &str) -> TokenHash {
+pub(super) fn hash_token(token: &str) -> TokenHash {
     let mut hash = TokenHash::default();
     hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
     hash
 }
 
-fn invalid_login_error() -> ServiceError {
+pub(super) fn invalid_login_error() -> ServiceError {
     ServiceError::Unauthenticated("The login is invalid or expired; log in again".to_owned())
 }

@@ -11,6 +11,8 @@ pub enum TokenKind {
     Access,
     /// A session of the legacy API, which ends 15 minutes after its last use.
     Session,
+    /// A session of the pages, which ends 12 hours after its last use and 7 days after it was issued. User 0 is the host.
+    Page,
 }
 
 /// A stored token, as its hash.

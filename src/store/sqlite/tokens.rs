@@ -11,6 +11,7 @@ pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result
     let kind = match token.kind {
         TokenKind::Access => 0,
         TokenKind::Session => 1,
+        TokenKind::Page => 2,
     };
     conn.prepare_cached("INSERT OR REPLACE INTO tokens VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
         token.hash,
@@ -29,6 +30,7 @@ pub(super) fn by_hash(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Opt
             let decoded_kind = match kind {
                 0 => Some(TokenKind::Access),
                 1 => Some(TokenKind::Session),
+                2 => Some(TokenKind::Page),
                 _ => None,
             };
             Ok(StoredToken {
