@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::domain::{CustomerId, Permission, Role, UserId};
+use crate::domain::{CustomerId, Permission, Role, TokenScope, TokenScopes, UserId};
 use crate::schema::InvalidSettings;
 use crate::store::{AuditObject, NewAuditEntry, StoreError};
 use crate::syntax::ValidationError;
@@ -49,8 +49,10 @@ pub struct Caller {
     pub user_id: UserId,
     /// The login, for the audit trail.
     pub login: Arc<str>,
-    /// What the user may do.
+    /// What the user may do, limited to the scopes of its token.
     pub role: Role,
+    /// Scopes of the token of a program; `None` for a login.
+    pub program_scopes: Option<TokenScopes>,
     /// Its network address; `None` on the host itself.
     pub client_address: Option<IpAddr>,
     /// The entry point.
@@ -61,14 +63,16 @@ impl Caller {
     /// Whether the caller has `permission`.
     #[must_use]
     pub fn allows(&self, permission: Permission) -> bool {
-        self.role.allows(permission)
+        self.role.allows(permission) && self.program_scopes.is_none_or(|scopes| scopes.allows(permission))
     }
 
     /// Whether the caller may read the metrics, which are about all accounts: the host, and users of account 1 who may
-    /// view.
+    /// view, whose programs need the scope for it.
     #[must_use]
     pub fn may_read_metrics(&self) -> bool {
-        self.user_id == UserId(0) || self.customer == CustomerId(1) && self.allows(Permission::View)
+        let has_scope = self.program_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
+        let may_view_host = self.customer == CustomerId(1) && self.role.allows(Permission::View);
+        has_scope && (self.user_id == UserId(0) || may_view_host)
     }
 
     /// Fails when the role lacks `permission`.
@@ -76,7 +80,10 @@ impl Caller {
         if self.allows(permission) {
             Ok(())
         } else {
-            Err(ServiceError::Forbidden(format!("The role {} does not permit this", self.role)))
+            Err(ServiceError::Forbidden(match self.program_scopes {
+                Some(_) => "The scopes of the token, or the role of its user, do not permit this".to_owned(),
+                None => format!("The role {} does not permit this", self.role),
+            }))
         }
     }
 

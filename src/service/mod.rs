@@ -16,8 +16,8 @@ pub(crate) mod sla;
 mod status_queries;
 
 pub use accounts::{
-    AccountService, IssuedToken, UserChangeGuard, authorize_user_change, generate_password, hash_password,
-    login_error, normalize_login, password_error,
+    AccountService, IssuedToken, TokenInfo, UserChangeGuard, authorize_user_change, generate_password,
+    hash_password, login_error, normalize_login, password_error,
 };
 pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};

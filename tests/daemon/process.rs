@@ -27,6 +27,20 @@ pub struct Daemon {
     pub folder: tempfile::TempDir,
 }
 
+/// Joins the chunks of `body` (RFC 9112, section 7.1).
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    loop {
+        let (size, rest) = body.split_once("\r\n").unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            return whole;
+        }
+        whole.push_str(&rest[..size]);
+        body = rest[size..].strip_prefix("\r\n").unwrap();
+    }
+}
+
 /// A response of the server.
 pub struct Response {
     pub status: u16,
@@ -169,7 +183,9 @@ impl Daemon {
         stream.read_to_end(&mut response).unwrap();
         let response = String::from_utf8(response).unwrap();
         let (head, body) = response.split_once("\r\n\r\n").unwrap();
-        Response { status: head[9..12].parse().unwrap(), head: head.to_owned(), body: body.to_owned() }
+        let is_chunked = head.contains("transfer-encoding: chunked");
+        let body = if is_chunked { unchunked(body) } else { body.to_owned() };
+        Response { status: head[9..12].parse().unwrap(), head: head.to_owned(), body }
     }
 
     /// Returns all log lines so far.

@@ -4,6 +4,7 @@
 mod own_services;
 mod pages;
 mod patterns;
+mod tokens;
 
 use serde_json::{Value, json};
 

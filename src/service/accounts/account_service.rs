@@ -9,9 +9,9 @@ use super::issued_token::TokenHash;
 use super::login_throttle::LoginThrottle;
 use super::sign_in_links::SignInLinks;
 use crate::clock::Clock;
-use crate::domain::{CustomerId, Role, Timestamp, UserId};
+use crate::domain::{CustomerId, Role, UserId};
 use crate::service::caller::{Caller, EntryPoint};
-use crate::store::{ConfigStore, TokenStore};
+use crate::store::{ConfigStore, TokenStore, TokenUse};
 use crate::sync::{Mutex, RwLock};
 
 /// Accounts, their users, logins and tokens.
@@ -25,8 +25,8 @@ pub struct AccountService {
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,
     /// Links of the host that sign in to the pages once.
     pub(super) sign_in_links: SignInLinks,
-    /// Extended ends of sessions that are not written to the store yet.
-    pub(super) unwritten_session_ends: Mutex<HashMap<TokenHash, Timestamp>>,
+    /// Last uses of tokens that are not written to the store yet.
+    pub(super) unwritten_uses: Mutex<HashMap<TokenHash, TokenUse>>,
 }
 
 impl AccountService {
@@ -45,7 +45,7 @@ impl AccountService {
             failed_login_audit: Mutex::default(),
             host_token_hash: RwLock::default(),
             sign_in_links: SignInLinks::default(),
-            unwritten_session_ends: Mutex::default(),
+            unwritten_uses: Mutex::default(),
         }
     }
 
@@ -57,6 +57,7 @@ impl AccountService {
             user_id: UserId(0),
             login: Arc::from("host"),
             role: Role::Admin,
+            program_scopes: None,
             client_address: None,
             entry_point,
         }

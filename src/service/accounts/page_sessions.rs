@@ -26,7 +26,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<String, ServiceError> {
         let user = self.authenticate(login, password, address, EntryPoint::Pages).await?;
-        let session = self.issue_token(TokenKind::Page, &user, IDLE_SECONDS).await?;
+        let session = self.issue_token(TokenKind::Page, &user, address, IDLE_SECONDS).await?;
         let caller = with_client_address(address, caller_from_user(&user, EntryPoint::Pages)?);
         self.audit_session_event(&caller, "login").await?;
         Ok(session)
@@ -54,13 +54,9 @@ impl AccountService {
             ));
         }
         let session = generate_token();
-        let token = StoredToken {
-            hash: hash_token(&session),
-            kind: TokenKind::Page,
-            user: UserId(0),
-            issued_at: now,
-            expires_at: now + Duration::from_secs(IDLE_SECONDS),
-        };
+        let token = StoredToken::new(hash_token(&session), TokenKind::Page, UserId(0), now)
+            .until(now + Duration::from_secs(IDLE_SECONDS));
+        let token = StoredToken { address: address.to_string(), ..token };
         self.token_store.insert(token).await?;
         let caller = with_client_address(address, Self::host_caller(CustomerId(1), EntryPoint::Pages));
         self.audit_session_event(&caller, "login").await?;
@@ -87,7 +83,7 @@ impl AccountService {
             caller_from_user(&user, EntryPoint::Pages)?
         };
         let end = (now + Duration::from_secs(IDLE_SECONDS)).min(last_end);
-        self.extend_session(&token, end).await?;
+        self.record_use(&token, address, end).await?;
         Ok(with_client_address(address, caller))
     }
 
