@@ -1,16 +1,15 @@
 //! Credentials of a version 3 call: `Authorization: Bearer` (behaviour.md 1 "Auth").
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::Request;
 use axum::http::header;
 
-use crate::service::ServiceError;
+use crate::service::{ClientConnection, ServiceError};
 
 /// Returns the client's address; loopback for a request without a socket, as in tests.
 pub(super) fn peer_address(request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
-    peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+    ClientConnection::of(request.extensions()).address
 }
 
 /// Returns the bearer token of `request`.

@@ -24,6 +24,8 @@ pub struct Operation {
     pub summary: &'static str,
     /// Permission that the caller's role must have; `None` for calls without a login.
     pub required_permission: Option<Permission>,
+    /// Whether a login is optional, where none is required.
+    pub accepts_login: bool,
     /// Path parameters; those not named here are ids.
     pub path_params: Vec<Param>,
     /// Query parameters.
@@ -134,6 +136,8 @@ pub enum BodySpec {
     None,
     /// An object with all required fields of this table.
     Create(&'static FieldTable),
+    /// An object with all required fields of one of these tables.
+    CreateOneOf(&'static [&'static FieldTable]),
     /// An object with any fields of this table.
     Patch(&'static FieldTable),
     /// A body that this JSON schema describes.
@@ -177,6 +181,7 @@ impl Operation {
             tag,
             summary,
             required_permission: Some(Permission::View),
+            accepts_login: false,
             path_params: Vec::new(),
             query_params: Vec::new(),
             request_body: BodySpec::None,
@@ -191,6 +196,13 @@ impl Operation {
     #[must_use]
     pub fn with_permission(mut self, required_permission: Option<Permission>) -> Self {
         self.required_permission = required_permission;
+        self
+    }
+
+    /// Requires no login, but accepts one, which makes the call do something else.
+    #[must_use]
+    pub fn with_optional_login(mut self) -> Self {
+        (self.required_permission, self.accepts_login) = (None, true);
         self
     }
 

@@ -12,8 +12,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::alert_control::LocalAlertControl;
 use super::blackout_cache::BlackoutCache;
+use super::host_names::host_names;
 use super::liveness::{Liveness, TimedIngest};
 use super::reload::{ReloadHandles, RunningConfig};
+use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
 use super::{certificate_updates, delivery_setup, location_agents};
 use crate::agent::RunnerHandle;
@@ -29,7 +31,7 @@ use crate::settings::{ServerSettings, Settings};
 use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
 use crate::telemetry::Metrics;
-use crate::web::{self, PageAuth, PageState, RequestLimits};
+use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
 
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -163,9 +165,14 @@ impl RunningServer {
             clock: Arc::clone(&self.clock),
         };
         let api_state = self.api_state();
+        let metrics_allow = server.metrics_allow.clone();
         let auth = PageAuth {
             is_public: server.public_pages,
-            account_service: Some(Arc::clone(&api_state.accounts)),
+            account_service: Arc::clone(&api_state.accounts),
+            known_hosts: KnownHosts::new(server.hosts.iter().cloned().chain(host_names())),
+            allows_metrics: Arc::new(move |address| {
+                metrics_allow.iter().any(|network| network.contains(address))
+            }),
         };
         let pages = web::router(page_state, auth);
         let pages_and_apis = pages
@@ -187,7 +194,9 @@ impl RunningServer {
             response_start_timeout: server.response_start_timeout,
             is_tls_only: server.tls_files.is_some(),
         };
+        let rules = ConnectionRules { is_tls: server.tls_files.is_some() };
         web::with_request_limits(pages_and_apis, request_limits)
+            .layer(middleware::from_fn_with_state(rules, record_client_connection))
     }
 
     fn api_state(&self) -> api::ApiState {

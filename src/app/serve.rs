@@ -18,6 +18,7 @@ use super::running_server::{
     COMMIT_DRAIN_TIMEOUT, DELIVERY_DRAIN_TIMEOUT, RESULT_DRAIN_TIMEOUT, RunningServer,
 };
 use super::server::ServerTls;
+use super::sign_in_link::print_sign_in_link;
 use super::signals::{SignalRequest, Signals};
 use super::{browser_setup, delivery_setup, server, systemd};
 use crate::settings::{SettingSources, Settings};
@@ -205,6 +206,11 @@ async fn run_until_stopped(
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }
+    if settings_source.demo.is_some()
+        && let Some(address) = addresses.first()
+    {
+        print_sign_in_link(&server.services, scheme, *address);
+    }
     let address_text = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
     systemd::notify_ready(&format!("Serving{}", address_text.unwrap_or_default()));
     let signal = handle_signals_and_reloads(settings_source, &mut running_config, signals).await;
@@ -303,7 +309,7 @@ fn log_startup_warnings(settings_source: &SettingsSource, settings: &Settings) {
             tracing::warn!(address = %address, "logins and tokens cross the network in plain text on this address; configure a certificate, or put a TLS proxy on this host in front");
         }
         if settings.server.public_pages {
-            tracing::warn!(address = %address, "status page and metrics are open to everyone who reaches this address");
+            tracing::warn!(address = %address, "the pages are open to everyone who reaches this address");
         }
     }
     for folder in

@@ -100,12 +100,14 @@ impl Services {
             keyring: Arc::clone(&keyring),
             clock: Arc::clone(&clock),
         };
+        let accounts = Arc::new(AccountService::new(Arc::clone(&config_store), tokens, Arc::clone(&clock)));
         let resource_dependencies = RecordServiceDependencies {
             config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             keyring: Arc::clone(&keyring),
             planner: planner.clone(),
+            accounts: Arc::clone(&accounts),
             clock: Arc::clone(&clock),
         };
         let alert_dependencies = AlertServiceDependencies {
@@ -126,7 +128,7 @@ impl Services {
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            accounts: Arc::new(AccountService::new(Arc::clone(&config_store), tokens, Arc::clone(&clock))),
+            accounts,
             monitor_context: Arc::new(
                 MonitorContext::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),

@@ -10,6 +10,7 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
+use zeroize::Zeroizing;
 
 use super::api_client::{ApiClient, ErrorResponse, ListResponse, ServerArgs};
 use super::output::{self, InvalidInput, UsageError};
@@ -218,14 +219,23 @@ impl AdminBackend {
         }
     }
 
-    /// Sets a new password for a user.
-    pub(super) async fn set_password(&mut self, login: &str, password: &str) -> anyhow::Result<()> {
+    /// Sets a new password for a user. A user who changes their own needs the current one.
+    pub(super) async fn set_password(
+        &mut self,
+        login: &str,
+        password: &str,
+        current_password: Option<Zeroizing<String>>,
+    ) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let result = accounts.set_password(&caller, login, password).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
-        self.update_user(login, json!({"password": password})).await
+        let mut change = json!({"password": password});
+        if let Some(current_password) = current_password {
+            change["current_password"] = json!(*current_password);
+        }
+        self.update_user(login, change).await
     }
 
     /// Enables or disables a user.

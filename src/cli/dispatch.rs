@@ -47,6 +47,7 @@ enum Command {
     Customer(super::customer::Args),
     Key(super::key::Args),
     BrowserHost(super::browser_host::Args),
+    Open(super::open::Args),
     Login(super::login::Args),
     Logout(super::login::LogoutArgs),
     #[command(hide = true)]
@@ -130,6 +131,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Customer(args) => super::customer::run(args),
         Command::Key(args) => super::key::run(args),
         Command::BrowserHost(args) => super::browser_host::run(args),
+        Command::Open(args) => super::open::run(args),
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
         Command::Responder(args) => super::responder::run(args),

@@ -23,6 +23,7 @@ mod login;
 mod manual;
 mod monitor_type;
 mod monitors;
+mod open;
 mod output;
 mod password;
 mod process;

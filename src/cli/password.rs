@@ -57,7 +57,8 @@ pub(super) fn prompt(prompt_text: &str) -> anyhow::Result<String> {
     Ok(Terminal::open()?.prompt_line(prompt_text)?.to_string())
 }
 
-fn read_password_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
+/// Reads the password in `file`, `-` for standard input.
+pub(super) fn read_password_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
     if file == Path::new("-") {
         return read_first_line(std::io::stdin().lock());
     }

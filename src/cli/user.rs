@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use comfy_table::Cell;
 
 use super::admin::{AdminArgs, AdminBackend, UserRow};
-use super::password::PasswordArgs;
+use super::password::{PasswordArgs, read_password_file};
 use super::render::escape_controls;
 use super::style::Style;
 use super::{output, table};
@@ -61,6 +61,10 @@ enum Action {
         login: String,
         #[command(flatten)]
         password: PasswordArgs,
+        /// To change your own password with a token of `vigie login`: read the current one from FILE, `-` for
+        /// standard input
+        #[arg(long, value_name = "FILE")]
+        current_password_file: Option<std::path::PathBuf>,
         #[command(flatten)]
         admin: AdminArgs,
     },
@@ -106,10 +110,11 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
             let users = close_backend(admin, users).await?;
             Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_users(&users) })
         }
-        Action::Passwd { login, password, admin } => {
+        Action::Passwd { login, password, current_password_file, admin } => {
+            let current_password = current_password_file.as_deref().map(read_password_file).transpose()?;
             let password = password.read_new()?;
             let mut admin = admin.open_backend().await?;
-            let result = admin.set_password(&login, &password).await;
+            let result = admin.set_password(&login, &password, current_password).await;
             close_backend(admin, result).await?;
             Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }

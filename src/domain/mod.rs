@@ -27,6 +27,7 @@ mod status;
 mod store_error;
 mod text;
 mod time;
+mod token_scopes;
 mod verification;
 
 pub use allowed_accounts::AllowedAccounts;
@@ -68,4 +69,5 @@ pub use text::{
     constant_time_eq, escape_html, format_peer, from_utf8_lossy, replace_control_chars, to_hex, truncate,
 };
 pub use time::Timestamp;
+pub use token_scopes::{TokenScope, TokenScopes};
 pub use verification::Verification;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::domain::{CustomerId, Permission, Role, UserId};
+use crate::domain::{CustomerId, Permission, Role, TokenScope, TokenScopes, UserId};
 use crate::schema::InvalidSettings;
 use crate::store::{AuditObject, NewAuditEntry, StoreError};
 use crate::syntax::ValidationError;
@@ -15,6 +15,8 @@ pub enum EntryPoint {
     ApiV3,
     /// `/legacy-api`.
     LegacyApi,
+    /// The pages.
+    Pages,
     /// `vigie apply`.
     Apply,
     /// The command line on the server's host.
@@ -30,6 +32,7 @@ impl EntryPoint {
         match self {
             Self::ApiV3 => "v3",
             Self::LegacyApi => "legacy",
+            Self::Pages => "pages",
             Self::Apply => "apply",
             Self::Cli => "cli",
             Self::Server => "server",
@@ -46,8 +49,10 @@ pub struct Caller {
     pub user_id: UserId,
     /// The login, for the audit trail.
     pub login: Arc<str>,
-    /// What the user may do.
+    /// What the user may do, limited to the scopes of its token.
     pub role: Role,
+    /// Scopes of the token of a program; `None` for a login.
+    pub program_scopes: Option<TokenScopes>,
     /// Its network address; `None` on the host itself.
     pub client_address: Option<IpAddr>,
     /// The entry point.
@@ -55,12 +60,30 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// Whether the caller has `permission`.
+    #[must_use]
+    pub fn allows(&self, permission: Permission) -> bool {
+        self.role.allows(permission) && self.program_scopes.is_none_or(|scopes| scopes.allows(permission))
+    }
+
+    /// Whether the caller may read the metrics, which are about all accounts: the host, and users of account 1 who may
+    /// view, whose programs need the scope for it.
+    #[must_use]
+    pub fn may_read_metrics(&self) -> bool {
+        let has_scope = self.program_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
+        let may_view_host = self.customer == CustomerId(1) && self.role.allows(Permission::View);
+        has_scope && (self.user_id == UserId(0) || may_view_host)
+    }
+
     /// Fails when the role lacks `permission`.
     pub fn require_permission(&self, permission: Permission) -> Result<(), ServiceError> {
-        if self.role.allows(permission) {
+        if self.allows(permission) {
             Ok(())
         } else {
-            Err(ServiceError::Forbidden(format!("The role {} does not permit this", self.role)))
+            Err(ServiceError::Forbidden(match self.program_scopes {
+                Some(_) => "The scopes of the token, or the role of its user, do not permit this".to_owned(),
+                None => format!("The role {} does not permit this", self.role),
+            }))
         }
     }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod alerting;
 mod caller;
+mod client_connection;
 pub mod details;
 pub mod monitors;
 mod on_demand_test;
@@ -15,11 +16,12 @@ pub(crate) mod sla;
 mod status_queries;
 
 pub use accounts::{
-    AccountService, IssuedToken, UserChangeGuard, authorize_user_change, generate_password, hash_password,
-    login_error, normalize_login, password_error,
+    AccountService, IssuedToken, TokenInfo, UserChangeGuard, authorize_user_change, generate_password,
+    hash_password, login_error, normalize_login, password_error,
 };
 pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
+pub use client_connection::ClientConnection;
 pub use monitors::{
     AppliedChange, ApplyEntry, ApplyOptions, ExpectedRevision, LastRunLookup, MonitorContext,
     MonitorDependencies,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::settings_reader::SettingsReader;
-use crate::net::Pem;
+use crate::net::{IpNetwork, Pem};
 use crate::syntax::ValidationErrorKind;
 
 /// Settings of the HTTP server.
@@ -19,8 +19,12 @@ pub struct ServerSettings {
     pub max_body_bytes: usize,
     /// Time until a response must start.
     pub response_start_timeout: Duration,
-    /// Whether the pages and the metrics are public.
+    /// Whether the pages are public.
     pub public_pages: bool,
+    /// Names under which browsers may open the pages.
+    pub hosts: Vec<String>,
+    /// Networks whose clients may read the metrics without a token.
+    pub metrics_allow: Vec<IpNetwork>,
 }
 
 pub(super) fn read_listen_addresses(reader: &SettingsReader<'_>) -> Vec<SocketAddr> {
@@ -58,7 +62,13 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         max_body_bytes: reader.count("server.body_bytes"),
         response_start_timeout: Duration::from_secs(reader.int("server.request_seconds").unsigned_abs()),
         public_pages: reader.node("server.public_pages").to_json() == Value::Bool(true),
+        hosts: reader.text_list("server.hosts"),
+        metrics_allow: read_networks(reader, "server.metrics_allow"),
     }
+}
+
+fn read_networks(reader: &SettingsReader<'_>, path: &str) -> Vec<IpNetwork> {
+    reader.text_list(path).iter().filter_map(|text| text.parse().ok()).collect()
 }
 
 /// Checks the certificate and key of the server.

@@ -9,10 +9,10 @@ use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::html::escape;
-use super::page_auth::Viewer;
 use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
-use super::result_lookup::find_result;
+use super::result_lookup::find_result_with_captures;
+use super::viewer::Viewer;
 use crate::domain::{Capture, CheckResult};
 
 /// Renders pictures first, then links to the other files; nothing without captures. Writing into a string cannot fail.
@@ -55,10 +55,7 @@ pub(super) async fn get_capture(
     Path((id, name)): Path<(String, String)>,
 ) -> Response {
     let capture_not_found = || not_found("The file does not exist");
-    if !viewer.can_see_captures {
-        return capture_not_found();
-    }
-    let capture_result = match find_result(&state, viewer, &id).await {
+    let capture_result = match find_result_with_captures(&state, &viewer, &id).await {
         Ok(Some(result)) => state.status_queries.capture(result.check_id, name).await,
         Ok(None) => return capture_not_found(),
         Err(error) => Err(error),

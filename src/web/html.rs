@@ -4,26 +4,48 @@ use std::time::Duration;
 
 use axum::response::Html;
 
+use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
 
+/// Makes a document reload every 10 seconds.
+const REFRESH_TAG: &str = "\n<meta http-equiv=\"refresh\" content=\"10\">";
+/// Replaces the policy of the response, which is to send no referrer: with that, browsers send no `Origin` with forms.
+const FORM_REFERRER_TAG: &str = "\n<meta name=\"referrer\" content=\"same-origin\">";
+/// Footer of pages that reload.
+const REFRESH_NOTE: &str = "times in UTC · refreshed every 10 s · ";
+
 /// Renders a whole document that reloads every 10 seconds; `body` is HTML, `title` is text.
-pub(super) fn render_reloading_document(title: &str, body: &str) -> Html<String> {
-    render_html(
-        title,
-        body,
-        "\n<meta http-equiv=\"refresh\" content=\"10\">",
-        "times in UTC · refreshed every 10 s · ",
-    )
+pub(super) fn render_reloading_document(title: &str, body: &str, viewer: &Viewer) -> Html<String> {
+    let head = format!("{REFRESH_TAG}{FORM_REFERRER_TAG}");
+    render_html(title, body, &head, REFRESH_NOTE, &viewer.session_control)
 }
 
 /// Renders a whole document that does not reload.
-pub(super) fn render_document_without_reload(title: &str, body: &str) -> Html<String> {
-    render_html(title, body, "", "")
+pub(super) fn render_document_without_reload(title: &str, body: &str, viewer: &Viewer) -> Html<String> {
+    render_html(title, body, FORM_REFERRER_TAG, "", &viewer.session_control)
 }
 
-/// Renders a whole HTML document, with the tag `refresh_tag` in the head and the text `footer_note` in the footer.
-fn render_html(title: &str, body: &str, refresh_tag: &str, footer_note: &str) -> Html<String> {
+/// Renders a whole document with a form, for a caller who is not signed in.
+pub(super) fn render_form_document(title: &str, body: &str) -> Html<String> {
+    render_html(title, body, FORM_REFERRER_TAG, "", &SessionControl::Nothing)
+}
+
+/// Renders a whole document whose address holds a secret: no request that it causes names that address.
+pub(super) fn render_document_without_referrer(title: &str, body: &str) -> Html<String> {
+    let head = "\n<meta name=\"referrer\" content=\"no-referrer\">";
+    render_html(title, body, head, "", &SessionControl::Nothing)
+}
+
+/// Renders a whole HTML document, with `head_tags` in the head and the text `footer_note` in the footer.
+fn render_html(
+    title: &str,
+    body: &str,
+    head_tags: &str,
+    footer_note: &str,
+    session_control: &SessionControl,
+) -> Html<String> {
+    let session_control = session_control.render();
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");
     Html(format!(
@@ -31,14 +53,14 @@ fn render_html(title: &str, body: &str, refresh_tag: &str, footer_note: &str) ->
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">{refresh_tag}
+<meta name="viewport" content="width=device-width, initial-scale=1">{head_tags}
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/style.css">
 </head>
 <body>
-<header><a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Vigie</a></header>
+<header><a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Vigie</a>{session_control}</header>
 <main>
 {body}
 </main>
@@ -51,10 +73,8 @@ fn render_html(title: &str, body: &str, refresh_tag: &str, footer_note: &str) ->
 
 /// Renders a document that only shows a message.
 pub(super) fn render_notice_page(title: &str, text: &str) -> Html<String> {
-    render_reloading_document(
-        &format!("{title} · Vigie"),
-        &format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text)),
-    )
+    let body = format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text));
+    render_html(&format!("{title} · Vigie"), &body, REFRESH_TAG, REFRESH_NOTE, &SessionControl::Nothing)
 }
 
 /// Formats a time such as `2026-11-20 12:00:00`, in UTC.

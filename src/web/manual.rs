@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use axum::Extension;
 use axum::extract::{Path, Query};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
@@ -9,6 +10,7 @@ use serde::Deserialize;
 
 use super::html::{escape, render_document_without_reload};
 use super::responses::not_found;
+use super::viewer::Viewer;
 use crate::manual::{self, ManualPage};
 
 /// Longest line in a search result, in characters.
@@ -28,33 +30,37 @@ pub(super) async fn redirect_to_index() -> Redirect {
 }
 
 /// `GET /manual/?q=`: the index page, or the search results.
-pub(super) async fn get_index_or_search_results(Query(query): Query<ManualSearchQuery>) -> Response {
+pub(super) async fn get_index_or_search_results(
+    Extension(viewer): Extension<Viewer>,
+    Query(query): Query<ManualSearchQuery>,
+) -> Response {
     if query.search_text.trim().is_empty() {
-        return get_page(Path("index".to_owned())).await;
+        return get_page(Extension(viewer), Path("index".to_owned())).await;
     }
     let body = format!("{}{}", render_search_form(&query.search_text), render_hits(&query.search_text));
     render_document_without_reload(
         "Search · Vigie manual",
         &format!("<article class=\"manual\">{body}</article>"),
+        &viewer,
     )
     .into_response()
 }
 
 /// `GET /manual/{name}`
-pub(super) async fn get_page(Path(name): Path<String>) -> Response {
+pub(super) async fn get_page(Extension(viewer): Extension<Viewer>, Path(name): Path<String>) -> Response {
     match manual::PAGES.iter().find(|page| page.path == name) {
-        Some(page) => render_page(*page).into_response(),
+        Some(page) => render_page(*page, &viewer).into_response(),
         None => not_found("The manual has no page with this name"),
     }
 }
 
-fn render_page(page: ManualPage) -> Html<String> {
+fn render_page(page: ManualPage, viewer: &Viewer) -> Html<String> {
     let body = format!(
         "<article class=\"manual\">{}{}</article>",
         render_search_form(""),
         render_markdown(page.markdown)
     );
-    render_document_without_reload(&format!("{} · Vigie manual", page.first_heading()), &body)
+    render_document_without_reload(&format!("{} · Vigie manual", page.first_heading()), &body, viewer)
 }
 
 fn render_search_form(search_text: &str) -> String {

@@ -1,12 +1,15 @@
-//! The web pages (status, monitors, results, manual) and the endpoints for monitoring systems: `/metrics`, `/healthz`,
+//! The web pages (status, monitors, results, manual, sign-in) and the endpoints for monitoring systems: `/metrics`, `/healthz`,
 //! `/readyz`. Pages are whole HTML documents that need no script and load nothing from other hosts.
 
 mod browser_details;
 mod captures;
 mod content_views;
+mod cookies;
 mod details;
+mod form_token;
 mod health;
 mod html;
+mod known_hosts;
 mod manual;
 mod minimum_rate_body;
 mod monitor_page;
@@ -19,11 +22,14 @@ mod responses;
 mod result_lookup;
 mod result_page;
 mod router;
+mod sign_in;
 mod status_page;
 mod steps;
+mod viewer;
 mod waterfall;
 
-pub use page_auth::PageAuth;
+pub use known_hosts::KnownHosts;
+pub use page_auth::{AddressRule, PageAuth};
 pub use page_state::PageState;
 pub use request_limits::{RequestLimits, with_request_limits};
 pub use router::router;

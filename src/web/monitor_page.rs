@@ -7,10 +7,10 @@ use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::html::{escape, format_micros, format_time, render_age, render_reloading_document};
-use super::page_auth::Viewer;
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::{not_found, store_unavailable};
+use super::viewer::Viewer;
 use crate::domain::{
     CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
     StoreError, Timestamp, format_peer,
@@ -24,19 +24,24 @@ const MAX_RESULTS: u32 = 50;
 /// `GET /monitors/{id}`
 pub(super) async fn get_page(
     State(state): State<PageState>,
-    Extension(Viewer { visible_account: account, .. }): Extension<Viewer>,
+    Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
     let monitor = id.parse().ok().and_then(|id| state.status_queries.monitor(MonitorId(id)));
-    let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
+    let monitor =
+        monitor.filter(|monitor| viewer.visible_account.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("The monitor does not exist") };
-    match render_monitor_page(&state, &monitor).await {
+    match render_monitor_page(&state, &monitor, &viewer).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-async fn render_monitor_page(state: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
+async fn render_monitor_page(
+    state: &PageState,
+    monitor: &Monitor,
+    viewer: &Viewer,
+) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let results = state.status_queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let name = escape(monitor.name());
@@ -47,7 +52,7 @@ async fn render_monitor_page(state: &PageState, monitor: &Monitor) -> Result<Htm
         &ResultColumns::for_results(&results, monitor, state.status_queries.locations()),
         state.clock.now(),
     ));
-    Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body))
+    Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))
 }
 
 fn render_settings(monitor: &Monitor, state: &PageState) -> String {

@@ -1,179 +1,242 @@
 //! Access control of the pages and the metrics.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::cookies::{Cookie, CookieScope};
+use super::form_token::{form_token, request_authority};
 use super::html;
+use super::known_hosts::KnownHosts;
+use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
-use crate::service::AccountService;
+use crate::service::{AccountService, Caller, ClientConnection, ServiceError};
 
-/// Who may open pages: callers on this host and users of account 1 who may view, or everyone.
-#[derive(Clone, Default)]
+/// Decides by its address whether a client may read the metrics.
+pub type AddressRule = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+/// Who may open pages and metrics.
+#[derive(Clone)]
 pub struct PageAuth {
-    /// Whether everyone has access.
+    /// Whether everyone may see the pages, without captures.
     pub is_public: bool,
-    /// Verifies tokens; without it, no token grants access.
-    pub account_service: Option<Arc<AccountService>>,
+    /// Verifies sessions and tokens.
+    pub account_service: Arc<AccountService>,
+    /// Names under which browsers may reach the pages.
+    pub known_hosts: KnownHosts,
+    /// Clients that may read the metrics without a token.
+    pub allows_metrics: AddressRule,
 }
 
-/// What the caller may see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Viewer {
-    /// Account whose monitors are shown; `None` for all accounts.
-    pub(super) visible_account: Option<CustomerId>,
-    /// Whether captures are shown. They may contain what only a logged-in user may see, so they are never
-    /// public, even where the pages are.
-    pub(super) can_see_captures: bool,
+impl PageAuth {
+    /// Requires a login for everything.
+    #[must_use]
+    pub fn new(account_service: Arc<AccountService>) -> Self {
+        Self {
+            is_public: false,
+            account_service,
+            known_hosts: KnownHosts::default(),
+            allows_metrics: Arc::new(|_| false),
+        }
+    }
+
+    /// Returns the response to a request whose `Host` is not known, unless it is known.
+    pub(super) fn refuse_unknown_host(&self, head: &Parts) -> Option<Response> {
+        let host = request_authority(&head.uri, &head.headers).unwrap_or_default();
+        if self.known_hosts.contains(&host) {
+            return None;
+        }
+        let message = format!(
+            "The server does not know the host name `{host}`. Use an address or `localhost`, or add the name to the \
+             setting server.hosts. Calls with an access token (Authorization: Bearer …) may use any name."
+        );
+        let page = html::render_notice_page("Unknown host name", &message);
+        Some((StatusCode::MISDIRECTED_REQUEST, page).into_response())
+    }
+
+    /// Returns the caller with the session in the cookie of the request, and the value of the cookie.
+    pub(super) async fn session_caller(
+        &self,
+        head: &Parts,
+    ) -> Result<Option<(Caller, String)>, ServiceError> {
+        let Some(session) = cookie_scope(head).read(Cookie::Session, &head.headers) else {
+            return Ok(None);
+        };
+        let address = ClientConnection::of(&head.extensions).address;
+        match self.account_service.authenticate_page_session(&session, address).await {
+            Ok(caller) => Ok(Some((caller, session))),
+            Err(ServiceError::Unauthenticated(_) | ServiceError::UserLocked) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the caller with the bearer token of the request; `None` for an invalid one.
+    async fn bearer_caller(&self, head: &Parts, token: &str) -> Result<Option<Caller>, ServiceError> {
+        let address = ClientConnection::of(&head.extensions).address;
+        match self.account_service.authenticate_bearer(token, address).await {
+            Ok(caller) => Ok(Some(caller)),
+            Err(ServiceError::StoreFailed(error)) => Err(ServiceError::StoreFailed(error)),
+            Err(_) => Ok(None),
+        }
+    }
 }
 
-impl Viewer {
-    const LOCAL_HOST: Self = Self { visible_account: None, can_see_captures: true };
-    const PUBLIC: Self = Self { visible_account: None, can_see_captures: false };
+/// Returns where the cookies of the request are valid.
+pub(super) fn cookie_scope(head: &Parts) -> CookieScope {
+    let authority = request_authority(&head.uri, &head.headers).unwrap_or_default();
+    CookieScope::new(&authority, ClientConnection::of(&head.extensions).is_tls)
 }
 
 /// Admits a request to a page only if `auth` allows it.
 pub(super) async fn require_page_access(
     State(auth): State<PageAuth>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    let peer_address =
-        request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
-    let host = request.uri().host().map(str::to_owned).or_else(|| host_header(request.headers()));
-    let is_local = peer_address.is_some_and(|peer_address| peer_address.is_loopback())
-        && !is_proxied(request.headers())
-        // Proxies without forwarding headers use HTTP/1.0 upstream unless configured otherwise, as nginx does.
-        && request.version() != Version::HTTP_10
-        && host.is_some_and(|host| is_local_host_name(&host));
-    let authenticated_viewer = if is_local {
-        Some(Viewer::LOCAL_HOST)
-    } else {
-        auth.authenticate(request.headers(), peer_address).await
-    };
-    let viewer = match authenticated_viewer {
-        // On public pages, a token must not reduce what the caller sees.
-        Some(authenticated_viewer) if auth.is_public => {
-            Some(Viewer { visible_account: None, ..authenticated_viewer })
-        }
-        None if auth.is_public => Some(Viewer::PUBLIC),
-        authenticated_viewer => authenticated_viewer,
-    };
-    if let Some(viewer) = viewer {
-        request.extensions_mut().insert(viewer);
-        return next.run(request).await;
+    let (mut head, body) = request.into_parts();
+    let bearer = bearer_token(&head.headers);
+    if bearer.is_none()
+        && let Some(refusal) = auth.refuse_unknown_host(&head)
+    {
+        return refusal;
     }
-    // Load balancers often check over HTTP/1.0; tell them which endpoints are open.
-    let hint = if request.version() == Version::HTTP_10 {
-        " HTTP/1.0 requests are treated as proxied; /healthz and /readyz stay open to them."
-    } else {
-        ""
+    let caller = match &bearer {
+        Some(token) => auth.bearer_caller(&head, token).await.map(|caller| Some((caller?, None))),
+        None => auth.session_caller(&head).await.map(|found| found.map(|(caller, s)| (caller, Some(s)))),
     };
-    let message = "This page is open to callers on the server's host and to callers with an access token \
-                (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
-    let message = format!("{message}{hint}");
-    let mut response =
-        (StatusCode::UNAUTHORIZED, html::render_notice_page("A login is needed", &message)).into_response();
+    let viewer = match caller {
+        Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref()),
+        Ok(None) => Ok(None),
+        Err(error) => return unavailable(&error),
+    };
+    let viewer = match viewer {
+        // On public pages, a login must not reduce what the caller sees.
+        Ok(Some(viewer)) if auth.is_public => Some(Viewer { visible_account: None, ..viewer }),
+        Ok(viewer) => viewer,
+        Err(control) if auth.is_public => Some(public_viewer(control)),
+        Err(control) => return forbidden(control),
+    };
+    let viewer = viewer.or_else(|| auth.is_public.then(|| public_viewer(SessionControl::SignIn)));
+    match viewer {
+        Some(viewer) => {
+            head.extensions.insert(viewer);
+            next.run(Request::from_parts(head, body)).await
+        }
+        None if bearer.is_none() && wants_html(&head) => redirect_to_sign_in(&head),
+        None => login_required(&head),
+    }
+}
+
+/// Admits a request to the metrics only if `auth` allows it.
+pub(super) async fn require_metrics_access(
+    State(auth): State<PageAuth>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let caller = if let Some(token) = bearer_token(&head.headers) {
+        auth.bearer_caller(&head, &token).await
+    } else {
+        if let Some(refusal) = auth.refuse_unknown_host(&head) {
+            return refusal;
+        }
+        let client = ClientConnection::of(&head.extensions);
+        if !client.may_be_forwarded && (auth.allows_metrics)(client.address) {
+            return next.run(Request::from_parts(head, body)).await;
+        }
+        auth.session_caller(&head).await.map(|found| found.map(|(caller, _)| caller))
+    };
+    match caller {
+        Ok(Some(caller)) if caller.may_read_metrics() => next.run(Request::from_parts(head, body)).await,
+        Ok(_) => {
+            let message = "The metrics are open to the networks of the setting server.metrics_allow, unless a proxy \
+                           forwards the request, and to access tokens (Authorization: Bearer …) of users of account 1 \
+                           who may view.";
+            unauthorized(message)
+        }
+        Err(error) => unavailable(&error),
+    }
+}
+
+/// Returns what `caller` may see: its own account, and for the host, which is no user, all accounts. Without the right to
+/// view, returns what the header of the refusal offers.
+fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, SessionControl> {
+    let session_control = match session {
+        Some(session) => {
+            SessionControl::SignOut { login: Arc::clone(&caller.login), form_token: form_token(session) }
+        }
+        None => SessionControl::Nothing,
+    };
+    if !caller.allows(Permission::View) {
+        return Err(session_control);
+    }
+    let sees_everything = caller.user_id == UserId(0) && caller.customer == CustomerId(1);
+    Ok(Some(if sees_everything {
+        Viewer { visible_account: None, captures: CaptureAccess::Everybody, session_control }
+    } else {
+        let account = caller.customer;
+        Viewer { visible_account: Some(account), captures: CaptureAccess::Account(account), session_control }
+    }))
+}
+
+fn public_viewer(session_control: SessionControl) -> Viewer {
+    Viewer { visible_account: None, captures: CaptureAccess::Nobody, session_control }
+}
+
+fn bearer_token(headers: &HeaderMap) -> Option<String> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+}
+
+/// Whether a person with a browser asks for a page.
+fn wants_html(head: &Parts) -> bool {
+    let is_read = matches!(head.method, Method::GET | Method::HEAD);
+    let mut accepted = head.headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    is_read && accepted.any(|value| value.contains("text/html"))
+}
+
+fn redirect_to_sign_in(head: &Parts) -> Response {
+    let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("next", path);
+    let location = format!("/sign-in?{}", query.finish());
+    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+}
+
+fn login_required(head: &Parts) -> Response {
+    // Load balancers often check over HTTP/1.0; tell them which endpoints are open.
+    let hint = if head.version == Version::HTTP_10 { " /healthz and /readyz need no login." } else { "" };
+    let message = format!(
+        "Sign in at /sign-in, or send an access token (Authorization: Bearer …) of a user who may view. The setting \
+         server.public_pages opens the pages to everyone.{hint}"
+    );
+    unauthorized(&message)
+}
+
+fn unauthorized(message: &str) -> Response {
+    let page = html::render_notice_page("A login is needed", message);
+    let mut response = (StatusCode::UNAUTHORIZED, page).into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
-impl PageAuth {
-    async fn authenticate(&self, headers: &HeaderMap, peer_address: Option<IpAddr>) -> Option<Viewer> {
-        let account_service = self.account_service.as_ref()?;
-        let authorization =
-            headers.get(header::AUTHORIZATION).and_then(|authorization| authorization.to_str().ok());
-        let (scheme, token) = authorization.and_then(|authorization| authorization.split_once(' '))?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return None;
-        }
-        let address = peer_address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let caller = account_service.authenticate_bearer(token.trim(), address).await.ok()?;
-        let is_host_token = caller.user_id == UserId(0);
-        let may_view_account_1 = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
-        may_view_account_1.then_some(Viewer {
-            visible_account: (!is_host_token).then_some(caller.customer),
-            can_see_captures: true,
-        })
-    }
+fn forbidden(session_control: SessionControl) -> Response {
+    let viewer = public_viewer(session_control);
+    let body = "<h1>Not permitted</h1><p class=\"notice\">Your role does not permit viewing monitors. Results and \
+                reports are open to it through the API.</p>";
+    let page = html::render_document_without_reload("Not permitted · Vigie", body, &viewer);
+    (StatusCode::FORBIDDEN, page).into_response()
 }
 
-/// Whether a proxy forwarded the request. A proxy on this host acts for remote callers, who are not local.
-fn is_proxied(headers: &HeaderMap) -> bool {
-    ["forwarded", "x-forwarded-for", "x-real-ip", "via"].iter().any(|name| headers.contains_key(*name))
-}
-
-/// Returns the `Host` header of an HTTP/1.1 request; HTTP/2 has the host in the request target.
-fn host_header(headers: &HeaderMap) -> Option<String> {
-    headers.get(header::HOST)?.to_str().ok().map(str::to_owned)
-}
-
-/// Whether `host` names this host. In DNS rebinding, another site's name resolves to this host; its page sends that
-/// name.
-fn is_local_host_name(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_host_header_must_name_this_host() {
-        for local in ["localhost", "LOCALHOST:7979", "127.0.0.1:7979", "127.8.0.1", "[::1]:7979", "[::1]"] {
-            assert!(is_local_host_name(local), "{local}");
-        }
-        for foreign in [
-            "",
-            "evil.test:7979",
-            "localhost.evil.test",
-            "192.0.2.1:7979",
-            "[2001:db8::1]:80",
-            "127.0.0.1.evil.test",
-        ] {
-            assert!(!is_local_host_name(foreign), "{foreign}");
-        }
-    }
-
-    #[tokio::test]
-    async fn requests_that_look_proxied_are_not_local() {
-        use axum::body::Body;
-        use axum::http::Request as Plain;
-        use tower::ServiceExt;
-
-        let page = axum::routing::get(async || "page");
-        let auth = axum::middleware::from_fn_with_state(PageAuth::default(), require_page_access);
-        let router = axum::Router::new().route("/", page.layer(auth));
-        let open = axum::middleware::from_fn_with_state(
-            PageAuth { is_public: true, account_service: None },
-            require_page_access,
-        );
-        let open = axum::Router::new().route("/", axum::routing::get(async || "page").layer(open));
-        let http_10 = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
-        assert_eq!(
-            open.oneshot(http_10).await.unwrap().status(),
-            200,
-            "public pages are served over HTTP/1.0"
-        );
-        for (version, forwarded, status) in
-            [(Version::HTTP_11, false, 200), (Version::HTTP_10, false, 401), (Version::HTTP_11, true, 401)]
-        {
-            let mut request = Plain::get("/").version(version).header("host", "127.0.0.1:7979");
-            if forwarded {
-                request = request.header("x-forwarded-for", "127.0.0.1");
-            }
-            let mut request = request.body(Body::empty()).unwrap();
-            request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 9))));
-            let response = router.clone().oneshot(request).await.unwrap();
-            assert_eq!(response.status().as_u16(), status, "{version:?}, forwarded {forwarded}");
-        }
-    }
+/// Returns the response to a request whose login could not be checked.
+pub(super) fn unavailable(error: &ServiceError) -> Response {
+    tracing::warn!(error = ?error, "failed to check a login to the pages");
+    let message = "The login cannot be checked now; see the server log. This page reloads automatically.";
+    (StatusCode::SERVICE_UNAVAILABLE, html::render_notice_page("Login not available", message))
+        .into_response()
 }

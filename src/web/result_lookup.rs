@@ -1,13 +1,13 @@
 //! Finds the result of a page.
 
-use super::page_auth::Viewer;
 use super::page_state::PageState;
+use super::viewer::{CaptureAccess, Viewer};
 use crate::domain::{CheckResult, StoreError};
 
 /// Returns the result if it exists and `viewer` may see it.
 pub(super) async fn find_result(
     state: &PageState,
-    viewer: Viewer,
+    viewer: &Viewer,
     id: &str,
 ) -> Result<Option<CheckResult>, StoreError> {
     let Ok(id) = id.parse() else { return Ok(None) };
@@ -15,4 +15,18 @@ pub(super) async fn find_result(
         Some(account) => state.status_queries.result_for_customer(account, id).await,
         None => state.status_queries.result(id).await,
     }
+}
+
+/// Returns the result if it exists and `viewer` may see its captures.
+pub(super) async fn find_result_with_captures(
+    state: &PageState,
+    viewer: &Viewer,
+    id: &str,
+) -> Result<Option<CheckResult>, StoreError> {
+    let visible_account = match viewer.captures {
+        CaptureAccess::Nobody => return Ok(None),
+        CaptureAccess::Account(account) => Some(account),
+        CaptureAccess::Everybody => None,
+    };
+    find_result(state, &Viewer { visible_account, ..viewer.clone() }, id).await
 }

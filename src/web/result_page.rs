@@ -9,10 +9,10 @@ use axum::response::{Html, IntoResponse, Response};
 use super::captures::render_captures;
 use super::details::render_details;
 use super::html::{escape, format_time, render_reloading_document};
-use super::page_auth::Viewer;
 use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
-use super::result_lookup::find_result;
+use super::result_lookup::{find_result, find_result_with_captures};
+use super::viewer::Viewer;
 use crate::domain::CheckResult;
 use crate::service::details::deciding_reason;
 
@@ -22,14 +22,18 @@ pub(super) async fn get_page(
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    match find_result(&state, viewer, &id).await {
-        Ok(Some(result)) => render_result_page(&result, viewer).into_response(),
-        Ok(None) => not_found("The result does not exist"),
+    let result = match find_result(&state, &viewer, &id).await {
+        Ok(Some(result)) => result,
+        Ok(None) => return not_found("The result does not exist"),
+        Err(error) => return store_unavailable(&error),
+    };
+    match find_result_with_captures(&state, &viewer, &id).await {
+        Ok(shown) => render_result_page(&result, shown.is_some(), &viewer).into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-fn render_result_page(result: &CheckResult, viewer: Viewer) -> Html<String> {
+fn render_result_page(result: &CheckResult, shows_captures: bool, viewer: &Viewer) -> Html<String> {
     let (name, outcome, monitor_id) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
     let (planned_time, reason) = (format_time(result.planned_at), deciding_reason(result));
     let mut body = format!(
@@ -37,13 +41,13 @@ fn render_result_page(result: &CheckResult, viewer: Viewer) -> Html<String> {
         escape(&reason)
     );
     body.push_str(&render_details(&result.details));
-    if viewer.can_see_captures {
+    if shows_captures {
         render_captures(&mut body, result);
     }
     // A result has only values that JSON can represent.
     let result_json = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&result_json));
-    render_reloading_document(&format!("{} · Vigie", result.monitor_name), &body)
+    render_reloading_document(&format!("{} · Vigie", result.monitor_name), &body, viewer)
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use axum::response::{Html, IntoResponse, Response};
 use super::html::{
     escape, format_coarse_duration, format_micros, format_time, render_age, render_reloading_document,
 };
-use super::page_auth::Viewer;
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::store_unavailable;
-use crate::domain::{CustomerId, MonitorType, StoreError, Timestamp};
+use super::viewer::Viewer;
+use crate::domain::{MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
 use crate::service::details::deciding_reason;
 use crate::service::{
@@ -37,10 +37,10 @@ struct StatusPageQuery {
 /// `GET /?standing=&type=&q=&page=`
 pub(super) async fn get_page(
     State(state): State<PageState>,
-    Extension(Viewer { visible_account: account, .. }): Extension<Viewer>,
+    Extension(viewer): Extension<Viewer>,
     uri: Uri,
 ) -> Response {
-    match render_status_page(&state, account, StatusPageQuery::from_uri(&uri)).await {
+    match render_status_page(&state, &viewer, StatusPageQuery::from_uri(&uri)).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
@@ -48,12 +48,12 @@ pub(super) async fn get_page(
 
 async fn render_status_page(
     state: &PageState,
-    account: Option<CustomerId>,
+    viewer: &Viewer,
     page_query: StatusPageQuery,
 ) -> Result<Html<String>, StoreError> {
     let now = state.clock.now();
     let mut board = state.status_queries.status_board(now).await?;
-    if let Some(customer) = account {
+    if let Some(customer) = viewer.visible_account {
         board = Arc::new(board.for_customer(customer));
     }
     let query = StatusQuery {
@@ -80,7 +80,7 @@ async fn render_status_page(
     let overall_health = |monitor: &Monitor| state.status_queries.overall_health(monitor, now);
     body.push_str(&render_rows(&board, &page, &overall_health, now));
     body.push_str(&render_pager(&page_query, page.total));
-    Ok(render_reloading_document(&title, &body))
+    Ok(render_reloading_document(&title, &body, viewer))
 }
 
 impl StatusPageQuery {

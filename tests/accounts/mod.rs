@@ -3,6 +3,7 @@
 mod commands;
 mod harness;
 mod logins;
+mod page_sessions;
 mod rotation;
 mod secrets;
 mod tokens;

@@ -26,7 +26,10 @@ async fn each_role_may_call_what_its_rights_allow() {
             };
             let status = reply.status.as_u16();
             // Some calls are reserved for the admin of the host; their error says so.
-            let reserved = status == 403 && reply.text.contains("with `vigie customer`");
+            let reserved = status == 403
+                && ["with `vigie customer`", "with `vigie open`"]
+                    .iter()
+                    .any(|hint| reply.text.contains(hint));
             let is_allowed =
                 operation.required_permission.is_none_or(|right| role.allows(right)) && !reserved;
             let is_expected =

@@ -334,7 +334,7 @@ async fn check_pages(app: &App, owner: CustomerId, check: &str) {
         metrics: Arc::new(Metrics::new()),
         clock: app.clock.clone(),
     };
-    let auth = PageAuth { is_public: false, account_service: Some(Arc::clone(&app.state.accounts)) };
+    let auth = PageAuth::new(Arc::clone(&app.state.accounts));
     let router = web::router(site, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let monitors = app.state.monitor_context.monitor_cache().all();

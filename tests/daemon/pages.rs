@@ -3,9 +3,8 @@ use std::sync::atomic::Ordering;
 use axum::http::Request;
 use serde_json::json;
 use vigie::domain::{Capture, Outcome};
-use vigie::web::PageAuth;
 
-use crate::daemon::support::{MemoryResults, monitor, result, serve, serve_with_auth};
+use crate::daemon::support::{MemoryResults, monitor, result, serve, serve_pages};
 
 fn at(body: &str, part: &str) -> usize {
     body.find(part).unwrap_or_else(|| panic!("`{part}` is not in {body}"))
@@ -118,7 +117,7 @@ async fn the_monitor_page_shows_its_last_results_and_no_login() {
 }
 
 #[tokio::test]
-async fn a_result_has_a_page_of_its_own_that_needs_no_token() {
+async fn a_result_has_a_page_of_its_own() {
     let mut failed = result(1, 100, Outcome::Error);
     failed.reasons = vec!["<b>refused</b>".to_owned()];
     let path = format!("/results/{}", failed.check_id);
@@ -145,8 +144,7 @@ async fn a_result_shows_its_pictures_and_its_files_cannot_run() {
         Capture::new("drawing.svg", "image/svg+xml", b"<svg/>"),
     ];
     let path = format!("/results/{}", failed.check_id);
-    let open = PageAuth { is_public: true, account_service: None };
-    let served = serve_with_auth(open, MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;
+    let served = serve_pages(true, MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;
     let text = served.get(&path).await.body;
     at(&text, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));
     at(&text, &format!(r#"<a href="{path}/captures/page%2Ehtml">page.html</a> 25 bytes"#));
@@ -166,10 +164,10 @@ async fn a_result_shows_its_pictures_and_its_files_cannot_run() {
         assert_eq!(served.get(&format!("{path}/captures/{unknown}")).await.status, 404, "{unknown}");
     }
     // Public pages do not include captures.
-    let request = |path: String| Request::get(path).header("host", "vigie.example.com");
-    let public = served.call(request(path.clone()), "192.0.2.7:5").await;
+    let request = |path: String| Request::get(path).header("host", "192.0.2.1:7979");
+    let public = served.call(request(path.clone()), "192.0.2.7").await;
     assert_eq!((public.status, public.body.contains("<h2>Captures")), (200, false));
-    assert_eq!(served.call(request(format!("{path}/captures/page%2Ehtml")), "192.0.2.7:5").await.status, 404);
+    assert_eq!(served.call(request(format!("{path}/captures/page%2Ehtml")), "192.0.2.7").await.status, 404);
 }
 
 #[tokio::test]

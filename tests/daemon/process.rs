@@ -27,6 +27,35 @@ pub struct Daemon {
     pub folder: tempfile::TempDir,
 }
 
+/// Joins the chunks of `body` (RFC 9112, section 7.1).
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    loop {
+        let (size, rest) = body.split_once("\r\n").unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            return whole;
+        }
+        whole.push_str(&rest[..size]);
+        body = rest[size..].strip_prefix("\r\n").unwrap();
+    }
+}
+
+/// A response of the server.
+pub struct Response {
+    pub status: u16,
+    head: String,
+    pub body: String,
+}
+
+impl Response {
+    /// Returns the values of the header `name`, which is in lower case.
+    pub fn headers(&self, name: &str) -> Vec<String> {
+        let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        fields.filter(|(found, _)| *found == name).map(|(_, value)| value.to_owned()).collect()
+    }
+}
+
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     command
@@ -130,7 +159,7 @@ impl Daemon {
         self.call_with_token(&format!("{}~{account}", self.token()), method, path, body)
     }
 
-    fn call_with_token(&self, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub fn call_with_token(&self, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let headers = format!(
             "Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
@@ -141,15 +170,22 @@ impl Daemon {
     }
 
     fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+        let response = self.send_raw(method, path, &format!("Host: localhost\r\n{headers}"), body);
+        (response.status, response.body)
+    }
+
+    /// Sends a request with `headers`, `Host` among them, each with its line break.
+    pub fn send_raw(&self, method: &str, path: &str, headers: &str, body: &str) -> Response {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n");
+        let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
         stream.write_all((head + body).as_bytes()).unwrap();
         let mut response = Vec::new();
         stream.read_to_end(&mut response).unwrap();
         let response = String::from_utf8(response).unwrap();
         let (head, body) = response.split_once("\r\n\r\n").unwrap();
-        (head[9..12].parse().unwrap(), body.to_owned())
+        let is_chunked = head.contains("transfer-encoding: chunked");
+        let body = if is_chunked { unchunked(body) } else { body.to_owned() };
+        Response { status: head[9..12].parse().unwrap(), head: head.to_owned(), body }
     }
 
     /// Returns all log lines so far.

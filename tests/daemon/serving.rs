@@ -1,8 +1,9 @@
 //! The running server: addresses, TLS, request ids, access to the pages.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use nix::sys::signal::Signal;
 
@@ -15,7 +16,7 @@ fn several_addresses_are_served_and_calls_logged_with_id_and_login() {
     command.args(["serve", "--listen", "127.0.0.1:0,[::1]:0"]).arg("--data").arg(folder.path().join("data"));
     command.arg("--monitors").arg(folder.path().join("monitors"));
     command.env("VIGIE_LOG_FORMAT", "json").env("VIGIE_LOG_LEVEL", "info,vigie::web=debug");
-    command.stderr(std::process::Stdio::piped());
+    command.stderr(Stdio::piped());
     let mut daemon = Daemon::from_child(command.spawn().unwrap(), folder);
     let second = daemon.wait_for_log("serving at");
     assert!(second["address"].as_str().unwrap().starts_with("[::1]:"), "{second}");
@@ -30,26 +31,59 @@ fn several_addresses_are_served_and_calls_logged_with_id_and_login() {
 }
 
 #[test]
-fn pages_and_metrics_are_for_this_host_or_a_token() {
+fn pages_need_a_login_and_metrics_a_token_or_an_allowed_network() {
     let daemon = Daemon::start(&tcp_monitor("a", 9));
     let proxied = "X-Forwarded-For: 192.0.2.7\r\n";
-    let token = format!("{proxied}Authorization: Bearer {}\r\n", daemon.token());
-    for path in ["/", "/metrics"] {
-        assert_eq!(daemon.get_with_headers(path, "").0, 200, "{path}");
-        assert_eq!(daemon.get_with_headers(path, proxied).0, 401, "{path}");
-        assert_eq!(
-            daemon.get_with_headers(path, &format!("{proxied}Authorization: Bearer no\r\n")).0,
-            401,
-            "{path}"
-        );
-        assert_eq!(daemon.get_with_headers(path, &token).0, 200, "{path}");
+    let bearer = |token: &str| format!("{proxied}Authorization: Bearer {token}\r\n");
+    for path in ["/", "/monitors/1", "/manual/"] {
+        for headers in ["", proxied, &bearer("no")] {
+            assert_eq!(daemon.get_with_headers(path, headers).0, 401, "{path} {headers}");
+        }
+        assert_eq!(daemon.get_with_headers(path, &bearer(&daemon.token())).0, 200, "{path}");
     }
-    assert_eq!(daemon.get_with_headers("/monitors/1", proxied).0, 401);
+    assert_eq!(daemon.get_with_headers("/metrics", "").0, 200);
+    assert_eq!(daemon.get_with_headers("/metrics", proxied).0, 401);
+    assert_eq!(daemon.get_with_headers("/metrics", &bearer("no")).0, 401);
+    assert_eq!(daemon.get_with_headers("/metrics", &bearer(&daemon.token())).0, 200);
     for path in ["/healthz", "/readyz", "/style.css"] {
         assert_eq!(daemon.get_with_headers(path, proxied).0, 200, "{path}");
     }
     let legacy = daemon.get_with_headers("/legacy-api/devices", "");
     assert!(legacy.0 == 200 && legacy.1.contains(r#""status":"40""#), "{legacy:?}");
+}
+
+#[test]
+fn without_an_allowed_network_metrics_need_a_token_on_this_host_too() {
+    let folder = folder(&tcp_monitor("a", 9));
+    let mut command = command(folder.path());
+    command.env("VIGIE_SERVER_METRICS_ALLOW", "192.0.2.0/24");
+    let daemon = Daemon::from_child(command.spawn().unwrap(), folder);
+    assert_eq!(daemon.get_with_headers("/metrics", "").0, 401);
+    let bearer = format!("Authorization: Bearer {}\r\n", daemon.token());
+    assert_eq!(daemon.get_with_headers("/metrics", &bearer).0, 200);
+}
+
+#[test]
+fn the_demo_prints_a_sign_in_link_that_its_log_does_not_contain() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_vigie"))
+        .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+        .env("VIGIE_LOG_FORMAT", "json")
+        .env("VIGIE_LOG_LEVEL", "trace")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let printed = BufReader::new(child.stdout.take().unwrap());
+    let mut daemon = Daemon::from_child(child, tempfile::tempdir().unwrap());
+    let lines = printed.lines().map_while(Result::ok);
+    let prefix = format!("  http://{}/sign-in/link?token=", daemon.address);
+    let token = lines.into_iter().find_map(|line| Some(line.strip_prefix(&prefix)?.to_owned())).unwrap();
+    let headers = format!("Host: {}\r\nContent-Length: {}\r\n", daemon.address, token.len() + 6);
+    let response = daemon.send_raw("POST", "/sign-in/link", &headers, &format!("token={token}"));
+    assert_eq!(response.status, 303, "{}", response.body);
+    daemon.signal(Signal::SIGTERM);
+    daemon.wait_for_log("no result was lost");
+    assert!(!daemon.log_text().contains(&token));
 }
 
 /// Writes a certificate and its key for `localhost`.

@@ -1,16 +1,15 @@
 //! Helpers that several test modules share.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tower::ServiceExt;
 use vigie::catalog::MonitorCache;
 use vigie::clock::FakeClock;
@@ -20,10 +19,10 @@ use vigie::domain::{
     Timestamp,
 };
 use vigie::schema::{Monitor, MonitorDocument, Origin};
-use vigie::service::StatusQueries;
+use vigie::service::{AccountService, ClientConnection, StatusQueries};
 use vigie::store::{
-    MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup, RollupSpan, StoreError,
-    StoreFuture,
+    MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup, RollupSpan,
+    SqliteSettings, SqliteStore, StoreError, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{HealthCondition, HealthSource};
@@ -230,13 +229,19 @@ pub struct TestServer {
     pub router: Router,
     pub health: Arc<Health>,
     pub kept: Arc<MemoryResults>,
+    host_token: String,
+    _folder: TempDir,
 }
 
 pub async fn serve(kept: MemoryResults, monitors: Vec<Monitor>) -> TestServer {
-    serve_with_auth(web::PageAuth::default(), kept, monitors).await
+    serve_pages(false, kept, monitors).await
 }
 
-pub async fn serve_with_auth(auth: web::PageAuth, kept: MemoryResults, monitors: Vec<Monitor>) -> TestServer {
+/// Serves the pages; `is_public` opens them to everyone.
+pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Monitor>) -> TestServer {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
+    let store = Arc::new(store);
     let kept = Arc::new(kept);
     let monitor_cache = Arc::new(MonitorCache::default());
     monitor_cache.replace_all(monitors);
@@ -247,10 +252,13 @@ pub async fn serve_with_auth(auth: web::PageAuth, kept: MemoryResults, monitors:
         status_queries: queries.clone(),
         health: health.clone(),
         metrics: Arc::new(Metrics::new()),
-        clock,
+        clock: clock.clone(),
     };
+    let accounts = Arc::new(AccountService::new(store.clone(), store, clock));
+    let host_token = accounts.renew_host_token();
+    let auth = web::PageAuth { is_public, ..web::PageAuth::new(accounts) };
     let router = web::with_request_limits(web::router(state, auth), web::RequestLimits::default());
-    TestServer { router, health, kept }
+    TestServer { router, health, kept, host_token, _folder: folder }
 }
 
 /// A response with its body as text.
@@ -267,14 +275,16 @@ impl TestResponse {
 }
 
 impl TestServer {
-    /// Sends `GET path` from this host.
+    /// Sends `GET path` with the token of the host.
     pub async fn get(&self, path: &str) -> TestResponse {
-        self.call(Request::get(path).header("host", "localhost:7979"), "127.0.0.1:5").await
+        let bearer = format!("Bearer {}", self.host_token);
+        self.call(Request::get(path).header("authorization", bearer), "127.0.0.1").await
     }
 
     pub async fn call(&self, request: axum::http::request::Builder, peer: &str) -> TestResponse {
-        let peer: SocketAddr = peer.parse().unwrap();
-        let request = request.extension(ConnectInfo(peer)).body(Body::empty()).unwrap();
+        let address = peer.parse().unwrap();
+        let client = ClientConnection { address, is_tls: false, may_be_forwarded: false };
+        let request = request.extension(client).body(Body::empty()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = axum::body::to_bytes(response.into_body(), 64 << 20).await.unwrap();

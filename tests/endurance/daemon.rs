@@ -80,6 +80,12 @@ impl Daemon {
         get(self.address, path, self.token.as_deref())
     }
 
+    /// Sends a request with `headers`, each with its line break. Returns head and body; `None` when the connection ended
+    /// early.
+    pub fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(String, String)> {
+        request(self.address, method, path, headers, body)
+    }
+
     /// Returns the records of the list at `path`.
     pub fn list(&self, path: &str) -> Vec<Value> {
         list(self.address, path, self.token.as_deref()).unwrap_or_else(|| panic!("no answer to {path}"))
@@ -93,19 +99,33 @@ impl Drop for Daemon {
     }
 }
 
-/// Sends a GET request. It uses HTTP/1.1, since pages are refused over HTTP/1.0, which anonymous proxies speak.
+/// Sends a GET request.
 fn get(address: SocketAddr, path: &str, token: Option<&str>) -> Option<(u16, String)> {
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let (head, body) = request(address, "GET", path, &token, "")?;
+    Some((head.get(9..12)?.parse().ok()?, body))
+}
+
+fn request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> Option<(String, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
-    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{token}\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).ok()?;
     let mut response = String::new();
     stream.read_to_string(&mut response).ok()?;
     let (head, body) = response.split_once("\r\n\r\n")?;
     let chunked = head.to_lowercase().contains("transfer-encoding: chunked");
     let body = if chunked { unchunked(body)? } else { body.to_owned() };
-    Some((head.get(9..12)?.parse().ok()?, body))
+    Some((head.to_owned(), body))
 }
 
 /// Joins the chunks of `body` (RFC 9112, section 7.1); `None` when the last one is missing.

@@ -32,10 +32,11 @@ fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
         let name = result["monitor_name"].as_str().unwrap();
         assert!(result["outcome"] == "ok" || expected.contains(&name), "{result:#}");
     }
+    let cookie = sign_in(&server, &url);
     // The page shows states with a delay of up to a second.
     let page = loop {
-        let (status, page) = server.get("/").unwrap();
-        assert_eq!(status, 200, "{page}");
+        let (head, page) = server.request("GET", "/", &cookie, "").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         if ["Shop front page", "Account page over HTTPS", "Order queue port", "This host"]
             .iter()
             .chain(&["Internal name server"])
@@ -52,6 +53,17 @@ fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
 /// Whether the row of the monitor with this name shows ok.
 fn shows_ok(page: &str, name: &str) -> bool {
     page.split("<tr").any(|row| row.contains(name) && row.contains(">ok<"))
+}
+
+/// Signs in with a link of `vigie open` and returns the header with the cookie.
+fn sign_in(server: &Daemon, url: &str) -> String {
+    let output = vigie().args(["open", "--server", url]).output().unwrap();
+    let link = String::from_utf8(output.stdout).unwrap();
+    let token = link.trim().strip_prefix(&format!("{url}sign-in/link?token=")).unwrap();
+    let (head, _) =
+        server.request("POST", "/sign-in/link", "Origin: null\r\n", &format!("token={token}")).unwrap();
+    let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    format!("Cookie: {}\r\n", cookie.split(';').next().unwrap())
 }
 
 /// Returns what `vigie results` prints for the server at `url`.

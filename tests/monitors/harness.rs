@@ -269,6 +269,7 @@ pub fn caller(customer: i64, role: Role) -> Caller {
         user_id: UserId(7),
         login: Arc::from("anna"),
         role,
+        program_scopes: None,
         client_address: None,
         entry_point: EntryPoint::ApiV3,
     }

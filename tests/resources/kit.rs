@@ -17,7 +17,7 @@ use vigie::schema::validate::validate_new;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{Monitor, MonitorMetadata, Origin};
 use vigie::service::{
-    Caller, EntryPoint, RecordService, RecordServiceDependencies, SavedObject, ServiceError,
+    AccountService, Caller, EntryPoint, RecordService, RecordServiceDependencies, SavedObject, ServiceError,
 };
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
@@ -98,6 +98,7 @@ impl Kit {
             account_cache: accounts.clone(),
             keyring: vault.clone(),
             planner: planner.clone(),
+            accounts: Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone())),
             clock: clock.clone(),
         });
         let other = NewRecord {
@@ -204,6 +205,7 @@ fn caller(customer: CustomerId, user: i64, login: &str, role: Role) -> Caller {
         user_id: UserId(user),
         login: Arc::from(login),
         role,
+        program_scopes: None,
         client_address: address,
         entry_point: EntryPoint::ApiV3,
     }

@@ -21,7 +21,7 @@ async fn store_token(kit: &Kit, owner: i64, name: &str) -> [u8; 32] {
     let hash: [u8; 32] = digest(&SHA256, name.as_bytes()).as_ref().try_into().unwrap();
     let at = Timestamp::from_seconds;
     let (kind, user) = (TokenKind::Access, UserId(owner));
-    let token = StoredToken { hash, kind, user, issued_at: at(NOON), expires_at: at(NOON + 3600) };
+    let token = StoredToken::new(hash, kind, user, at(NOON)).until(at(NOON + 3600));
     kit.store.insert(token).await.unwrap();
     hash
 }
@@ -113,7 +113,8 @@ async fn roles_limit_changes_of_users() {
     }
     // Every user may change their own name and password, and no other field of their user.
     let own = Caller { user_id: UserId(clara), ..as_role(Role::ReportOnly) };
-    kit.patch(&own, KIND, clara, json!({"name": "x", "password": "battery staple"})).await.unwrap();
+    let change = json!({"name": "x", "password": "battery staple", "current_password": "correct horse"});
+    kit.patch(&own, KIND, clara, change).await.unwrap();
     assert_eq!(
         forbidden(kit.patch(&own, KIND, clara, json!({"role": "ADMIN"})).await),
         "The role REPORTONLY permits changing your own `name` and `password`, not `role`"

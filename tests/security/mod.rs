@@ -2,9 +2,11 @@
 //! security page has its test here.
 
 mod own_services;
+mod pages;
 mod patterns;
 mod settings_objects;
 mod slow_clients;
+mod tokens;
 
 use serde_json::{Value, json};
 

@@ -1,35 +1,46 @@
 //! Access tokens and sessions.
 
 use serde_json::json;
-use vigie::domain::{RecordKind, Revision, UserId};
-use vigie::store::{ConfigChange, StoredToken, TokenKind};
+use vigie::domain::{RecordKind, Revision, TokenScopes, UserId};
+use vigie::store::{ConfigChange, StoredToken, TokenKind, TokenUse};
 
 use crate::store::config::new_record;
 use crate::store::samples::at;
 use crate::store::suite::Store;
 
 fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> StoredToken {
-    StoredToken { hash: [number; 32], kind, user: UserId(user), issued_at: at(0), expires_at: at(expires) }
+    StoredToken::new([number; 32], kind, UserId(user), at(0)).until(at(expires))
 }
 
 pub async fn tokens_are_stored_extended_revoked_and_expired(store: &impl Store) {
     let access = token(1, TokenKind::Access, 7, 100);
     let session = token(2, TokenKind::Session, 7, 50);
-    let other = token(3, TokenKind::Access, 8, 100);
-    for token in [&access, &session, &other] {
+    let other = StoredToken {
+        name: "Prometheus".to_owned(),
+        scopes: TokenScopes::from_names(["metrics"]),
+        ..token(3, TokenKind::Access, 8, 100)
+    };
+    let page = token(4, TokenKind::Page, 0, 500);
+    for token in [&access, &session, &other, &page] {
         store.insert(token.clone()).await.unwrap();
     }
     let find = async |number: u8| store.token([number; 32]).await.unwrap();
     assert_eq!(find(1).await, Some(access));
     assert_eq!(find(2).await, Some(session.clone()));
     assert_eq!(find(9).await, None);
-    store.extend([2; 32], at(150)).await.unwrap();
-    assert_eq!(find(2).await, Some(StoredToken { expires_at: at(150), ..session }));
+    assert_eq!((find(3).await, find(4).await), (Some(other), Some(page)));
+    let of_user = store.tokens_for_user(UserId(7)).await.unwrap();
+    assert_eq!(of_user.iter().map(|token| token.hash[0]).collect::<Vec<_>>(), [1, 2]);
+    let last_use = |end| TokenUse { used_at: at(40), address: [192, 0, 2, 1].into(), expires_at: at(end) };
+    store.record_use([2; 32], last_use(150)).await.unwrap();
+    let used =
+        StoredToken { expires_at: at(150), last_used_at: at(40), address: "192.0.2.1".to_owned(), ..session };
+    assert_eq!(find(2).await, Some(used));
     assert_eq!(store.remove_expired(at(100)).await.unwrap(), 2, "the end itself is over");
     assert_eq!((find(1).await, find(3).await), (None, None));
     store.revoke([2; 32]).await.unwrap();
     assert_eq!(find(2).await, None);
-    store.extend([2; 32], at(500)).await.unwrap();
+    store.record_use([2; 32], last_use(500)).await.unwrap();
     assert_eq!(find(2).await, None, "an ended session does not come back");
 }
 

@@ -104,12 +104,15 @@ impl App {
         });
         let monitors = Arc::new(monitors.with_last_run_lookup(planner.clone()));
         monitor_cache.replace_all(monitors::load_monitors(&monitors).await.unwrap());
+        let tokens: Arc<dyn TokenStore> = store.clone();
+        let accounts = Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&timer)));
         let resources = Arc::new(RecordService::new(RecordServiceDependencies {
             config_store: Arc::clone(&config),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             keyring: vault,
             planner: planner.clone(),
+            accounts: Arc::clone(&accounts),
             clock: Arc::clone(&timer),
         }));
         let on_demand_tests = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
@@ -129,8 +132,6 @@ impl App {
             account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&timer),
         }));
-        let tokens: Arc<dyn TokenStore> = store.clone();
-        let accounts = Arc::new(AccountService::new(config, tokens, Arc::clone(&timer)));
         let queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         let state = ApiState {
@@ -175,13 +176,8 @@ impl App {
         let user = UserId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0]);
         let token = format!("test-{}-{}", user, next_number());
         let issued_at = self.clock.now();
-        let stored = StoredToken {
-            hash: sha256(&token),
-            kind: TokenKind::Access,
-            user,
-            issued_at,
-            expires_at: issued_at + std::time::Duration::from_hours(1),
-        };
+        let stored = StoredToken::new(sha256(&token), TokenKind::Access, user, issued_at)
+            .until(issued_at + std::time::Duration::from_hours(1));
         self.store.insert(stored).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
     }

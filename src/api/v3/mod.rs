@@ -17,6 +17,7 @@ pub mod openapi;
 mod records;
 mod results;
 mod router;
+mod sign_in_links;
 mod site_status;
 mod sla_report;
 

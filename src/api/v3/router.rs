@@ -36,6 +36,7 @@ pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
 fn build_operation_router(state: ApiState) -> OperationRouter {
     let route_groups = [
         super::access_tokens::add_routes,
+        super::sign_in_links::add_routes,
         super::monitors::add_routes,
         super::monitor_edits::add_routes,
         super::bulk_edit::add_routes,

@@ -1,6 +1,7 @@
 //! The HTTP server: several addresses, TLS, limited connections, timeouts for everything that a client can delay,
 //! graceful shutdown.
 
+mod client_connection;
 mod connection;
 mod connection_limiter;
 mod health_connections;
@@ -9,6 +10,7 @@ mod limits;
 mod listen;
 mod tls;
 
+pub(super) use client_connection::{ConnectionRules, record_client_connection};
 pub(super) use connection::HttpService;
 pub(super) use listen::{bind_all, serve};
 pub(super) use tls::ServerTls;

@@ -5,7 +5,7 @@ use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use super::shared::read_only_field;
 use super::sub_objects::LOCATION;
-use crate::domain::Role;
+use crate::domain::{Role, TokenScope};
 use crate::syntax::text_format::TextFormat;
 
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
@@ -30,6 +30,12 @@ pub static USER: FieldTable = FieldTable::new(
         Field::text("password", MAX_PASSWORD_CHARS, "Never shown; a new one ends all tokens and sessions")
             .required()
             .secret(),
+        Field::text(
+            "current_password",
+            MAX_PASSWORD_CHARS,
+            "Only to change one's own password: the one until now; not kept",
+        )
+        .secret(),
         read_only_field("customer_id", ID, "The account"),
         read_only_field("created_at", TIMESTAMP, "When it was made, UTC"),
         read_only_field("created_by", SHORT_TEXT, "Login of who made it"),
@@ -222,5 +228,40 @@ pub static ACCESS_TOKEN: FieldTable = FieldTable::new(
         read_only_field("access_token", SHORT_TEXT, "The token, for `Authorization: Bearer`"),
         read_only_field("expires_in", COUNT, "Lifetime in seconds"),
         read_only_field("token_type", FieldType::TextEnum(&["Bearer"]), "How it is sent"),
+    ]],
+);
+
+static SCOPE_ITEM: FieldType = FieldType::TextEnum(&TokenScope::NAMES);
+
+/// Kinds of tokens.
+pub const TOKEN_KINDS: &[&str] = &["access", "legacy-session", "page-session"];
+
+/// A token as its owner sees it.
+pub static TOKEN_INFO: FieldTable = FieldTable::new(
+    "TokenInfo",
+    "A token or session of the caller, without the token itself",
+    &[&[
+        read_only_field("id", ID, "Id"),
+        read_only_field("kind", FieldType::TextEnum(TOKEN_KINDS), "What it is valid for"),
+        read_only_field("name", SHORT_TEXT, "Name of the program that it is for; empty for a login"),
+        read_only_field(
+            "scopes",
+            FieldType::List { item_type: &SCOPE_ITEM, min: 0, max: 4 },
+            "What it may do; null for all that its user may",
+        ),
+        read_only_field("created_at", TIMESTAMP, "When it was made, UTC"),
+        read_only_field("expires_at", TIMESTAMP, "When it expires, UTC"),
+        read_only_field("last_used_at", TIMESTAMP, "When it was used last, UTC"),
+        read_only_field("address", SHORT_TEXT, "From where it was used last"),
+    ]],
+);
+
+/// A link that signs in to the pages.
+pub static SIGN_IN_LINK: FieldTable = FieldTable::new(
+    "SignInLink",
+    "Link that signs in to the pages once",
+    &[&[
+        read_only_field("path", SHORT_TEXT, "Path and query below the address of the server"),
+        read_only_field("expires_in", COUNT, "Lifetime in seconds"),
     ]],
 );

@@ -5,6 +5,7 @@ use super::ids::ID;
 use super::shared::{INTERVALS, LOCATION_MODES, SCHEDULE_FIELDS, TIMEOUTS, read_only_field};
 use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
 use super::{alerting, records};
+use crate::domain::TokenScope;
 use crate::syntax::text_format::TextFormat;
 
 static PROPERTY_ITEM: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
@@ -190,6 +191,24 @@ pub static LOGIN: FieldTable = FieldTable::new(
     ]],
 );
 
+static SCOPE_ITEM: FieldType = FieldType::TextEnum(&TokenScope::NAMES);
+
+/// A token for a program.
+pub static PROGRAM_TOKEN: FieldTable = FieldTable::new(
+    "ProgramToken",
+    "A token for a program",
+    &[&[
+        Field::text("name", 255, "What it is for").required(),
+        Field::new(
+            "scopes",
+            FieldType::List { item_type: &SCOPE_ITEM, min: 1, max: 4 },
+            "What it may do: `read`, `operate` (change monitors, blackouts, recipients), `admin`, `metrics`",
+        )
+        .required(),
+        Field::int("expires_in", 60, 31_536_000, "Lifetime in seconds; without it, 90 days"),
+    ]],
+);
+
 /// Every table besides those of the monitor types.
 pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &BLACKOUT,
@@ -202,6 +221,7 @@ pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &MONITOR_CLONE,
     &EVENT,
     &LOGIN,
+    &PROGRAM_TOKEN,
     &records::USER,
     &records::LOCATION_RECORD,
     &records::LOCATION_SECRET,
@@ -212,6 +232,8 @@ pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &records::AUDIT_ENTRY,
     &records::ON_DEMAND_TEST,
     &records::ACCESS_TOKEN,
+    &records::TOKEN_INFO,
+    &records::SIGN_IN_LINK,
     &alerting::RECIPIENT,
     &alerting::NOTIFIER_GROUP,
     &alerting::TEMPLATE,

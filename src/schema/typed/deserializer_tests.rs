@@ -327,6 +327,7 @@ fn walk() -> WalkReport {
     report.compare_record::<SlaSettings<'_>>();
     report.compare_record::<PerformanceAlertSettings>();
     report.compare_table::<request::LoginRequest<'_>>(&requests::LOGIN);
+    report.compare_table::<request::ProgramTokenRequest<'_>>(&requests::PROGRAM_TOKEN);
     report.compare_table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
     report.compare_table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
     report.compare_table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);

@@ -28,6 +28,18 @@ pub struct LoginRequest<'a> {
     pub password: &'a str,
 }
 
+/// A token for a program.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ProgramTokenRequest<'a> {
+    /// What it is for.
+    pub name: &'a str,
+    /// What it may do.
+    #[serde(borrow)]
+    pub scopes: Vec<&'a str>,
+    /// Its lifetime in seconds; `None` for the default.
+    pub expires_in: Option<u64>,
+}
+
 /// Replacement of a text or password in several monitors.
 #[derive(Clone, Copy, Deserialize)]
 pub struct ReplaceTextRequest<'a> {

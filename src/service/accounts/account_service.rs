@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::failed_logins::FailedLoginLimiter;
 use super::issued_token::TokenHash;
 use super::login_throttle::LoginThrottle;
+use super::sign_in_links::SignInLinks;
 use crate::clock::Clock;
-use crate::domain::{CustomerId, Role, Timestamp, UserId};
+use crate::domain::{CustomerId, Role, UserId};
 use crate::service::caller::{Caller, EntryPoint};
-use crate::store::{ConfigStore, TokenStore};
+use crate::store::{ConfigStore, TokenStore, TokenUse};
 use crate::sync::{Mutex, RwLock};
 
 /// Accounts, their users, logins and tokens.
@@ -22,8 +23,10 @@ pub struct AccountService {
     pub(super) failed_login_audit: Mutex<FailedLoginLimiter>,
     /// Hash of the host token.
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,
-    /// Extended ends of sessions that are not written to the store yet.
-    pub(super) unwritten_session_ends: Mutex<HashMap<TokenHash, Timestamp>>,
+    /// Links of the host that sign in to the pages once.
+    pub(super) sign_in_links: SignInLinks,
+    /// Last uses of tokens that are not written to the store yet.
+    pub(super) unwritten_uses: Mutex<HashMap<TokenHash, TokenUse>>,
 }
 
 impl AccountService {
@@ -41,7 +44,8 @@ impl AccountService {
             login_throttle: LoginThrottle::default(),
             failed_login_audit: Mutex::default(),
             host_token_hash: RwLock::default(),
-            unwritten_session_ends: Mutex::default(),
+            sign_in_links: SignInLinks::default(),
+            unwritten_uses: Mutex::default(),
         }
     }
 
@@ -53,6 +57,7 @@ impl AccountService {
             user_id: UserId(0),
             login: Arc::from("host"),
             role: Role::Admin,
+            program_scopes: None,
             client_address: None,
             entry_point,
         }

@@ -1,6 +1,6 @@
 //! Logins: checks passwords, throttles guessing, and records logins in the audit trail.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<IssuedToken, ServiceError> {
         let user = self.authenticate(username, password, address, EntryPoint::ApiV3).await?;
-        let token = self.issue_token(TokenKind::Access, &user, ACCESS_TOKEN_SECONDS).await?;
+        let token = self.issue_token(TokenKind::Access, &user, address, ACCESS_TOKEN_SECONDS).await?;
         self.audit_session_event(
             &with_client_address(address, caller_from_user(&user, EntryPoint::ApiV3)?),
             "login",
@@ -40,7 +40,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<String, ServiceError> {
         let user = self.authenticate(login, password, address, EntryPoint::LegacyApi).await?;
-        let session = self.issue_token(TokenKind::Session, &user, SESSION_SECONDS).await?;
+        let session = self.issue_token(TokenKind::Session, &user, address, SESSION_SECONDS).await?;
         self.audit_session_event(
             &with_client_address(address, caller_from_user(&user, EntryPoint::LegacyApi)?),
             "login",
@@ -50,7 +50,7 @@ impl AccountService {
     }
 
     /// Returns the user with this login and password.
-    async fn authenticate(
+    pub(super) async fn authenticate(
         &self,
         login: &str,
         password: &str,
@@ -78,6 +78,28 @@ impl AccountService {
                 Err(ServiceError::InvalidCredentials)
             }
         }
+    }
+
+    /// Whether `password` is that of `user`, who is the caller. Attempts are throttled like logins.
+    pub async fn verify_own_password(
+        &self,
+        caller: &Caller,
+        user: &Record,
+        password: &str,
+    ) -> Result<bool, ServiceError> {
+        let address = caller.client_address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let attempt = self
+            .login_throttle
+            .try_admit(&normalize_login(&caller.login), address, self.clock.now())
+            .map_err(ServiceError::RateLimited)?;
+        let outcome = password_matches(password, user.private_data.as_deref()).await;
+        let is_correct = outcome.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
+        if is_correct {
+            self.login_throttle.record_success(&attempt, self.clock.now());
+        } else {
+            self.audit_failed_login(Some(user), "wrong current password", address, caller.entry_point).await;
+        }
+        Ok(is_correct)
     }
 
     /// Returns the user with this login and whether the password is correct. Takes the same time without a user.
@@ -132,6 +154,7 @@ impl AccountService {
             user_id: UserId(0),
             login: Arc::from(""),
             role: Role::ReportOnly,
+            program_scopes: None,
             client_address: Some(address),
             entry_point,
         };

@@ -16,16 +16,16 @@ use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::ExpiredTokenPurger;
 use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
-use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
+use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind, TokenUse};
 
 /// Lifetime of an access token (behaviour.md 1 "Token").
 pub(super) const ACCESS_TOKEN_SECONDS: u64 = 3_600;
 /// Lifetime of a session after its last use (behaviour.md 2).
 pub(super) const SESSION_SECONDS: u64 = 900;
-/// Extensions of a session are stored at most this often.
-const SESSION_WRITE_INTERVAL: Duration = Duration::from_mins(1);
-/// Most session extensions kept in memory; further ones are stored at once.
-const MAX_UNWRITTEN_EXTENSIONS: usize = 10_000;
+/// Uses of a token are stored at most this often.
+const USE_WRITE_INTERVAL: Duration = Duration::from_mins(1);
+/// Most uses kept in memory; further ones are stored at once.
+const MAX_UNWRITTEN_USES: usize = 10_000;
 /// Longest token in bytes that is looked up; longer ones were never issued.
 const MAX_TOKEN_BYTES: usize = 128;
 /// Separates the host token from the id of the account to act for.
@@ -49,8 +49,17 @@ impl AccountService {
             .find_token(TokenKind::Access, token)
             .await?
             .filter(|(token, user)| self.clock.now() < token.expires_at && can_log_in(user));
-        let (_, user) = found.ok_or_else(invalid_login_error)?;
-        Ok(with_client_address(address, caller_from_user(&user, EntryPoint::ApiV3)?))
+        let (token, user) = found.ok_or_else(invalid_login_error)?;
+        if let Err(error) = self.record_use(&token, address, token.expires_at).await {
+            // The call itself needs no write: a full disk must not stop callers from reading.
+            tracing::warn!(error = ?error, "failed to record the use of a token");
+        }
+        let mut caller = with_client_address(address, caller_from_user(&user, EntryPoint::ApiV3)?);
+        if let Some(scopes) = token.scopes {
+            caller.role = scopes.limit_role(caller.role);
+            caller.program_scopes = Some(scopes);
+        }
+        Ok(caller)
     }
 
     /// Returns the caller of `session` of `login`; extends the session.
@@ -63,10 +72,7 @@ impl AccountService {
         let (token, user) =
             self.find_token(TokenKind::Session, session).await?.ok_or_else(invalid_login_error)?;
         let now = self.clock.now();
-        let unwritten_end = self.unwritten_session_ends.lock().get(&token.hash).copied();
-        let expires_at =
-            unwritten_end.map_or(token.expires_at, |unwritten_end| unwritten_end.max(token.expires_at));
-        if now >= expires_at
+        if now >= self.session_end(&token)
             || normalize_login(login)
                 != normalize_login(settings_from_record::<UserSettings<'_>>(&user)?.login)
         {
@@ -75,7 +81,7 @@ impl AccountService {
         if !can_log_in(&user) {
             return Err(ServiceError::UserLocked);
         }
-        self.extend_session(&token, now + Duration::from_secs(SESSION_SECONDS)).await?;
+        self.record_use(&token, address, now + Duration::from_secs(SESSION_SECONDS)).await?;
         Ok(with_client_address(address, caller_from_user(&user, EntryPoint::LegacyApi)?))
     }
 
@@ -99,10 +105,10 @@ impl AccountService {
 
     /// Removes expired tokens and sessions; returns how many.
     pub async fn remove_expired_tokens(&self) -> Result<u64, StoreError> {
-        let unwritten_ends = std::mem::take(&mut *self.unwritten_session_ends.lock());
+        let unwritten_uses = std::mem::take(&mut *self.unwritten_uses.lock());
         let now = self.clock.now();
-        for (hash, expires_at) in unwritten_ends.into_iter().filter(|(_, expires_at)| *expires_at > now) {
-            self.token_store.extend(hash, expires_at).await?;
+        for (hash, last_use) in unwritten_uses.into_iter().filter(|(_, last_use)| last_use.expires_at > now) {
+            self.token_store.record_use(hash, last_use).await?;
         }
         self.token_store.remove_expired(now).await
     }
@@ -112,13 +118,26 @@ impl AccountService {
         &self,
         kind: TokenKind,
         user: &Record,
+        address: IpAddr,
+        lifetime_seconds: u64,
+    ) -> Result<String, ServiceError> {
+        let template = StoredToken::new(TokenHash::default(), kind, UserId(user.id), Timestamp::default());
+        let template = StoredToken { address: address.to_string(), ..template };
+        self.issue_stored_token(template, user, lifetime_seconds).await
+    }
+
+    /// Like [`AccountService::issue_token`], with the rest of `template`, which has no hash and no times yet.
+    pub(super) async fn issue_stored_token(
+        &self,
+        template: StoredToken,
+        user: &Record,
         lifetime_seconds: u64,
     ) -> Result<String, ServiceError> {
         let (token, issued_at) = (generate_token(), self.clock.now());
-        let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(lifetime_seconds));
-        self.token_store
-            .insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at })
-            .await?;
+        let hash = hash_token(&token);
+        let expires_at = issued_at + Duration::from_secs(lifetime_seconds);
+        let stored = StoredToken { hash, issued_at, expires_at, last_used_at: issued_at, ..template };
+        self.token_store.insert(stored).await?;
         // A new password revokes all tokens, including one issued for the old password in the meantime.
         let current = self.config_store.record(RecordKind::User, user.id).await?;
         if current.is_none_or(|current| current.private_data != user.private_data) {
@@ -134,15 +153,27 @@ impl AccountService {
         kind: TokenKind,
         token: &str,
     ) -> Result<Option<(StoredToken, Record)>, ServiceError> {
+        let Some(token) = self.find_stored_token(kind, token).await? else { return Ok(None) };
+        let user = self.config_store.record(RecordKind::User, token.user.0).await?;
+        Ok(user.map(|user| (token, user)))
+    }
+
+    /// Returns the token as stored, even if it has expired.
+    pub(super) async fn find_stored_token(
+        &self,
+        kind: TokenKind,
+        token: &str,
+    ) -> Result<Option<StoredToken>, StoreError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Ok(None);
         }
-        let Some(token) = self.token_store.token(hash_token(token)).await?.filter(|token| token.kind == kind)
-        else {
-            return Ok(None);
-        };
-        let user = self.config_store.record(RecordKind::User, token.user.0).await?;
-        Ok(user.map(|user| (token, user)))
+        Ok(self.token_store.token(hash_token(token)).await?.filter(|token| token.kind == kind))
+    }
+
+    /// Returns when a session ends, with an extension that is not stored yet.
+    pub(super) fn session_end(&self, token: &StoredToken) -> Timestamp {
+        let unwritten_use = self.unwritten_uses.lock().get(&token.hash).copied();
+        unwritten_use.map_or(token.expires_at, |last_use| last_use.expires_at.max(token.expires_at))
     }
 
     async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
@@ -165,36 +196,43 @@ impl AccountService {
         Ok(Some(Self::host_caller(customer, EntryPoint::Cli)))
     }
 
-    /// Extends a session; in the store at most once a minute, otherwise in memory.
-    async fn extend_session(&self, token: &StoredToken, expires_at: Timestamp) -> Result<(), ServiceError> {
+    /// Records a use of `token`, which expires at `expires_at` then; in the store at most once a minute, otherwise in
+    /// memory.
+    pub(super) async fn record_use(
+        &self,
+        token: &StoredToken,
+        address: IpAddr,
+        expires_at: Timestamp,
+    ) -> Result<(), ServiceError> {
+        let last_use = TokenUse { used_at: self.clock.now(), address, expires_at };
         {
-            let mut unwritten_ends = self.unwritten_session_ends.lock();
+            let mut unwritten_uses = self.unwritten_uses.lock();
             let has_space =
-                unwritten_ends.len() < MAX_UNWRITTEN_EXTENSIONS || unwritten_ends.contains_key(&token.hash);
-            if expires_at.since(token.expires_at) < SESSION_WRITE_INTERVAL && has_space {
-                unwritten_ends.insert(token.hash, expires_at);
+                unwritten_uses.len() < MAX_UNWRITTEN_USES || unwritten_uses.contains_key(&token.hash);
+            if last_use.used_at.since(token.last_used_at) < USE_WRITE_INTERVAL && has_space {
+                unwritten_uses.insert(token.hash, last_use);
                 return Ok(());
             }
-            unwritten_ends.remove(&token.hash);
+            unwritten_uses.remove(&token.hash);
         }
-        Ok(self.token_store.extend(token.hash, expires_at).await?)
+        Ok(self.token_store.record_use(token.hash, last_use).await?)
     }
 }
 
 /// Generates 256 random bits as text.
-fn generate_token() -> Zeroizing<String> {
+pub(super) fn generate_token() -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0; 32]);
     // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(bytes.as_mut_slice()).is_err() {}
     Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))
 }
 
-fn hash_token(token: &str) -> TokenHash {
+pub(super) fn hash_token(token: &str) -> TokenHash {
     let mut hash = TokenHash::default();
     hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
     hash
 }
 
-fn invalid_login_error() -> ServiceError {
+pub(super) fn invalid_login_error() -> ServiceError {
     ServiceError::Unauthenticated("The login is invalid or expired; log in again".to_owned())
 }

@@ -112,7 +112,15 @@ pub(super) fn caller_from_user(user: &Record, entry_point: EntryPoint) -> Result
         ServiceError::UserLocked
     })?;
     let (user_id, login) = (UserId(user.id), Arc::from(settings.login));
-    Ok(Caller { customer: user.customer, user_id, login, role, client_address: None, entry_point })
+    Ok(Caller {
+        customer: user.customer,
+        user_id,
+        login,
+        role,
+        program_scopes: None,
+        client_address: None,
+        entry_point,
+    })
 }
 
 impl AccountService {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::pipeline::Planner;
+use crate::service::accounts::AccountService;
 use crate::store::ConfigStore;
 use crate::vault::Keyring;
 
@@ -21,6 +22,8 @@ pub struct RecordServiceDependencies {
     pub keyring: Arc<Keyring>,
     /// Supplies the status of locations.
     pub planner: Arc<dyn Planner>,
+    /// Verifies the current password of a user who changes it.
+    pub accounts: Arc<AccountService>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -5,7 +5,9 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
+use super::record_draft::{
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+};
 use crate::domain::{Permission, Record, UserId};
 use crate::schema::table::records::USER;
 use crate::schema::typed::record::{UserSettings, parse_record_fields};
@@ -19,7 +21,10 @@ use crate::syntax::{MASK, ValidationError};
 
 pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&USER, body)?;
-    let password = take_password(&mut fields).unwrap_or_default();
+    let password = take_password(&mut fields, "password").unwrap_or_default();
+    if take_password(&mut fields, "current_password").is_some() {
+        return Err(only_for_own_password(body));
+    }
     validate(body, Some(&fields), Some(&password))?;
     let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, None, Some(&fields)).await?;
     let mut draft = RecordDraft::new(fields);
@@ -39,9 +44,12 @@ pub(super) async fn patch(
         cx.caller.require_permission(Permission::Administer)?;
     }
     let mut fields = merged_fields(&USER, &old.fields, body)?;
-    let password = take_password(&mut fields).filter(|password| password.as_str() != MASK);
+    let password = take_password(&mut fields, "password").filter(|password| password.as_str() != MASK);
+    let current_password =
+        take_password(&mut fields, "current_password").filter(|password| password.as_str() != MASK);
     let changes_login = fields.get("login") != old.fields.get("login");
     validate(body, changes_login.then_some(&fields), password.as_deref().map(String::as_str))?;
+    require_current_password(cx, old, body, password.is_some(), current_password.as_deref()).await?;
     let mut draft = RecordDraft::from_record(old, fields);
     if can_administer {
         let (config_store, new_fields) = (&*cx.dependencies.config_store, Some(&draft.fields));
@@ -68,8 +76,45 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
     Ok(RecordDraft { user_guard: Some(guard), ..RecordDraft::default() })
 }
 
-fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
-    match fields.shift_remove("password") {
+/// Users who change their own password prove that they know the current one: a token or session that somebody else has
+/// does not lock them out. The token of a program, which holds no password, needs the scope `admin` to change its user
+/// at all.
+async fn require_current_password(
+    cx: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+    changes_password: bool,
+    current_password: Option<&String>,
+) -> Result<(), ServiceError> {
+    let caller = cx.caller;
+    if caller.program_scopes.is_some() {
+        caller.require_permission(Permission::Administer)?;
+    }
+    let changes_own_password = changes_password && caller.user_id == UserId(old.id);
+    match current_password {
+        Some(_) if !changes_own_password => Err(only_for_own_password(body)),
+        Some(current_password) => {
+            if cx.dependencies.accounts.verify_own_password(caller, old, current_password).await? {
+                return Ok(());
+            }
+            let message = "`current_password` is wrong";
+            Err(invalid_request(field_conflict_error(body, "current_password", message)))
+        }
+        None if changes_own_password => {
+            let message = "`current_password` is required to change your own password";
+            Err(invalid_request(field_conflict_error(body, "password", message)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn only_for_own_password(body: &Node) -> ServiceError {
+    let message = "`current_password` is only for a new password of your own";
+    invalid_request(field_conflict_error(body, "current_password", message))
+}
+
+fn take_password(fields: &mut Map<String, Value>, name: &str) -> Option<Zeroizing<String>> {
+    match fields.shift_remove(name) {
         Some(Value::String(password)) => Some(Zeroizing::new(password)),
         _ => None,
     }
@@ -84,7 +129,7 @@ fn validate(
     let login = fields.and_then(|fields| fields.get("login")).and_then(Value::as_str);
     let mask_error = password.filter(|password| *password == MASK).map(|_| {
         let message = "`password` is masked, but no value is stored";
-        super::record_draft::field_conflict_error(body, "password", message)
+        field_conflict_error(body, "password", message)
     });
     let short = if mask_error.is_some() { None } else { password.and_then(password_error) };
     let errors: Vec<ValidationError> =

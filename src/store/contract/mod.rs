@@ -33,4 +33,4 @@ pub use records::NewRecord;
 pub use results::ResultStore;
 pub use rollup::{Rollup, RollupSpan};
 pub use samples::SampleStore;
-pub use tokens::{StoredToken, TokenKind, TokenStore};
+pub use tokens::{StoredToken, TokenKind, TokenStore, TokenUse};

@@ -1,16 +1,20 @@
 //! Stored tokens and sessions.
 
-use crate::domain::{Timestamp, UserId};
+use std::net::IpAddr;
+
+use crate::domain::{Timestamp, TokenScopes, UserId};
 
 use super::future::StoreFuture;
 
 /// Kind of token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// An access token of version 3, valid for an hour after it was issued.
+    /// An access token of version 3, valid for an hour after a login, or for as long as its maker says.
     Access,
     /// A session of the legacy API, which ends 15 minutes after its last use.
     Session,
+    /// A session of the pages, which ends 12 hours after its last use and 7 days after it was issued. User 0 is the host.
+    Page,
 }
 
 /// A stored token, as its hash.
@@ -26,6 +30,50 @@ pub struct StoredToken {
     pub issued_at: Timestamp,
     /// When it expires.
     pub expires_at: Timestamp,
+    /// Name of the program that it is for; empty for a login.
+    pub name: String,
+    /// What it may do; `None` for all that its user may.
+    pub scopes: Option<TokenScopes>,
+    /// From where it was used last; empty if unknown.
+    pub address: String,
+    /// When it was used last.
+    pub last_used_at: Timestamp,
+}
+
+impl StoredToken {
+    /// Creates the token of a login at `issued_at`, which has no lifetime yet.
+    #[must_use]
+    pub const fn new(hash: [u8; 32], kind: TokenKind, user: UserId, issued_at: Timestamp) -> Self {
+        Self {
+            hash,
+            kind,
+            user,
+            issued_at,
+            expires_at: issued_at,
+            name: String::new(),
+            scopes: None,
+            address: String::new(),
+            last_used_at: issued_at,
+        }
+    }
+
+    /// Sets when it expires.
+    #[must_use]
+    pub const fn until(mut self, expires_at: Timestamp) -> Self {
+        self.expires_at = expires_at;
+        self
+    }
+}
+
+/// A use of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenUse {
+    /// When it was used.
+    pub used_at: Timestamp,
+    /// From where.
+    pub address: IpAddr,
+    /// When it expires then; sessions are extended by their use.
+    pub expires_at: Timestamp,
 }
 
 /// Stores tokens and sessions.
@@ -36,8 +84,11 @@ pub trait TokenStore: Send + Sync + 'static {
     /// Returns the token with this hash, expired or not.
     fn token(&self, hash: [u8; 32]) -> StoreFuture<'_, Option<StoredToken>>;
 
-    /// Extends a session.
-    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()>;
+    /// Returns the tokens of a user, expired or not.
+    fn tokens_for_user(&self, user: UserId) -> StoreFuture<'_, Vec<StoredToken>>;
+
+    /// Records the last use of a token.
+    fn record_use(&self, hash: [u8; 32], last_use: TokenUse) -> StoreFuture<'_, ()>;
 
     /// Removes one token.
     fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()>;

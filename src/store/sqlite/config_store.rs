@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, params};
 
-use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
+use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp, UserId};
 use crate::store::contract::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
-    ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
+    ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse, seal_context,
 };
 
 use super::config_changes::PreparedConfigChanges;
@@ -140,8 +140,12 @@ impl TokenStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| tokens::by_hash(conn, hash)))
     }
 
-    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()> {
-        Box::pin(self.writer.call(move |context| tokens::extend(context.conn, hash, expires_at)))
+    fn tokens_for_user(&self, user: UserId) -> StoreFuture<'_, Vec<StoredToken>> {
+        Box::pin(self.readers.call(move |conn| tokens::by_user(conn, user)))
+    }
+
+    fn record_use(&self, hash: [u8; 32], last_use: TokenUse) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |context| tokens::record_use(context.conn, hash, &last_use)))
     }
 
     fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()> {

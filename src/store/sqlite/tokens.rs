@@ -1,54 +1,81 @@
 //! Stored tokens and sessions.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::domain::{Timestamp, UserId};
-use crate::store::contract::{StoredToken, TokenKind};
+use crate::domain::{Timestamp, TokenScopes, UserId};
+use crate::store::contract::{StoredToken, TokenKind, TokenUse};
 
 use super::decode::RowLocator;
+
+const COLUMNS: &str = "hash, kind, user, issued_at, expires_at, name, scopes, address, last_used_at";
 
 pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
     let kind = match token.kind {
         TokenKind::Access => 0,
         TokenKind::Session => 1,
+        TokenKind::Page => 2,
     };
-    conn.prepare_cached("INSERT OR REPLACE INTO tokens VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+    let sql =
+        format!("INSERT OR REPLACE INTO tokens ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+    conn.prepare_cached(&sql)?.execute(params![
         token.hash,
         kind,
         token.user.0,
         token.issued_at.as_micros(),
-        token.expires_at.as_micros()
+        token.expires_at.as_micros(),
+        token.name,
+        token.scopes.map(TokenScopes::to_bits),
+        token.address,
+        token.last_used_at.as_micros(),
     ])?;
     Ok(())
 }
 
 pub(super) fn by_hash(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Option<StoredToken>> {
-    conn.prepare_cached("SELECT kind, user, issued_at, expires_at FROM tokens WHERE hash = ?1")?
-        .query_row([hash], |row| {
-            let (kind, user): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let decoded_kind = match kind {
-                0 => Some(TokenKind::Access),
-                1 => Some(TokenKind::Session),
-                _ => None,
-            };
-            Ok(StoredToken {
-                hash,
-                kind: RowLocator { table: "tokens", key: &[("user", user)] }.require_decoded(
-                    "kind",
-                    kind,
-                    decoded_kind,
-                )?,
-                user: UserId(user),
-                issued_at: Timestamp::from_micros(row.get(2)?),
-                expires_at: Timestamp::from_micros(row.get(3)?),
-            })
-        })
-        .optional()
+    let sql = format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1");
+    conn.prepare_cached(&sql)?.query_row([hash], token_from_row).optional()
 }
 
-pub(super) fn extend(conn: &Connection, hash: [u8; 32], expires_at: Timestamp) -> rusqlite::Result<()> {
-    conn.prepare_cached("UPDATE tokens SET expires_at = ?2 WHERE hash = ?1")?
-        .execute(params![hash, expires_at.as_micros()])?;
+pub(super) fn by_user(conn: &Connection, user: UserId) -> rusqlite::Result<Vec<StoredToken>> {
+    let sql = format!("SELECT {COLUMNS} FROM tokens WHERE user = ?1");
+    conn.prepare_cached(&sql)?.query_map([user.0], token_from_row)?.collect()
+}
+
+fn token_from_row(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
+    let (kind, user): (i64, i64) = (row.get("kind")?, row.get("user")?);
+    let key = [("user", user)];
+    let locator = RowLocator { table: "tokens", key: &key };
+    let decoded_kind = match kind {
+        0 => Some(TokenKind::Access),
+        1 => Some(TokenKind::Session),
+        2 => Some(TokenKind::Page),
+        _ => None,
+    };
+    let scopes: Option<i64> = row.get("scopes")?;
+    let scopes = scopes.map(|bits| locator.require_decoded("scopes", bits, TokenScopes::from_bits(bits)));
+    Ok(StoredToken {
+        hash: row.get("hash")?,
+        kind: locator.require_decoded("kind", kind, decoded_kind)?,
+        user: UserId(user),
+        issued_at: Timestamp::from_micros(row.get("issued_at")?),
+        expires_at: Timestamp::from_micros(row.get("expires_at")?),
+        name: row.get("name")?,
+        scopes: scopes.transpose()?,
+        address: row.get("address")?,
+        last_used_at: Timestamp::from_micros(row.get("last_used_at")?),
+    })
+}
+
+pub(super) fn record_use(conn: &Connection, hash: [u8; 32], last_use: &TokenUse) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "UPDATE tokens SET expires_at = ?2, last_used_at = ?3, address = ?4 WHERE hash = ?1",
+    )?
+    .execute(params![
+        hash,
+        last_use.expires_at.as_micros(),
+        last_use.used_at.as_micros(),
+        last_use.address.to_string()
+    ])?;
     Ok(())
 }
 

@@ -39,7 +39,7 @@ pub fn build_document(operations: &[Operation]) -> Value {
             "securitySchemes": {"bearer": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The `access_token` that `POST /access-tokens` returns; it is valid for an hour",
+                "description": "The `access_token` that `POST /access-tokens` returns; that of a login is valid for an hour",
             }},
             "parameters": {"IfMatch": parameters::if_match_component()},
             "headers": responses::response_headers(),
@@ -62,7 +62,9 @@ fn describe_operation(operation: &Operation) -> Value {
         body["required"] = Value::Bool(!operation.is_body_optional);
         operation_json["requestBody"] = body;
     }
-    if operation.required_permission.is_none() {
+    if operation.accepts_login {
+        operation_json["security"] = json!([{}, {"bearer": []}]);
+    } else if operation.required_permission.is_none() {
         operation_json["security"] = json!([]);
     }
     operation_json
@@ -75,6 +77,11 @@ fn describe_request_body(body_spec: BodySpec) -> Option<Value> {
             "schema": json_schema::schema_ref(table, SchemaRole::Create),
             "example": json_schema::create_example(table),
         }),
+        BodySpec::CreateOneOf(tables) => {
+            let schemas = tables.iter().map(|table| json_schema::schema_ref(table, SchemaRole::Create));
+            let example = tables.first().map(|table| json_schema::create_example(table));
+            json!({"schema": {"anyOf": schemas.collect::<Vec<_>>()}, "example": example})
+        }
         BodySpec::Patch(table) => json!({
             "schema": json_schema::schema_ref(table, SchemaRole::Patch),
             "example": json_schema::patch_example(table),
@@ -118,6 +125,11 @@ fn component_schemas(operations: &[Operation]) -> Map<String, Value> {
         match operation.request_body {
             BodySpec::Create(table) => {
                 json_schema::add_component_schema(table, SchemaRole::Create, &mut schemas);
+            }
+            BodySpec::CreateOneOf(tables) => {
+                for table in tables {
+                    json_schema::add_component_schema(table, SchemaRole::Create, &mut schemas);
+                }
             }
             BodySpec::Patch(table) => {
                 json_schema::add_component_schema(table, SchemaRole::Patch, &mut schemas);

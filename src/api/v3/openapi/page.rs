@@ -175,6 +175,11 @@ fn render_request_body(body: BodySpec) -> String {
         BodySpec::Create(table) => {
             (format!("{}, with its required fields", table_link(table)), create_example(table))
         }
+        BodySpec::CreateOneOf(tables) => {
+            let links: Vec<_> = tables.iter().map(|table| table_link(table)).collect();
+            let example = tables.first().map(|table| create_example(table)).unwrap_or_default();
+            (format!("{}, with its required fields", links.join(" or ")), example)
+        }
         BodySpec::Patch(table) => (format!("Any fields of {}", table_link(table)), patch_example(table)),
         BodySpec::JsonSchema(schema) => ("As described by this JSON schema".to_owned(), schema()),
     };
@@ -280,6 +285,11 @@ fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
     for operation in operations {
         match operation.request_body {
             BodySpec::Create(table) | BodySpec::Patch(table) => add_table(table, &mut tables),
+            BodySpec::CreateOneOf(request_tables) => {
+                for table in request_tables {
+                    add_table(table, &mut tables);
+                }
+            }
             BodySpec::None | BodySpec::JsonSchema(_) => {}
         }
         for table in operation.response.field_tables() {
