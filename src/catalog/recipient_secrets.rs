@@ -50,16 +50,13 @@ impl RecipientSecrets {
         if *self == Self::default() {
             return None;
         }
-        let plaintext = match self {
-            Self { password: Some(password), recipient: None, username: None } => {
-                Zeroizing::new(password.clone().into_bytes())
-            }
-            _ => {
-                let mut plaintext = Zeroizing::new(vec![JSON_MARK]);
-                // Cannot fail: texts are always valid JSON.
-                plaintext.extend(serde_json::to_vec(self).unwrap_or_default());
-                plaintext
-            }
+        let plaintext = if let Self { password: Some(password), recipient: None, username: None } = self {
+            Zeroizing::new(password.clone().into_bytes())
+        } else {
+            let mut plaintext = Zeroizing::new(vec![JSON_MARK]);
+            // Cannot fail: texts are always valid JSON.
+            plaintext.extend(serde_json::to_vec(self).unwrap_or_default());
+            plaintext
         };
         Some(keyring.seal(&recipient_seal_context(customer), &plaintext))
     }
