@@ -194,7 +194,10 @@ impl RunningServer {
             response_start_timeout: server.response_start_timeout,
             is_tls_only: server.tls_files.is_some(),
         };
-        let rules = ConnectionRules { is_tls: server.tls_files.is_some() };
+        let rules = ConnectionRules {
+            is_tls: server.tls_files.is_some(),
+            trusted_proxies: Arc::from(server.trusted_proxies.as_slice()),
+        };
         web::with_request_limits(pages_and_apis, request_limits)
             .layer(middleware::from_fn_with_state(rules, record_client_connection))
     }

@@ -171,7 +171,7 @@ async fn run_until_stopped(
         router,
         tls: tls.clone(),
         response_start_timeout: settings.server.response_start_timeout,
-        trusted_proxies: Arc::default(),
+        trusted_proxies: Arc::from(settings.server.trusted_proxies.as_slice()),
     };
     tasks.join_set.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {

@@ -1,19 +1,13 @@
 //! Reads the records of alerting: recipients, groups and blackouts.
 
-use zeroize::Zeroizing;
-
 use super::record_settings::{ok_or_log_skipped, settings_or_skip};
-use crate::domain::{
-    CustomerId, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
-};
+use crate::domain::{GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record};
 use crate::evaluate::settle::Quorum;
 use crate::schedule::{BlackoutTarget, BlackoutWindow};
 use crate::schema::typed::record::{
     BlackoutKind, BlackoutSettings, MultiPopThreshold, NotifierGroupMonitorSettings, NotifierGroupSettings,
     RecipientSettings,
 };
-use crate::store::seal_context;
-use crate::vault::{Keyring, VaultError};
 
 /// Reads the recipient of `record`; `None` for an invalid one, which is logged.
 pub(crate) fn recipient_from_record(record: &Record) -> Option<Recipient> {
@@ -32,25 +26,6 @@ pub(crate) fn recipient_from_record(record: &Record) -> Option<Recipient> {
         attach_screen_capture: settings.attach_screen_capture,
         attach_server_response: settings.attach_server_response,
     })
-}
-
-/// Decrypts the password of the recipient of `record`; empty when it has none.
-///
-/// # Errors
-/// Fails when the vault cannot decrypt it.
-pub fn decrypt_recipient_password(
-    keyring: &Keyring,
-    record: &Record,
-) -> Result<Zeroizing<String>, VaultError> {
-    let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
-    let plaintext = keyring.open(&recipient_seal_context(record.customer), sealed)?;
-    let text = std::str::from_utf8(&plaintext).map_err(|_| VaultError::AuthenticationFailed)?;
-    Ok(Zeroizing::new(text.to_owned()))
-}
-
-/// Returns the seal context of recipients' passwords.
-pub(crate) fn recipient_seal_context(customer: CustomerId) -> String {
-    seal_context(RecordKind::Recipient.name(), customer)
 }
 
 /// Reads the group of `record`; `None` for an invalid one, which is logged.
@@ -103,7 +78,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::{NotificationMethod, Revision, Timestamp};
+    use crate::domain::{CustomerId, NotificationMethod, RecordKind, Revision, Timestamp};
     use crate::schedule::TimeWindow;
     use crate::schema::typed::record::{AccountSettings, parse_record};
 

@@ -7,6 +7,7 @@ pub(crate) mod example_notification;
 pub(crate) mod json_object;
 mod monitor_cache;
 pub(crate) mod monitor_summary;
+mod recipient_secrets;
 pub(crate) mod record_settings;
 pub(crate) mod v3_time_format;
 
@@ -14,5 +15,7 @@ pub use account_cache::{
     AccountCache, AccountSnapshot, CertificateSummary, MobileEmulation, PropertyDefinition, SharedAccountData,
 };
 pub use active_performance_alerts::ActivePerformanceAlerts;
-pub use alerting_records::decrypt_recipient_password;
 pub use monitor_cache::MonitorCache;
+pub use recipient_secrets::{
+    RecipientSecrets, decrypt_recipient_password, masked_recipient_fields, masked_webhook_url,
+};

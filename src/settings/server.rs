@@ -23,6 +23,8 @@ pub struct ServerSettings {
     pub public_pages: bool,
     /// Names under which browsers may open the pages.
     pub hosts: Vec<String>,
+    /// Networks of proxies that name the client.
+    pub trusted_proxies: Vec<IpNetwork>,
     /// Networks whose clients may read the metrics without a token.
     pub metrics_allow: Vec<IpNetwork>,
 }
@@ -63,6 +65,7 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         response_start_timeout: Duration::from_secs(reader.int("server.request_seconds").unsigned_abs()),
         public_pages: reader.node("server.public_pages").to_json() == Value::Bool(true),
         hosts: reader.text_list("server.hosts"),
+        trusted_proxies: read_networks(reader, "server.trusted_proxies"),
         metrics_allow: read_networks(reader, "server.metrics_allow"),
     }
 }

@@ -238,6 +238,12 @@ pub static SETTINGS: &[Setting] = &[
         "Names under which browsers may open the pages, beside addresses, `localhost` and the name of this host.\nBehind a reverse proxy, its public name. Calls with a bearer token may use any name.\nExample: [vigie.example.net, '*.ops.example.net']",
     ),
     Setting::new(
+        "server.trusted_proxies",
+        SettingType::List(&SettingType::IpNetwork),
+        "[]",
+        "Networks of reverse proxies in front. Their X-Forwarded-For or Forwarded names the client, for slowing down\nguesses and for the audit trail, and X-Forwarded-Proto says whether it uses TLS. List only addresses of\nproxies that set these header fields themselves; both fields at once must agree.\nExample: ['127.0.0.0/8', 10.1.2.3/32]",
+    ),
+    Setting::new(
         "server.metrics_allow",
         SettingType::List(&SettingType::IpNetwork),
         "['127.0.0.0/8', '::1/128']",

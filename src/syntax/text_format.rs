@@ -7,6 +7,8 @@ use std::net::{IpAddr, Ipv4Addr};
 pub enum TextFormat {
     /// Any text.
     Any,
+    /// A name: no control characters, and none that change the direction of text.
+    Name,
     /// An IPv4 address.
     Ipv4,
     /// An IPv4 or IPv6 address.
@@ -64,6 +66,9 @@ impl TextFormat {
     pub const fn requirement(self) -> &'static str {
         match self {
             Self::Any => "a text",
+            Self::Name => {
+                "a name without control characters and characters that change the direction of text"
+            }
             Self::Ipv4 => "an IPv4 address",
             Self::Ip => "an IPv4 or IPv6 address",
             Self::HttpUrl | Self::HttpUrlTemplate => "an http or https URL with a host",
@@ -89,6 +94,7 @@ impl TextFormat {
     pub fn matches(self, text: &str) -> bool {
         match self {
             Self::Any => true,
+            Self::Name => !text.contains(is_control_or_bidi),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ip => text.parse::<IpAddr>().is_ok(),
             Self::HttpUrl => is_http_url(text),
@@ -111,6 +117,14 @@ impl TextFormat {
             Self::LocalDateTime => jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text).is_ok(),
         }
     }
+}
+
+/// Whether `c` controls a terminal, breaks a line, or changes the direction of the text around it: names with such
+/// characters could look like others.
+#[must_use]
+pub fn is_control_or_bidi(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Scheme, host and port of the host field of a mail or FTP monitor.

@@ -353,7 +353,7 @@ async fn accounts() {
             "/customers",
             json!({"name": "a\u{7}"}),
             400,
-            "a name has 1 to 255 characters, without control characters",
+            "`name` must be a name without control characters and characters that change the direction of text, not `a `",
         ),
         (POST, "/customers", json!({"name": ""}), 400, "`name` must not be empty"),
     ];

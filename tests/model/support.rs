@@ -73,6 +73,7 @@ pub fn validate_patch(
 pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
     match format {
         TextFormat::Any => ("x", None),
+        TextFormat::Name => ("x", Some("x\u{202e}y")),
         TextFormat::Ipv4 => ("192.0.2.1", Some("192.0.2.256")),
         TextFormat::Ip => ("2001:db8::1", Some("2001:db8:::1")),
         TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => {

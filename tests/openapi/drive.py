@@ -152,7 +152,8 @@ class Server:
 
     def log_out(self):
         """Faults of ending the token of the run: it has to be good until then, and no good afterwards."""
-        calls = [("GET", "/account", 200), ("DELETE", "/access-tokens", 204), ("GET", "/account", 401)]
+        calls = [("GET", "/account", 200), ("GET", "/access-tokens", 200), ("DELETE", "/access-tokens", 204)]
+        calls.append(("GET", "/account", 401))
         faults = []
         for method, path, wanted in calls:
             status, _ = self.call(method, path)

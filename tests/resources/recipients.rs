@@ -1,9 +1,10 @@
 //! Recipients: an address in the form of the method, and a sealed password that is sent to no other destination.
 
 use serde_json::{Value, json};
-use vigie::catalog::decrypt_recipient_password;
+use vigie::catalog::{RecipientSecrets, decrypt_recipient_password};
+use vigie::clock::Clock;
 use vigie::domain::{CustomerId, NotificationMethod, RecordKind, Role};
-use vigie::store::RecordFilter;
+use vigie::store::{ConfigChange, ConfigStore, NewRecord, RecordFilter};
 
 use crate::resources::kit::{
     Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, messages, object,
@@ -28,6 +29,75 @@ fn post(more: Value) -> Value {
 async fn password(kit: &Kit, id: i64) -> String {
     let record = kit.record(KIND, id).await.unwrap();
     decrypt_recipient_password(&kit.vault, &record).unwrap().to_string()
+}
+
+async fn opened(kit: &Kit, id: i64) -> RecipientSecrets {
+    RecipientSecrets::open(&kit.vault, &kit.record(KIND, id).await.unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn the_community_of_snmp_is_sealed_and_masked_and_kept_by_its_mask() {
+    let kit = Kit::new().await;
+    let trap = json!({"name": "n", "recipient": "10.0.0.1", "method_id": 9, "username": "c0mmunity"});
+    let id = kit.create_valid(KIND, trap).await;
+    let shown = kit.get(KIND, id).await;
+    assert_eq!((&shown["username"], &shown["password"]), (&json!("********"), &Value::Null));
+    let record = kit.record(KIND, id).await.unwrap();
+    assert_eq!(record.fields["username"], "********");
+    assert_eq!(kit.patch(&admin(), KIND, id, shown).await.unwrap().revision, 1);
+    kit.patch(&admin(), KIND, id, json!({"name": "m"})).await.unwrap();
+    assert_eq!(opened(&kit, id).await.username.as_deref(), Some("c0mmunity"));
+    // It goes to no other host, and does not become the login of a webhook.
+    let elsewhere =
+        "`username` must be given again, or null, when `recipient` or `method_id` changes the destination";
+    for body in [
+        json!({"recipient": "10.0.0.2"}),
+        json!({"recipient": "10.0.0.2", "username": "********"}),
+        json!({"recipient": "https://evil.example/", "method_id": 16}),
+    ] {
+        assert_eq!(messages(kit.patch(&admin(), KIND, id, body).await), [elsewhere]);
+    }
+    kit.patch(&admin(), KIND, id, json!({"recipient": "10.0.0.2", "username": "other"})).await.unwrap();
+    assert_eq!(opened(&kit, id).await.username.as_deref(), Some("other"));
+    let trail = format!("{:?}", kit.audit_trail().await);
+    assert!(!trail.contains("c0mmunity") && !trail.contains("other\""), "{trail}");
+    kit.patch(&admin(), KIND, id, json!({"username": null})).await.unwrap();
+    assert_eq!(
+        (opened(&kit, id).await.username, kit.get(KIND, id).await["username"].clone()),
+        (None, Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn secrets_of_earlier_versions_are_masked_and_sealed_by_the_next_change() {
+    let kit = Kit::new().await;
+    for (fields, secret) in [
+        (json!({"name": "n", "recipient": "https://a.example/t0ken", "method_id": 101}), "t0ken"),
+        (json!({"name": "n", "recipient": "10.0.0.1", "method_id": 8, "username": "c0mmunity"}), "c0mmunity"),
+    ] {
+        let record = NewRecord {
+            kind: KIND,
+            customer: Some(CustomerId(1)),
+            parent_id: None,
+            unique_key: None,
+            created_at: kit.clock.now(),
+            created_by: "anna".to_owned(),
+            fields: object(fields),
+            private_data: None,
+        };
+        let id = kit.store.write_changes(vec![ConfigChange::CreateRecord(record)], vec![]).await.unwrap()[0];
+        for role in [Role::Admin, Role::ReadOnly] {
+            let shown = kit.resources.get(&as_role(role), KIND, id).await.unwrap().0;
+            assert!(!json!(shown).to_string().contains(secret), "{shown:?}");
+        }
+        kit.patch(&admin(), KIND, id, json!({"name": "m"})).await.unwrap();
+        let record = kit.record(KIND, id).await.unwrap();
+        assert!(!json!(record.fields).to_string().contains(secret), "{:?}", record.fields);
+        let opened = opened(&kit, id).await;
+        let kept = opened.recipient.as_deref().or(opened.username.as_deref()).unwrap();
+        assert!(kept.contains(secret), "{kept}");
+        assert!(!format!("{:?}", kit.audit_trail().await).contains(secret));
+    }
 }
 
 #[tokio::test]
@@ -117,7 +187,7 @@ async fn a_password_is_sealed_and_masked_and_kept_by_its_mask() {
 }
 
 #[tokio::test]
-async fn the_address_of_a_webhook_is_shown_only_to_editors() {
+async fn the_address_of_a_webhook_is_sealed_and_masked_for_everybody() {
     let kit = Kit::new().await;
     let hook = "https://hook.example/services/T0/s3cret-path";
     let id = kit.create_valid(KIND, post(json!({"recipient": hook}))).await;
@@ -130,15 +200,18 @@ async fn the_address_of_a_webhook_is_shown_only_to_editors() {
         assert_eq!(list.items[0]["recipient"], one);
         one
     };
-    for (role, text) in [(Role::Admin, hook), (Role::PowerUser, hook), (Role::ReadOnly, mask)] {
-        assert_eq!(address(role).await, text, "{role}");
+    for role in [Role::Admin, Role::PowerUser, Role::ReadOnly] {
+        assert_eq!(address(role).await, mask, "{role}");
     }
-    // What a viewer read can be sent back by a user who may change it.
+    // What was read can be sent back.
     let back = kit.resources.get(&as_role(Role::ReadOnly), KIND, id).await.unwrap().0;
     let saved = kit.patch(&admin(), KIND, id, json!(back)).await.unwrap();
-    assert_eq!((saved.revision, address(Role::Admin).await), (1, json!(hook)));
+    assert_eq!((saved.revision, opened(&kit, id).await.recipient.as_deref()), (1, Some(hook)));
     kit.patch(&admin(), KIND, id, json!({"recipient": other})).await.unwrap();
-    assert_eq!(address(Role::Admin).await, other);
+    assert_eq!(opened(&kit, id).await.recipient.as_deref(), Some(other));
+    assert_eq!((address(Role::Admin).await, password(&kit, id).await.as_str()), (json!(mask), "s3cret"));
+    let record = kit.record(KIND, id).await.unwrap();
+    assert!(!json!(record.fields).to_string().contains("/services/"), "{:?}", record.fields);
     let refused = ["`recipient` is masked, but no address is stored"];
     let elsewhere = json!({"recipient": "https://else.example/********", "password": null});
     assert_eq!(messages(kit.patch(&admin(), KIND, id, elsewhere).await), refused);

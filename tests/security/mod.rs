@@ -1,6 +1,8 @@
 //! Attacks that a user of one account could try on the host and on other accounts. Each promise of the manual's
 //! security page has its test here.
 
+mod logins;
+mod names;
 mod own_services;
 mod pages;
 mod patterns;

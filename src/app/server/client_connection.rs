@@ -1,12 +1,15 @@
 //! Records with each request how it reached the server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::Version;
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::forwarded_for::{NamedClient, is_forwarded_tls, named_client};
+use crate::net::IpNetwork;
 use crate::service::ClientConnection;
 
 /// Header fields of proxies.
@@ -17,6 +20,8 @@ const FORWARDING_HEADERS: [&str; 4] = ["forwarded", "x-forwarded-for", "x-real-i
 pub(in crate::app) struct ConnectionRules {
     /// Whether the server speaks TLS.
     pub(in crate::app) is_tls: bool,
+    /// Networks of proxies that name the client.
+    pub(in crate::app) trusted_proxies: Arc<[IpNetwork]>,
 }
 
 /// Middleware: adds the [`ClientConnection`] to `request`.
@@ -33,6 +38,19 @@ pub(in crate::app) async fn record_client_connection(
 fn client_connection(request: &Request, rules: &ConnectionRules) -> ClientConnection {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |info| info.0.ip().to_canonical());
+    let is_trusted_proxy = rules.trusted_proxies.iter().any(|network| network.contains(peer));
+    if is_trusted_proxy {
+        let is_tls = rules.is_tls || is_forwarded_tls(request.headers());
+        match named_client(request.headers(), &rules.trusted_proxies) {
+            NamedClient::Client(address) => {
+                return ClientConnection { address, is_tls, may_be_forwarded: false };
+            }
+            NamedClient::Unclear => {
+                return ClientConnection { address: peer, is_tls, may_be_forwarded: true };
+            }
+            NamedClient::None => {}
+        }
+    }
     let has_forwarding_header = FORWARDING_HEADERS.iter().any(|name| request.headers().contains_key(*name));
     ClientConnection {
         address: peer,
@@ -50,7 +68,7 @@ mod tests {
 
     #[test]
     fn requests_that_look_proxied_may_be_forwarded() {
-        let rules = ConnectionRules { is_tls: false };
+        let rules = ConnectionRules { is_tls: false, trusted_proxies: Arc::new([]) };
         for (version, header, may_be_forwarded) in [
             (Version::HTTP_11, None, false),
             (Version::HTTP_10, None, true),
@@ -67,6 +85,28 @@ mod tests {
             let found = client_connection(&request, &rules);
             assert_eq!(found.address, IpAddr::V4(Ipv4Addr::LOCALHOST));
             assert_eq!(found.may_be_forwarded, may_be_forwarded, "{version:?} {header:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_names_the_client_and_its_scheme() {
+        let connection = |peer: [u8; 4], trusted: &[&str]| {
+            let rules = ConnectionRules {
+                is_tls: false,
+                trusted_proxies: trusted.iter().map(|network| network.parse().unwrap()).collect(),
+            };
+            let request = Request::get("/").header("x-forwarded-for", "192.0.2.7");
+            let mut request = request.header("x-forwarded-proto", "https").body(Body::empty()).unwrap();
+            request.extensions_mut().insert(ConnectInfo(SocketAddr::from((peer, 9))));
+            client_connection(&request, &rules)
+        };
+        let client = IpAddr::from([192, 0, 2, 7]);
+        let trusted = connection([127, 0, 0, 1], &["127.0.0.0/8"]);
+        assert_eq!(trusted, ClientConnection { address: client, is_tls: true, may_be_forwarded: false });
+        for (peer, networks) in [([127, 0, 0, 1], &[][..]), ([10, 0, 0, 1], &["127.0.0.0/8"])] {
+            let found = connection(peer, networks);
+            let expected = ClientConnection { address: peer.into(), is_tls: false, may_be_forwarded: true };
+            assert_eq!(found, expected);
         }
     }
 }

@@ -4,6 +4,7 @@
 mod client_connection;
 mod connection;
 mod connection_limiter;
+mod forwarded_for;
 mod health_connections;
 mod idle_timeout;
 mod limits;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{AccountCache, decrypt_recipient_password};
+use crate::catalog::{AccountCache, RecipientSecrets};
 use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{MessageTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
@@ -52,7 +52,7 @@ impl DestinationLookup for AccountDestinations {
             let Some(record) = self.config_store.record(RecordKind::Recipient, recipient.id.0).await? else {
                 return Ok(None);
             };
-            let secret = self.decrypt_password(&record);
+            let (recipient, secret) = self.with_secrets(recipient, &record);
             let group =
                 account.contacts.groups.iter().find(|group| Some(group.id) == new_notification.group_id);
             let mut best_template: Option<MessageTemplate> = None;
@@ -76,12 +76,17 @@ impl DestinationLookup for AccountDestinations {
 }
 
 impl AccountDestinations {
-    fn decrypt_password(&self, record: &Record) -> Secret {
-        match decrypt_recipient_password(&self.keyring, record) {
-            Ok(plain) => Secret(plain.to_string()),
+    /// Returns `recipient` with its sealed address and community, and its password.
+    fn with_secrets(&self, mut recipient: Recipient, record: &Record) -> (Recipient, Secret) {
+        match RecipientSecrets::open(&self.keyring, record) {
+            Ok(secrets) => {
+                recipient.address = secrets.recipient.unwrap_or(recipient.address);
+                recipient.username = secrets.username.unwrap_or(recipient.username);
+                (recipient, Secret(secrets.password.unwrap_or_default()))
+            }
             Err(error) => {
-                tracing::error!(recipient_id = record.id, error = %error, "failed to decrypt the password of a recipient");
-                Secret::default()
+                tracing::error!(recipient_id = record.id, error = %error, "failed to decrypt the secrets of a recipient");
+                (recipient, Secret::default())
             }
         }
     }

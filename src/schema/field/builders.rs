@@ -38,6 +38,12 @@ impl Field {
         Self::new(name, FieldType::Text { min: 0, max, format: TextFormat::Any }, description)
     }
 
+    /// Creates a field for a name of up to `max` characters.
+    #[must_use]
+    pub const fn name(name: &'static str, max: usize, description: &'static str) -> Self {
+        Self::text_with_format(name, max, TextFormat::Name, description)
+    }
+
     /// Creates a text field of up to `max` characters in `format`.
     #[must_use]
     pub const fn text_with_format(

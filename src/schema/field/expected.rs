@@ -15,7 +15,7 @@ impl FieldType {
             Self::IntEnum(choices) => format!("one of {}", join_numbers(choices)),
             Self::Float { min, max } if min.is_infinite() || max.is_infinite() => "a number".to_owned(),
             Self::Float { min, max } => format!("a number from {min} to {max}"),
-            Self::Text { format: TextFormat::Any, .. } => "a text".to_owned(),
+            Self::Text { format: TextFormat::Any | TextFormat::Name, .. } => "a text".to_owned(),
             Self::Text { format, .. } => format.requirement().to_owned(),
             Self::TextEnum([""]) => "empty".to_owned(),
             Self::TextEnum(choices) => format!("one of {}", join_quoted(choices)),

@@ -117,8 +117,8 @@ fn nested_create_example(table: &FieldTable, sub_table: &'static FieldTable) -> 
 fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
     let is_https = table.name.contains("ssl") || !table.name.starts_with("website");
     Value::from(match format {
-        TextFormat::Any if max < 8 => "1",
-        TextFormat::Any => "some text",
+        TextFormat::Any | TextFormat::Name if max < 8 => "1",
+        TextFormat::Any | TextFormat::Name => "some text",
         TextFormat::Ipv4 | TextFormat::Ip => "192.0.2.10",
         TextFormat::HttpUrl | TextFormat::HttpUrlTemplate if is_https => "https://shop.example/",
         TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => "http://shop.example/",

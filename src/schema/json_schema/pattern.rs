@@ -16,6 +16,9 @@ const HTTP_URL: &str = r"[hH][tT][tT][pP][sS]?:[\\/]*[^\\/?#]+";
 pub(super) fn pattern(format: TextFormat) -> Option<String> {
     Some(match format {
         TextFormat::Any | TextFormat::Json | TextFormat::Ip => return None,
+        TextFormat::Name => {
+            r"^[^\x00-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]*$".to_owned()
+        }
         TextFormat::Ipv4 => format!(r"^({OCTET}\.){{3}}{OCTET}$"),
         TextFormat::HttpUrl => format!(r"^\s*{HTTP_URL}"),
         TextFormat::HttpUrlTemplate => format!(r"^\s*{HTTP_URL}|\{{\{{"),
@@ -46,7 +49,11 @@ pub(super) fn pattern(format: TextFormat) -> Option<String> {
 /// validators ignore and test generators may know.
 pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
     match format {
-        TextFormat::Any | TextFormat::Identifier | TextFormat::Token | TextFormat::TimeOfDay => None,
+        TextFormat::Any
+        | TextFormat::Name
+        | TextFormat::Identifier
+        | TextFormat::Token
+        | TextFormat::TimeOfDay => None,
         TextFormat::Ipv4 => Some("ipv4"),
         TextFormat::Ip => Some("ip"),
         TextFormat::HttpUrl => Some("http-url"),

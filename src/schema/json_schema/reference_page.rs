@@ -66,7 +66,9 @@ fn escape_cell(text: &str) -> String {
 #[must_use]
 pub fn describe_type(field_type: &FieldType) -> String {
     match field_type {
-        FieldType::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
+        FieldType::Text { max, format: TextFormat::Any | TextFormat::Name, .. } => {
+            format!("text, at most {max} characters")
+        }
         FieldType::Text { max, format, .. } => format!("{}, at most {max} characters", format.requirement()),
         FieldType::List { item_type: FieldType::Object(table), max, .. } => {
             format!("list of {}, at most {max}", table.name)

@@ -25,7 +25,7 @@ pub static RECIPIENT: FieldTable = FieldTable::new(
     "A recipient of notifications, and how it is reached",
     &[&[
         read_only_field("id", ID, "Id"),
-        Field::text("name", 255, "Display name").required(),
+        Field::name("name", 255, "Display name").required(),
         Field::text(
             "recipient",
             2048,
@@ -126,7 +126,7 @@ pub static NOTIFIER_GROUP: FieldTable = FieldTable::new(
     "Which recipients get which monitors, steps and errors; without any group every recipient gets every alert",
     &[&[
         read_only_field("id", ID, "Id"),
-        Field::text("name", 128, "Display name; unique in the account").required(),
+        Field::name("name", 128, "Display name; unique in the account").required(),
         Field::flag("is_default", false, "For monitors that no group names"),
         Field::list("monitors", &MONITOR_ITEM, 10_000, "Monitors that it covers"),
         Field::list("recipients", &RECIPIENT_ITEM, 1000, "Its recipients"),
@@ -164,7 +164,7 @@ pub static TEMPLATE: FieldTable = FieldTable::new(
     "Template for notifications of one kind and method; groups refer to it",
     &[&[
         read_only_field("id", ID, "Id"),
-        Field::text("name", 255, "Display name; unique in the account").required(),
+        Field::name("name", 255, "Display name; unique in the account").required(),
         Field::new(
             "kind",
             FieldType::TextEnum(TEMPLATE_KINDS),
@@ -249,7 +249,7 @@ const PERCENT: FieldType = FieldType::Float { min: 0.001, max: 100.0 };
 
 /// Fields of an agreement besides its monitor.
 static SLA_FIELDS: &[Field] = &[
-    Field::text("name", 255, "Display name").required(),
+    Field::name("name", 255, "Display name").required(),
     Field::text("description", 1000, "What it says"),
     Field::new("availability", PERCENT, "Goal: percent of checks that pass"),
     Field::new("uptime", PERCENT, "Goal: percent of intervals in which any location passes"),
@@ -292,7 +292,7 @@ pub static SLA_BULK_EDIT: FieldTable = FieldTable::new(
         )
         .required()],
         &[
-            Field::text("name", 255, "Display name; required for monitors without one"),
+            Field::name("name", 255, "Display name; required for monitors without one"),
             Field::text("description", 1000, "What it says"),
             Field::new("availability", PERCENT, "Goal: percent of checks that pass"),
             Field::new("uptime", PERCENT, "Goal: percent of intervals in which any location passes"),

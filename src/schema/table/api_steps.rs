@@ -82,7 +82,7 @@ pub static API_STEP: FieldTable = FieldTable::new(
             "The method when `http_method` is CUSTOM",
         ),
         Field::object("head", &STEP_HEAD, "Headers and login").with_default(DefaultValue::ObjectOfDefaults),
-        Field::text("step_name", 255, "What people call it").required(),
+        Field::name("step_name", 255, "What people call it").required(),
         Field::int("step_number", 1, 50, "Its place in the order; without it that in the list"),
         Field::object("post", &STEP_BODY, "The body"),
         Field::list("assertions", &ASSERTION_ITEM, 100, "What has to hold"),

@@ -23,7 +23,7 @@ pub static USER: FieldTable = FieldTable::new(
     &[&[
         read_only_field("id", ID, "Id"),
         Field::text("login", 255, "What the user logs in as; unique over all accounts").required(),
-        Field::text("name", 255, "What people call the user").with_default(DefaultValue::Text("")),
+        Field::name("name", 255, "What people call the user").with_default(DefaultValue::Text("")),
         Field::new("role", FieldType::TextEnum(&Role::NAMES), "What the user may do").required(),
         Field::flag("enabled", true, "Whether the user may log in"),
         Field::flag("locked", false, "Locked by an admin; like not enabled, but distinct in the legacy API"),
@@ -63,7 +63,7 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
     "A monitoring location and the health of its agents",
     &[&[
         read_only_field("id", ID, "Id"),
-        Field::text("name", 255, "Display name").required(),
+        Field::name("name", 255, "Display name").required(),
         Field::new("region", FieldType::Int { min: 0, max: 1_000_000 }, "Code of its region")
             .with_default(DefaultValue::Int(0)),
         Field::flag("private", false, "For this account alone; those of accounts other than 1 always are"),
@@ -101,7 +101,7 @@ pub static PROPERTY: FieldTable = FieldTable::new(
     "A custom property that monitors can have a value of",
     &[&[
         read_only_field("id", ID, "Id"),
-        Field::text("name", 255, "Its name; unique in the account").required(),
+        Field::name("name", 255, "Its name; unique in the account").required(),
         Field::list(
             "values",
             &PROPERTY_VALUE_ITEM,
@@ -120,7 +120,7 @@ pub static CERTIFICATE: FieldTable = FieldTable::new(
     "A client certificate with its key (`ssl_cert_id`), or a private authority (`ca_cert_id`)",
     &[&[
         read_only_field("id", ID, "Id"),
-        Field::text("name", 255, "Display name").required(),
+        Field::name("name", 255, "Display name").required(),
         Field::new("kind", FieldType::TextEnum(CERTIFICATE_KINDS), "What it is for").required(),
         Field::text("pem", 500_000, "Certificates, and for a client its key, as PEM; never shown").secret(),
         Field::text_with_format("pkcs12", 500_000, TextFormat::Base64, "The same as PKCS#12; never shown")
@@ -180,7 +180,7 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
 pub static CUSTOMER: FieldTable = FieldTable::new(
     "Customer",
     "An account",
-    &[&[read_only_field("id", ID, "Id"), Field::text("name", 255, "Display name").required()]],
+    &[&[read_only_field("id", ID, "Id"), Field::name("name", 255, "Display name").required()]],
 );
 
 /// An entry of the audit trail.

@@ -162,7 +162,7 @@ pub static SCRIPT_BULK_EDIT: FieldTable = FieldTable::new(
 pub static MONITOR_CLONE: FieldTable = FieldTable::new(
     "MonitorClone",
     "A copy of a monitor",
-    &[&[Field::text("name", 255, "Name of the copy; without it `Copy of …`")]],
+    &[&[Field::name("name", 255, "Name of the copy; without it `Copy of …`")]],
 );
 
 /// Event (interface.md 2.6).
@@ -198,7 +198,7 @@ pub static PROGRAM_TOKEN: FieldTable = FieldTable::new(
     "ProgramToken",
     "A token for a program",
     &[&[
-        Field::text("name", 255, "What it is for").required(),
+        Field::name("name", 255, "What it is for").required(),
         Field::new(
             "scopes",
             FieldType::List { item_type: &SCOPE_ITEM, min: 1, max: 4 },

@@ -35,7 +35,7 @@ static PROPERTY_ITEM: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
 pub static IDENTITY_FIELDS: &[Field] = &[
     Field::new("id", ID, "Id, assigned by Vigie").read_only(),
     Field::text("billing_plancode", 255, "Plan that its checks are counted under").required(),
-    Field::text("name", 255, "What people call it").required(),
+    Field::name("name", 255, "What people call it").required(),
 ];
 
 /// How the monitor runs; a bulk edit sets the same fields (interface.md 2.5).

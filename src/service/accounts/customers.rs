@@ -9,6 +9,7 @@ use crate::schema::typed::record::AccountNameSettings;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::node::Position;
+use crate::syntax::text_format::is_control_or_bidi;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl AccountService {
@@ -16,8 +17,8 @@ impl AccountService {
     pub async fn add_customer(&self, caller: &Caller, name: &str) -> Result<CustomerId, ServiceError> {
         require_host(caller)?;
         let name = name.trim();
-        if !(1..=255).contains(&name.chars().count()) || name.contains(char::is_control) {
-            let message = "a name has 1 to 255 characters, without control characters";
+        if !(1..=255).contains(&name.chars().count()) || name.contains(is_control_or_bidi) {
+            let message = "a name has 1 to 255 characters, without control characters and characters that change the direction of text";
             return Err(vec![ValidationError::new(
                 ValidationErrorKind::Length,
                 "name",

@@ -5,8 +5,10 @@
 //! | login, from addresses without a successful login of it | 5 | 60 s | 15 min |
 //! | login, from an address with a successful login of it in the last 30 days | 5 | 60 s | 15 min |
 //! | address (of IPv6 its /64), over all logins | 20 | 15 min | 1 h |
+//! | network (IPv4 /24, IPv6 /48), over all logins | 100 | 60 s | 1 h |
 //!
-//! Due to the second row, strangers cannot lock out the owner: their failures count in the first row.
+//! An owner at a known address (second row) is delayed by the failures of that row alone: neither strangers who guess
+//! the login nor others behind the same address or in the same network lock the owner out.
 
 use crate::sync::Mutex;
 use std::collections::HashMap;
@@ -27,6 +29,9 @@ const LOGIN_RULE: BackoffRule =
     BackoffRule { free_failures: 5, max_delay_seconds: 60, reset_after_seconds: 900 };
 const ADDRESS_RULE: BackoffRule =
     BackoffRule { free_failures: 20, max_delay_seconds: 900, reset_after_seconds: 3_600 };
+
+const NETWORK_RULE: BackoffRule =
+    BackoffRule { free_failures: 100, max_delay_seconds: 60, reset_after_seconds: 3_600 };
 
 /// Hash of a login: all logins take the same memory, however long.
 type LoginHash = [u8; 32];
@@ -64,6 +69,7 @@ struct ThrottleCounters {
     login_failures: HashMap<LoginHash, FailureCounter>,
     known_address_failures: HashMap<(LoginHash, IpAddr), FailureCounter>,
     address_failures: HashMap<IpAddr, FailureCounter>,
+    network_failures: HashMap<IpAddr, FailureCounter>,
     known_addresses: HashMap<(LoginHash, IpAddr), Timestamp>,
 }
 
@@ -77,12 +83,14 @@ impl LoginThrottle {
         address: IpAddr,
         now: Timestamp,
     ) -> Result<LoginAttempt, u64> {
-        let (login, address) = (hash_login(login), throttled_address(address));
+        let (login, network) = (hash_login(login), throttled_network(address));
+        let address = throttled_address(address);
         let mut counters = self.counters.lock();
         let ThrottleCounters {
             login_failures: logins,
             known_address_failures: pairs,
             address_failures: addresses,
+            network_failures: networks,
             known_addresses: known_good,
         } = &mut *counters;
         let pair = (login, address);
@@ -91,10 +99,11 @@ impl LoginThrottle {
             remaining_delay(pairs, &pair, LOGIN_RULE, now)
         } else {
             remaining_delay(logins, &login, LOGIN_RULE, now)
+                .max(remaining_delay(addresses, &address, ADDRESS_RULE, now))
+                .max(remaining_delay(networks, &network, NETWORK_RULE, now))
         };
-        let longest_delay = delay.max(remaining_delay(addresses, &address, ADDRESS_RULE, now));
-        if longest_delay > 0 {
-            return Err(longest_delay);
+        if delay > 0 {
+            return Err(delay);
         }
         if is_known_address {
             count_failure(pairs, pair, LOGIN_RULE, now);
@@ -102,6 +111,7 @@ impl LoginThrottle {
             count_failure(logins, login, LOGIN_RULE, now);
         }
         count_failure(addresses, address, ADDRESS_RULE, now);
+        count_failure(networks, network, NETWORK_RULE, now);
         Ok(LoginAttempt { login_hash: login, address, is_known_address })
     }
 
@@ -113,6 +123,7 @@ impl LoginThrottle {
             login_failures: logins,
             known_address_failures: pairs,
             address_failures: addresses,
+            network_failures: networks,
             known_addresses: known_good,
         } = &mut *counters;
         if *known {
@@ -122,6 +133,7 @@ impl LoginThrottle {
         }
         // Only this attempt: an attacker with a valid login must not reset the failures of the address.
         uncount_failure(addresses, address);
+        uncount_failure(networks, &throttled_network(*address));
         if known_good.len() >= MAX_COUNTERS && !known_good.contains_key(&(*login, *address)) {
             evict_lowest_quarter(known_good, |at| (0, *at));
         }
@@ -137,6 +149,7 @@ impl LoginThrottle {
             uncount_failure(&mut counters.login_failures, &attempt.login_hash);
         }
         uncount_failure(&mut counters.address_failures, &attempt.address);
+        uncount_failure(&mut counters.network_failures, &throttled_network(attempt.address));
     }
 }
 
@@ -219,6 +232,17 @@ fn throttled_address(address: IpAddr) -> IpAddr {
     }
 }
 
+/// Reduces an address to its network: a provider gives customers addresses of several, seldom of many.
+fn throttled_network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 80))),
+        IpAddr::V4(v4) => {
+            let [a, b, c, _] = v4.octets();
+            IpAddr::from([a, b, c, 0])
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,6 +315,46 @@ mod tests {
     }
 
     #[test]
+    fn others_behind_the_same_address_do_not_slow_the_owner() {
+        let throttle = LoginThrottle::default();
+        let owner = throttle.try_admit("anna", ip("192.0.2.1"), at(0)).unwrap();
+        throttle.record_success(&owner, at(0));
+        for n in 0..2_000 {
+            let _ = throttle.try_admit(&format!("login {n}"), ip("192.0.2.1"), at(n));
+            let _ = throttle.try_admit("anna", ip(&format!("198.51.100.{}", n % 250)), at(n));
+        }
+        assert!(throttle.try_admit("clara", ip("192.0.2.1"), at(2_000)).is_err(), "a stranger may go on");
+        let again = throttle.try_admit("anna", ip("192.0.2.1"), at(2_000)).expect("the owner is kept out");
+        throttle.record_success(&again, at(2_000));
+    }
+
+    #[test]
+    fn spraying_over_many_addresses_is_slowed_by_network() {
+        let throttle = LoginThrottle::default();
+        let sprayed = |base: &str, count: usize| {
+            let try_one = |n: &usize| {
+                let address = ip(&format!("{base}{:x}", n % 250));
+                throttle.try_admit(&format!("login {base} {n}"), address, at(0)).is_ok()
+            };
+            (0..count).filter(try_one).count()
+        };
+        let v4 = |n: usize| ip(&format!("198.51.100.{}", n % 250));
+        let admitted =
+            (0..1_000).filter(|n| throttle.try_admit(&format!("login {n}"), v4(*n), at(0)).is_ok()).count();
+        assert_eq!(admitted, 100);
+        assert!(throttle.try_admit("anna", ip("198.51.101.1"), at(0)).is_ok(), "another network");
+        // Each /64 of the /48 is an address of its own.
+        assert_eq!(sprayed("2001:db8:1:1::", 30), 20);
+        let subnets = (2..1_000)
+            .filter(|n| {
+                let address = ip(&format!("2001:db8:1:{n:x}::1"));
+                throttle.try_admit(&format!("subnet {n}"), address, at(0)).is_ok()
+            })
+            .count();
+        assert_eq!(subnets, 80);
+    }
+
+    #[test]
     fn a_clock_that_is_set_back_does_not_extend_a_delay() {
         let throttle = LoginThrottle::default();
         for _ in 0..5 {
@@ -308,7 +372,7 @@ mod tests {
         }
         for n in 0..u32::try_from(2 * MAX_COUNTERS).unwrap() {
             let [_, high, middle, low] = n.to_be_bytes();
-            let address = IpAddr::from([10, high, middle, low]);
+            let address = IpAddr::from([10, low, middle, high]);
             let attempt = throttle.try_admit(&format!("login {n}"), address, at(0)).unwrap();
             if n % 2 == 0 {
                 throttle.record_success(&attempt, at(0));
@@ -320,9 +384,10 @@ mod tests {
             login_failures: logins,
             known_address_failures: pairs,
             address_failures: addresses,
+            network_failures: networks,
             known_addresses: known_good,
         } = &*counters;
-        let sizes = [logins.len(), pairs.len(), addresses.len(), known_good.len()];
+        let sizes = [logins.len(), pairs.len(), addresses.len(), networks.len(), known_good.len()];
         assert!(sizes.iter().all(|size| *size <= MAX_COUNTERS), "{sizes:?}");
         assert_eq!(logins[&hash_login("anna")].failures, 5);
     }

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Position;
+use crate::syntax::text_format::is_control_or_bidi;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 /// Fewest characters of a password.
@@ -52,7 +53,7 @@ pub fn password_error(password: &str) -> Option<ValidationError> {
 /// Returns why the login of a new user is invalid.
 #[must_use]
 pub fn login_error(login: &str) -> Option<ValidationError> {
-    let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || c == ':';
+    let is_forbidden = |c: char| is_control_or_bidi(c) || c.is_whitespace() || c == ':';
     let length = login.chars().count();
     if (1..=255).contains(&length) && !login.contains(is_forbidden) {
         return None;
@@ -142,9 +143,14 @@ mod tests {
             assert_eq!(error.is_none(), is_valid, "{password}");
             assert!(error.is_none_or(|error| password == MASK || !error.to_string().contains(&password)));
         }
-        for (login, is_valid) in
-            [("", false), ("anna@example.test", true), ("a b", false), ("a:b", false), ("a\n", false)]
-        {
+        for (login, is_valid) in [
+            ("", false),
+            ("anna@example.test", true),
+            ("a b", false),
+            ("a:b", false),
+            ("a\n", false),
+            ("a\u{202e}b", false),
+        ] {
             assert_eq!(login_error(login).is_none(), is_valid, "{login:?}");
         }
     }

@@ -1,5 +1,5 @@
-//! Recipients (behaviour.md 1 `/recipients`). The address must fit the method. The password is stored encrypted
-//! as private data; responses mask it, and a request with the mask keeps it.
+//! Recipients (behaviour.md 1 `/recipients`). The address must fit the method. Password, webhook address and
+//! SNMP community are stored encrypted as private data; responses mask them, and a request with the mask keeps them.
 
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
@@ -8,9 +8,9 @@ use super::record_context::RecordContext;
 use super::record_draft::{
     RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
 };
-use crate::catalog::alerting_records::recipient_seal_context;
-use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
-use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
+use crate::catalog::record_settings::settings_or_skip;
+use crate::catalog::{RecipientSecrets, masked_recipient_fields, masked_webhook_url};
+use crate::domain::{NotificationMethod, Record, RecordKind};
 use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, parse_record_fields};
@@ -23,59 +23,100 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&RECIPIENT, body)?;
     let password = take_password(&mut fields);
-    if password.as_deref().is_some_and(|password| password == MASK) {
-        let message = "`password` is masked, but no value is stored";
-        return Err(invalid_request(field_conflict_error(body, "password", message)));
+    let is_mask = |text: Option<&str>| text == Some(MASK);
+    for (name, is_masked) in [
+        ("password", is_mask(password.as_deref().map(String::as_str))),
+        ("username", is_mask(fields.get("username").and_then(Value::as_str))),
+    ] {
+        if is_masked {
+            return Err(masked_without_value(body, name));
+        }
     }
     validate(&fields, body, password.is_some())?;
-    let sealed_password = password.map(|password| seal_password(cx, &password));
-    Ok(RecordDraft { private_data: sealed_password, ..RecordDraft::new(fields) })
+    let mut secrets = RecipientSecrets {
+        password: password.map(|password| password.to_string()),
+        ..RecipientSecrets::default()
+    };
+    secrets.take_from(&mut fields);
+    let private_data = secrets.seal(&cx.dependencies.keyring, cx.caller.customer);
+    Ok(RecordDraft { private_data, ..RecordDraft::new(fields) })
 }
 
 pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
+    let old_secrets = RecipientSecrets::open(&cx.dependencies.keyring, old).map_err(|error| {
+        tracing::error!(recipient_id = old.id, error = %error, "failed to decrypt the secrets of a recipient");
+        ServiceError::Unavailable(
+            "The secrets of the recipient cannot be decrypted; restore the key, or remove the recipient".to_owned(),
+        )
+    })?;
+    let old_fields = old_secrets.restore_into(&old.fields);
+    let shown_fields = masked_recipient_fields(&old_fields);
+    let mut fields = merged_fields(&RECIPIENT, &old_fields, body)?;
     // A masked address that is sent back keeps the stored one.
-    let old_settings: RecipientSettings<'_> = settings_from_record(old)?;
-    let masked_address = masked_webhook_url(old_settings.recipient);
-    if masked_address.is_some()
-        && fields.get("recipient").and_then(Value::as_str) == masked_address.as_deref()
-    {
-        fields.insert("recipient".to_owned(), json!(old_settings.recipient));
+    if fields.get("recipient") == shown_fields.get("recipient") {
+        restore_field(&mut fields, &old_fields, "recipient");
     }
-    let password = take_password(&mut fields);
+    let keeps_destination = password_destination(&old_fields) == password_destination(&fields);
+    let had_community = shown_fields.get("username") != old_fields.get("username");
+    let sends_community = body.get("username").is_some() && !is_masked_text(&fields, "username");
+    if had_community && !sends_community {
+        if !keeps_destination {
+            return Err(elsewhere_error(body, "username"));
+        }
+        restore_field(&mut fields, &old_fields, "username");
+    } else if is_masked_text(&fields, "username") {
+        return Err(masked_without_value(body, "username"));
+    }
+    let password = take_password(&mut fields).map(|password| password.to_string());
     // Null and an empty text remove the password.
-    let removes_password = body.get("password").is_some();
-    let sealed_password = match password {
-        Some(password) if *password == MASK => password_to_keep(old, &fields, body)?,
-        Some(password) => Some(seal_password(cx, &password)),
-        None if removes_password => None,
-        None => password_to_keep(old, &fields, body)?,
-    };
-    validate(&fields, body, sealed_password.is_some())?;
-    Ok(RecordDraft { private_data: sealed_password, ..RecordDraft::from_record(old, fields) })
-}
-
-/// Masks a webhook URL for callers who may not edit: everything after its host is secret. `None`
-/// when nothing needs masking.
-pub(super) fn masked_webhook_url(address: &str) -> Option<String> {
-    let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
-    let has_secret = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
-    has_secret.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
-}
-
-/// Returns the stored password if the destination is the same: a new host or method needs a new password.
-fn password_to_keep(
-    old: &Record,
-    fields: &Map<String, Value>,
-    body: &Node,
-) -> Result<Option<Vec<u8>>, ServiceError> {
-    let is_same = password_destination(&old.fields) == password_destination(fields);
-    if is_same || old.private_data.is_none() {
-        return Ok(old.private_data.clone());
+    let removes_password = body.get("password").is_some() && password.is_none();
+    let keeps_password = password.as_deref().is_none_or(|password| password == MASK) && !removes_password;
+    if keeps_password && old_secrets.password.is_some() && !keeps_destination {
+        return Err(elsewhere_error(body, "password"));
     }
-    let message =
-        "`password` must be given again, or null, when `recipient` or `method_id` changes the destination";
-    Err(invalid_request(field_conflict_error(body, "recipient", message)))
+    if keeps_password && password.is_some() && old_secrets.password.is_none() {
+        return Err(masked_without_value(body, "password"));
+    }
+    let password = if keeps_password { old_secrets.password.clone() } else { password };
+    validate(&fields, body, password.is_some())?;
+    let mut secrets = RecipientSecrets { password, ..RecipientSecrets::default() };
+    secrets.take_from(&mut fields);
+    let mut draft = RecordDraft::from_record(old, fields);
+    if secrets != old_secrets {
+        draft.private_data = secrets.seal(&cx.dependencies.keyring, old.customer);
+        draft.changed_secrets = [
+            ("password", secrets.password != old_secrets.password),
+            ("recipient", secrets.recipient != old_secrets.recipient),
+            ("username", secrets.username != old_secrets.username),
+        ]
+        .into_iter()
+        .filter_map(|(name, has_changed)| has_changed.then_some(name))
+        .collect();
+    }
+    Ok(draft)
+}
+
+fn is_masked_text(fields: &Map<String, Value>, name: &str) -> bool {
+    fields.get(name).and_then(Value::as_str) == Some(MASK)
+}
+
+fn restore_field(fields: &mut Map<String, Value>, old_fields: &Map<String, Value>, name: &str) {
+    if let Some(value) = old_fields.get(name) {
+        fields.insert(name.to_owned(), value.clone());
+    }
+}
+
+fn masked_without_value(body: &Node, name: &str) -> ServiceError {
+    let message = format!("`{name}` is masked, but no value is stored");
+    invalid_request(field_conflict_error(body, name, message))
+}
+
+/// Creates the error of a secret that would be sent to a new destination.
+fn elsewhere_error(body: &Node, name: &str) -> ServiceError {
+    let message = format!(
+        "`{name}` must be given again, or null, when `recipient` or `method_id` changes the destination"
+    );
+    invalid_request(field_conflict_error(body, "recipient", message))
 }
 
 /// Returns where the password is sent: the method and the origin of the URL, or the whole address if it is no URL.
@@ -86,10 +127,6 @@ fn password_destination(fields: &Map<String, Value>) -> (Option<i64>, String) {
         _ => text.to_owned(),
     };
     (fields.get("method_id").and_then(Value::as_i64), destination)
-}
-
-fn seal_password(cx: &RecordContext<'_>, password: &str) -> Vec<u8> {
-    cx.dependencies.keyring.seal(&recipient_seal_context(cx.caller.customer), password.as_bytes())
 }
 
 fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
@@ -208,10 +245,12 @@ async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec
 /// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
 pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &str) -> Option<Value> {
     Some(match field {
-        "recipient" if !cx.caller.role.allows(Permission::Edit) => {
-            json!(masked_webhook_url(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
+        // Records of earlier versions may hold them in plain text.
+        "recipient" | "username" => masked_recipient_fields(&record.fields).get(field).cloned()?,
+        "password" => {
+            let secrets = RecipientSecrets::open(&cx.dependencies.keyring, record);
+            json!(secrets.map_or(Some(MASK), |secrets| secrets.password.map(|_| MASK)))
         }
-        "password" => json!(record.private_data.as_ref().map(|_| MASK)),
         "method_description" => {
             let settings: Option<RecipientSettings<'_>> = settings_or_skip(record);
             json!(settings.map(|settings| settings.method.name()))
@@ -274,18 +313,6 @@ mod tests {
             for address in *invalid {
                 assert!(expected_address(*method, address).is_some(), "{address}");
             }
-        }
-    }
-
-    #[test]
-    fn a_url_is_masked_beyond_its_host() {
-        let masked = |address: &str| masked_webhook_url(address).unwrap_or_default();
-        assert_eq!(masked("https://hooks.example/services/T/B"), "https://hooks.example/********");
-        assert_eq!(masked("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
-        for unmasked in
-            ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
-        {
-            assert_eq!(masked_webhook_url(unmasked), None, "{unmasked}");
         }
     }
 

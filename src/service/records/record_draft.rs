@@ -18,6 +18,8 @@ pub(super) struct RecordDraft {
     pub(super) parent_id: Option<i64>,
     pub(super) unique_key: Option<String>,
     pub(super) private_data: Option<Vec<u8>>,
+    /// Names of the secret fields that change.
+    pub(super) changed_secrets: Vec<&'static str>,
     /// Changes of other objects in the same transaction.
     pub(super) additional_changes: Vec<ConfigChange>,
     /// Held until the change of a user is written.

@@ -157,10 +157,12 @@ impl RecordService {
             cx.audit_entry("change", AuditObject::Id(id), definition.name_of(&draft.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &before, &draft.fields);
-        let has_password = matches!(definition.kind, RecordKind::User | RecordKind::Recipient);
-        if has_password && draft.private_data != old.private_data {
-            audit_entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
-        }
+        super::audit_fields::add_changed_secrets(
+            &mut audit_entry,
+            &draft.changed_secrets,
+            &before,
+            &draft.fields,
+        );
         let (old_revision, revision) = (old.revision, Revision(old.revision.0 + 1));
         let record = Record {
             revision,

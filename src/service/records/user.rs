@@ -67,6 +67,7 @@ pub(super) async fn patch(
     }
     if let Some(password) = password {
         draft.private_data = Some(hash_password(&password).await?);
+        draft.changed_secrets.push("password");
     }
     Ok(draft)
 }
