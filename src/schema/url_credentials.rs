@@ -23,6 +23,14 @@ pub(super) fn restore(new: &str, old: &str) -> Option<String> {
     (credentials == MASK && is_same_host).then(|| [prefix, old_credentials, suffix].concat())
 }
 
+/// Returns the user and password of `url`, decoded; either may be empty.
+pub(super) fn login(url: &str) -> Option<(String, String)> {
+    let (_, credentials, _) = split_credentials(url)?;
+    let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+    let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    Some((decode(user), decode(password)))
+}
+
 /// Splits a URL into the part before the credentials, the credentials, and the part from the `@` on.
 fn split_credentials(url: &str) -> Option<(&str, &str, &str)> {
     // As lenient as browsers: any number of slashes of either kind (WHATWG URL, "authority state").
