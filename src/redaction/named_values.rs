@@ -229,7 +229,8 @@ fn skip_whitespace(text: &str, from: usize) -> usize {
 }
 
 /// Whether the name of a member or a pair marks its value as a credential.
-fn is_sensitive_name(name: &str) -> bool {
+#[must_use]
+pub fn is_sensitive_name(name: &str) -> bool {
     static WORDS: SubstringSet<11> = SubstringSet::new(SENSITIVE_NAME_PARTS);
     let may_fold = || !name.is_ascii() && name.contains(NON_ASCII_CASE_FOLDS);
     (WORDS.occurs_in(name.as_bytes()) || may_fold())

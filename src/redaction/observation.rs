@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use super::redactor::Redactor;
-use super::urls::redact_credentials;
+use super::urls::{redact_credentials, redact_url_credentials};
 use crate::domain::{
     ActionResult, BrowserFacts, BrowserStep, Capture, Certificate, CheckDetails, ConsoleEntry,
     ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HttpExchange, HttpFacts,
@@ -49,14 +49,17 @@ impl Redactor {
         captures.iter_mut().for_each(|capture| self.redact_capture(capture));
     }
 
-    /// Masks known secrets in `text`, logins in URLs, and values whose names mark them as credentials.
+    /// Masks known secrets in `text`, a text for people, and credentials in its URLs.
     pub fn redact_text(&self, text: &mut String) {
-        if let Cow::Owned(redacted) = self.redact_all(text) {
+        self.redact_in_place(text);
+        if let Cow::Owned(redacted) = redact_url_credentials(text) {
             *text = redacted;
         }
     }
 
-    fn redact_all<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    /// Masks known secrets in `text`, the content of a message, credentials in its URLs, and values whose names mark
+    /// them as credentials.
+    fn redact_content<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redact(text) {
             Cow::Borrowed(text) => redact_credentials(text),
             Cow::Owned(text) => Cow::Owned(redact_credentials(&text).into_owned()),
@@ -229,13 +232,16 @@ impl Redactor {
         self.redact_headers(request_headers);
         self.redact_headers(response_headers);
         for Excerpt { media_type, text, body_bytes: _ } in request_body.iter_mut().chain(response_body) {
-            self.redact_texts([media_type, text]);
+            self.redact_text(media_type);
+            if let Cow::Owned(redacted) = self.redact_content(text) {
+                *text = redacted;
+            }
         }
         self.redact_failures(failure);
     }
 
     fn redact_headers(&self, headers: &mut HeaderList) {
-        let redact = |text| self.redact_all(text);
+        let redact = |text| self.redact_content(text);
         let is_changed = |(name, value)| {
             matches!(redact(value), Cow::Owned(_)) || matches!(self.redact(name), Cow::Owned(_))
         };

@@ -9,9 +9,10 @@ use super::table::sub_objects;
 use super::{table, url_credentials};
 use crate::redaction::named_values::named_values;
 use crate::redaction::redactor::SecretSet;
+use crate::syntax::template::{TemplatePart, has_placeholders, parse_template};
 
-/// Shortest part of a header value that is masked without the rest, in bytes; shorter ones occur by chance.
-const MIN_HEADER_PART_BYTES: usize = 8;
+/// Shortest part of a secret that is masked without the rest, in bytes; shorter ones occur by chance.
+const MIN_PART_BYTES: usize = 8;
 
 impl MonitorDocument {
     /// Returns the secrets in this document, with those that only their names reveal: values of `token=` in a URL, of
@@ -52,7 +53,16 @@ fn add_nested(field_type: &FieldType, value: &Value, secrets: &mut SecretSet) {
 }
 
 fn add_text(field: &Field, text: &str, users: &[&str], secrets: &mut SecretSet) {
-    if field.secret {
+    if field.secret && has_placeholders(text) {
+        // What takes their place is masked by the steps.
+        for part in parse_template(text) {
+            if let TemplatePart::Text(part) = part
+                && part.len() >= MIN_PART_BYTES
+            {
+                secrets.add(part);
+            }
+        }
+    } else if field.secret {
         secrets.add(text);
         users.iter().for_each(|user| secrets.add_login(user, text));
     } else if field.is_script() {
@@ -71,12 +81,15 @@ fn add_text(field: &Field, text: &str, users: &[&str], secrets: &mut SecretSet) 
 
 /// Adds the value of a header such as `Authorization`, and its parts: what follows the scheme, and each cookie.
 fn add_header(value: &str, secrets: &mut SecretSet) {
+    if has_placeholders(value) {
+        return;
+    }
     secrets.add(value);
     let parts = value.split([';', ',']).flat_map(|part| {
         let part = part.trim();
         [part.split_once(' ').map(|(_, token)| token), part.split_once('=').map(|(_, value)| value)]
     });
-    parts.flatten().map(str::trim).filter(|part| part.len() >= MIN_HEADER_PART_BYTES).for_each(|part| {
+    parts.flatten().map(str::trim).filter(|part| part.len() >= MIN_PART_BYTES).for_each(|part| {
         secrets.add(part);
         let quoted = part.trim_matches('"');
         if quoted != part {

@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::html;
+use super::query_masks::HideQueryValues;
 use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::AccountService;
 
@@ -29,11 +30,14 @@ pub(super) struct Viewer {
     /// Whether captures are shown. They may contain what only a logged-in user may see, so they are never
     /// public, even where the pages are.
     pub(super) can_see_captures: bool,
+    /// Whether the values of queries in URLs are shown.
+    can_see_query_values: bool,
 }
 
 impl Viewer {
-    const LOCAL_HOST: Self = Self { visible_account: None, can_see_captures: true };
-    const PUBLIC: Self = Self { visible_account: None, can_see_captures: false };
+    const LOCAL_HOST: Self =
+        Self { visible_account: None, can_see_captures: true, can_see_query_values: true };
+    const PUBLIC: Self = Self { visible_account: None, can_see_captures: false, can_see_query_values: false };
 }
 
 /// Admits a request to a page only if `auth` allows it.
@@ -65,7 +69,12 @@ pub(super) async fn require_page_access(
     };
     if let Some(viewer) = viewer {
         request.extensions_mut().insert(viewer);
-        return next.run(request).await;
+        let is_manual = request.uri().path().starts_with("/manual");
+        let mut response = next.run(request).await;
+        if !viewer.can_see_query_values && !is_manual {
+            response.extensions_mut().insert(HideQueryValues);
+        }
+        return response;
     }
     // Load balancers often check over HTTP/1.0; tell them which endpoints are open.
     let hint = if request.version() == Version::HTTP_10 {
@@ -98,6 +107,7 @@ impl PageAuth {
         may_view_account_1.then_some(Viewer {
             visible_account: (!is_host_token).then_some(caller.customer),
             can_see_captures: true,
+            can_see_query_values: caller.role.allows(Permission::Edit),
         })
     }
 }

@@ -15,7 +15,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use super::request_id;
+use super::{query_masks, request_id};
 
 /// Largest body of a login, in bytes: it is read before the caller is authenticated.
 const MAX_LOGIN_BODY_BYTES: usize = 64 * 1024;
@@ -62,7 +62,8 @@ impl Default for RequestLimits {
     }
 }
 
-/// Adds request ids, security headers, compression, a request timeout and body limits to `router`.
+/// Adds request ids, security headers, compression, a request timeout, body limits and, for readers, masked queries to
+/// `router`.
 pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
     let body_limits = BodyLimits {
         max_body_bytes: limits.max_body_bytes,
@@ -70,6 +71,7 @@ pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
     };
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited_router = router
+        .layer(middleware::map_response(query_masks::hide_query_values))
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(body_limits, limit_body))
         .layer(middleware::from_fn_with_state(limits.response_start_timeout, enforce_timeout))
