@@ -87,9 +87,12 @@ impl LocalPlanner {
     /// Sets the settings for checks planned from now on. The keys stay the same.
     pub(super) fn update_probe_context(&self, probe_context: ProbeBuildContext) {
         let mut current = self.probe_context.write();
+        // Probes that were built before share it.
+        current.settings_redactor.replace_by(&probe_context.settings_redactor);
         *current = ProbeBuildContext {
             keyring: current.keyring.take(),
             pattern_caches: Arc::clone(&current.pattern_caches),
+            settings_redactor: Arc::clone(&current.settings_redactor),
             ..probe_context
         };
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::mail::{MailChannel, MailSettings};
+use super::message_secrets::{message_redactor, settings_redactor};
 use super::outgoing_message::{MessageSender, OutgoingMessage, SendFuture};
 use super::send_error::SendError;
 use super::sms::SmsSettings;
@@ -13,6 +14,7 @@ use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, 
 use crate::clock::Clock;
 use crate::domain::{EgressScope, NotificationMethod};
 use crate::net::Net;
+use crate::redaction::redactor::Redactor;
 
 /// Default enterprise of traps: the one that Net-SNMP reserves for experiments.
 pub const DEFAULT_TRAP_ENTERPRISE: &str = "1.3.6.1.4.1.8072.9999.9999";
@@ -45,12 +47,15 @@ pub struct NotificationChannels {
     sms_settings: Option<SmsSettings>,
     clock: Arc<dyn Clock>,
     attempt_timeout: Duration,
+    /// Masks the secrets of the settings.
+    redactor: Redactor,
 }
 
 impl NotificationChannels {
     /// Creates the channels over `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
+        let redactor = settings_redactor(&settings);
         let ChannelSettings { attempt_timeout, mail, sms, trap_enterprise } = settings;
         let traps =
             TrapChannel { net: Arc::clone(&net), enterprise_oid: trap_enterprise, started_at: clock.now() };
@@ -61,6 +66,7 @@ impl NotificationChannels {
             sms_settings: sms,
             clock,
             attempt_timeout,
+            redactor,
         }
     }
 
@@ -115,7 +121,7 @@ impl MessageSender for NotificationChannels {
             result
                 .map_err(timed_out)
                 .flatten()
-                .map_err(|error| error.redact_and_truncate(&message.credential.0))
+                .map_err(|error| error.redact_and_truncate([&self.redactor, &message_redactor(message)]))
         })
     }
 }

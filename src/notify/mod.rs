@@ -9,6 +9,7 @@ mod form_post;
 mod json_fields;
 mod json_post;
 mod mail;
+mod message_secrets;
 mod outgoing_message;
 mod pager_duty;
 mod send_error;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 
 use crate::domain::{Failure, FailureKind};
-use crate::syntax::MASK;
+use crate::redaction::redactor::Redactor;
 
 /// Most characters of a detail.
 const MAX_DETAIL_CHARS: usize = 400;
@@ -46,12 +46,10 @@ impl SendError {
         Self { is_retryable: !is_final, retry_after: None, detail }
     }
 
-    /// Masks `secret`, which the receiver may have repeated, and shortens the detail to a line or two.
+    /// Masks secrets, which the receiver may have repeated, and shortens the detail to a line or two.
     #[must_use]
-    pub fn redact_and_truncate(mut self, secret: &str) -> Self {
-        if !secret.is_empty() {
-            self.detail = self.detail.replace(secret, MASK);
-        }
+    pub(super) fn redact_and_truncate(mut self, redactors: [&Redactor; 2]) -> Self {
+        redactors.into_iter().for_each(|redactor| redactor.redact_text(&mut self.detail));
         if let Some((end, _)) = self.detail.char_indices().nth(MAX_DETAIL_CHARS) {
             self.detail.truncate(end);
             self.detail.push('…');
@@ -71,6 +69,7 @@ impl From<Failure> for SendError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::MASK;
 
     #[test]
     fn only_statuses_about_the_message_or_the_address_are_final() {
@@ -86,9 +85,11 @@ mod tests {
     #[test]
     fn repeated_secrets_are_masked_and_long_details_truncated() {
         let error = SendError::transient(format!("bad token s3cret {}", "x".repeat(1000)))
-            .redact_and_truncate("s3cret");
+            .redact_and_truncate([&Redactor::from_secrets(["s3cret"].into_iter()), &Redactor::default()]);
         assert!(error.detail.starts_with(&format!("bad token {MASK} xxx")), "{}", error.detail);
         assert_eq!(error.detail.chars().count(), MAX_DETAIL_CHARS + 1);
-        assert_eq!(SendError::permanent("a").redact_and_truncate("").detail, "a");
+        let no_secrets = Redactor::default();
+        let error = SendError::permanent("`http://a:b@c/`").redact_and_truncate([&no_secrets, &no_secrets]);
+        assert_eq!(error.detail, format!("`http://{MASK}@c/`"));
     }
 }

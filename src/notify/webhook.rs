@@ -11,11 +11,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use url::{Host, Position, Url};
 
+use super::message_secrets::url_redactor;
 use super::send_error::SendError;
 use crate::clock::Clock;
 use crate::domain::{EgressScope, Phases, Timestamp, replace_control_chars};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
+use crate::redaction::redactor::Redactor;
 
 /// Most bytes of a response that are read.
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
@@ -175,7 +177,9 @@ impl WebhookClient {
     /// # Errors
     /// When the server cannot be reached or does not respond with a success status.
     pub async fn send_heartbeat(&self, url: &str, timeout: Duration) -> Result<(), SendError> {
-        self.send(WebhookRequest::new(Method::GET, url)?, EgressScope::Operator, timeout).await.map(drop)
+        let request = WebhookRequest::new(Method::GET, url)?;
+        let sent = self.send(request, EgressScope::Operator, timeout).await;
+        sent.map(drop).map_err(|error| error.redact_and_truncate([&url_redactor(url), &Redactor::default()]))
     }
 
     /// Sends `request` on behalf of `egress_scope`; returns the beginning of the body of a successful response.

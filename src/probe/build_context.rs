@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::browser::{BrowserPool, DeviceProfile};
 use crate::domain::{CustomerId, MonitorId};
 use crate::evaluate::{PatternCache, PatternCaches};
+use crate::redaction::redactor::SharedRedactor;
 use crate::vault::Keyring;
 
 /// Inputs for building a probe, beside the document: values of the settings file, and the monitor's identity.
@@ -38,6 +39,8 @@ pub struct ProbeBuildContext {
     pub device_profiles: Arc<BTreeMap<i64, DeviceProfile>>,
     /// Variables of steps and scripts set before the first step, as with `vigie check --set`.
     pub variable_overrides: Arc<BTreeMap<String, String>>,
+    /// Masks the secrets of the settings, such as the passwords of proxies.
+    pub settings_redactor: Arc<SharedRedactor>,
 }
 
 impl ProbeBuildContext {
@@ -73,6 +76,7 @@ impl Default for ProbeBuildContext {
             script_debug: ScriptDebugOptions::default(),
             device_profiles: Arc::default(),
             variable_overrides: Arc::default(),
+            settings_redactor: Arc::default(),
         }
     }
 }

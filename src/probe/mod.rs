@@ -16,6 +16,7 @@ mod mail;
 mod ping;
 mod probe_trait;
 mod random;
+mod redacting_probe;
 mod registry;
 mod service_target;
 mod tcp;

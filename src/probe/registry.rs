@@ -6,6 +6,7 @@ use super::build_context::ProbeBuildContext;
 use super::probe_trait::{
     AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext,
 };
+use super::redacting_probe::RedactingProbe;
 use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;
@@ -86,7 +87,8 @@ pub fn find_descriptor(monitor_type: MonitorType) -> Option<&'static ProbeDescri
     PROBE_DESCRIPTORS.iter().find(|descriptor| descriptor.monitor_types.contains(&monitor_type))
 }
 
-/// Builds the probe of `document`, and returns it with its weight. For a kind without a probe in this build, checks
+/// Builds the probe of `document`, and returns it with its weight. What it observes has the secrets of the document
+/// masked. For a kind without a probe in this build, checks
 /// have the outcome unknown, status 95 (behaviour.md 4).
 #[must_use]
 pub fn build_probe(
@@ -94,7 +96,14 @@ pub fn build_probe(
     context: &ProbeBuildContext,
 ) -> (Arc<dyn Probe>, ConcurrencyClass) {
     match find_descriptor(document.monitor_type()) {
-        Some(descriptor) => ((descriptor.constructor)(document, context), descriptor.concurrency_class),
+        Some(descriptor) => {
+            let redacting_probe = RedactingProbe {
+                probe: (descriptor.constructor)(document, context),
+                redactor: document.secrets_to_mask().into_redactor(),
+                settings_redactor: Arc::clone(&context.settings_redactor),
+            };
+            (Arc::new(redacting_probe), descriptor.concurrency_class)
+        }
         None => (Arc::new(UnsupportedProbe(document.monitor_type())), ConcurrencyClass::Light),
     }
 }

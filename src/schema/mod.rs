@@ -12,6 +12,7 @@ pub mod reader;
 mod rules;
 mod run_plan;
 mod secret_values;
+mod secrets_to_mask;
 pub mod table;
 pub mod typed;
 mod url_credentials;

@@ -1,42 +1,122 @@
-//! Credentials in a URL (`https://user:password@host/`, and tokens as the user): a secret like those with a field of
-//! their own (fields.md 2, `realm_userid` and `realm_password`).
+//! Credentials in a URL (`https://user:password@host/`, tokens as the user, and parameters such as `token=`): a secret
+//! like those with a field of their own (fields.md 2, `realm_userid` and `realm_password`).
 
+use std::ops::Range;
+
+use crate::redaction::named_values::is_sensitive_name;
 use crate::syntax::MASK;
 
 /// Returns `url` with its credentials masked; `None` when it has none.
 pub(super) fn mask(url: &str) -> Option<String> {
-    let (prefix, _, suffix) = split_credentials(url)?;
-    Some([prefix, MASK, suffix].concat())
+    let secrets = Url::parse(url)?.secrets();
+    (!secrets.is_empty()).then(|| replace(url, secrets.into_iter().map(|secret| (secret.range, MASK))))
 }
 
-/// Whether the credentials of `url` are masked.
+/// Whether any of the credentials of `url` are masked.
 pub(super) fn is_masked(url: &str) -> bool {
-    split_credentials(url).is_some_and(|(_, credentials, _)| credentials == MASK)
+    Url::parse(url)
+        .is_some_and(|parsed| parsed.secrets().iter().any(|secret| &url[secret.range.clone()] == MASK))
 }
 
-/// Returns `new` with the credentials of `old` in place of the mask. Only for the same scheme, host and port, so that a
-/// mask never sends credentials to another host.
+/// Returns `new` with the credentials of `old` in place of their masks. Only for the same scheme, host and port, so that
+/// a mask never sends credentials to another host.
 pub(super) fn restore(new: &str, old: &str) -> Option<String> {
-    let (prefix, credentials, suffix) = split_credentials(new)?;
-    let (old_prefix, old_credentials, old_suffix) = split_credentials(old)?;
-    let is_same_host = prefix == old_prefix && host_and_port(suffix) == host_and_port(old_suffix);
-    (credentials == MASK && is_same_host).then(|| [prefix, old_credentials, suffix].concat())
+    let (new_url, old_url) = (Url::parse(new)?, Url::parse(old)?);
+    if new_url.origin() != old_url.origin() {
+        return None;
+    }
+    let old_secrets = old_url.secrets();
+    let restored: Vec<_> = new_url
+        .secrets()
+        .into_iter()
+        .filter(|secret| &new[secret.range.clone()] == MASK)
+        .filter_map(|secret| {
+            let counterpart = old_secrets
+                .iter()
+                .find(|old| (old.name, old.occurrence) == (secret.name, secret.occurrence))?;
+            Some((secret.range, &old[counterpart.range.clone()]))
+        })
+        .collect();
+    (!restored.is_empty()).then(|| replace(new, restored))
 }
 
-/// Splits a URL into the part before the credentials, the credentials, and the part from the `@` on.
-fn split_credentials(url: &str) -> Option<(&str, &str, &str)> {
-    // As lenient as browsers: any number of slashes of either kind (WHATWG URL, "authority state").
-    let scheme_end = url.find(':')? + 1;
-    let authority_start = scheme_end + url[scheme_end..].find(|c| !is_slash(c) && !c.is_ascii_control())?;
-    let authority_end =
-        url[authority_start..].find(is_authority_end).map_or(url.len(), |length| authority_start + length);
-    let at_sign = authority_start + url[authority_start..authority_end].rfind('@')?;
-    (at_sign > authority_start)
-        .then(|| (&url[..authority_start], &url[authority_start..at_sign], &url[at_sign..]))
+/// Returns the user and password of `url`, decoded; either may be empty.
+pub(super) fn login(url: &str) -> Option<(String, String)> {
+    let credentials = &url[Url::parse(url)?.login()?];
+    let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+    let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    Some((decode(user), decode(password)))
 }
 
-fn host_and_port(suffix: &str) -> &str {
-    suffix.split(is_authority_end).next().unwrap_or_default()
+fn replace<'t>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, &'t str)>) -> String {
+    let (mut out, mut copied_until) = (String::with_capacity(text.len()), 0);
+    for (Range { start, end }, replacement) in parts {
+        out.push_str(&text[copied_until..start]);
+        out.push_str(replacement);
+        copied_until = end;
+    }
+    out + &text[copied_until..]
+}
+
+/// A secret in a URL.
+struct UrlSecret<'u> {
+    /// Name of the parameter; empty for the login.
+    name: &'u str,
+    /// How many parameters of this name are before it.
+    occurrence: usize,
+    range: Range<usize>,
+}
+
+/// Where the parts of a URL are.
+struct Url<'u> {
+    text: &'u str,
+    authority: Range<usize>,
+}
+
+impl<'u> Url<'u> {
+    fn parse(text: &'u str) -> Option<Self> {
+        // As lenient as browsers: any number of slashes of either kind (WHATWG URL, "authority state").
+        let scheme_end = text.find(':')? + 1;
+        let start = scheme_end + text[scheme_end..].find(|c| !is_slash(c) && !c.is_ascii_control())?;
+        let end = text[start..].find(is_authority_end).map_or(text.len(), |length| start + length);
+        Some(Self { text, authority: start..end })
+    }
+
+    /// Returns where the user and password are.
+    fn login(&self) -> Option<Range<usize>> {
+        let Range { start, end } = self.authority;
+        let at_sign = start + self.text[start..end].rfind('@')?;
+        (at_sign > start).then_some(start..at_sign)
+    }
+
+    /// Returns the scheme, and the host with its port.
+    fn origin(&self) -> (&str, &str) {
+        let authority = &self.text[self.authority.clone()];
+        (&self.text[..self.authority.start], authority.rsplit('@').next().unwrap_or_default())
+    }
+
+    /// Returns the login, and the values of the query whose names mark them as credentials. A variable of a step is
+    /// none.
+    fn secrets(&self) -> Vec<UrlSecret<'u>> {
+        let mut secrets: Vec<UrlSecret<'u>> =
+            self.login().map(|range| UrlSecret { name: "", occurrence: 0, range }).into_iter().collect();
+        let fragment = self.text.find('#').unwrap_or(self.text.len());
+        let Some(query) = self.text[..fragment].find('?') else { return secrets };
+        let mut start = query + 1;
+        while start < fragment {
+            let end = self.text[start..fragment].find('&').map_or(fragment, |length| start + length);
+            if let Some((name, value)) = self.text[start..end].split_once('=')
+                && !value.is_empty()
+                && !value.contains("{{")
+                && is_sensitive_name(name)
+            {
+                let occurrence = secrets.iter().filter(|secret| secret.name == name).count();
+                secrets.push(UrlSecret { name, occurrence, range: end - value.len()..end });
+            }
+            start = end + 1;
+        }
+        secrets
+    }
 }
 
 fn is_slash(c: char) -> bool {
@@ -61,6 +141,15 @@ mod tests {
             ("http:a:b@shop.test/", Some("http:********@shop.test/")),
             ("ht\ntp:/\t/a:b@shop.test/", Some("ht\ntp:/\t/********@shop.test/")),
             ("http://{{user}}:x@{{host}}/{{id}}", Some("http://********@{{host}}/{{id}}")),
+            (
+                "http://shop.test/?token=a&x=b&api_key=c#token=d",
+                Some("http://shop.test/?token=********&x=b&api_key=********#token=d"),
+            ),
+            (
+                "http://a:b@shop.test/?token={{token}}&pwd=",
+                Some("http://********@shop.test/?token={{token}}&pwd="),
+            ),
+            ("http://shop.test/?token={{token}}&pwd=&token", None),
             ("http://shop.test/a@b", None),
             ("http://shop.test?a@b", None),
             ("http://@shop.test/", None),
@@ -82,6 +171,15 @@ mod tests {
             restored("https://********@shop.test:444/b").as_deref(),
             Some("https://anna:hunter2@shop.test:444/b")
         );
+        let old_query = "http://a/?token=1&token=2&x=3";
+        let restored_query = |new: &str| restore(new, old_query);
+        assert_eq!(
+            restored_query("http://a/b?token=********&y=4&token=********").as_deref(),
+            Some("http://a/b?token=1&y=4&token=2")
+        );
+        assert_eq!(restored_query("http://b/?token=********"), None);
+        assert_eq!(restored_query("http://a/?api_key=********"), None);
+        assert!(is_masked("http://a/?api_key=********&x=1") && !is_masked("http://a/?x=********"));
         for other in [
             "https://********@evil.test:444/a",
             "https://********@shop.test/a",

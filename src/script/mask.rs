@@ -17,6 +17,16 @@ pub fn has_secrets(text: &str) -> bool {
         && parse_outline(text).map_or(true, |outline| outline.variables.iter().any(|v| v.protected))
 }
 
+/// Returns the values of protected variables. Of a script that cannot be parsed, none are known.
+#[must_use]
+pub fn secret_values(text: &str) -> Vec<String> {
+    if !text.contains(PROTECTED_ATTRIBUTE) {
+        return Vec::new();
+    }
+    let variables = parse_outline(text).map(|outline| outline.variables).unwrap_or_default();
+    variables.into_iter().filter(|variable| variable.protected).map(|variable| variable.value).collect()
+}
+
 /// Returns the script with masked secrets.
 #[must_use]
 pub fn mask_secrets(text: &str) -> Cow<'_, str> {

@@ -24,6 +24,7 @@ use super::validate::SettingValues;
 use crate::browser::BrowserPool;
 use crate::domain::{Location, LocationId};
 use crate::probe::ProbeBuildContext;
+use crate::redaction::redactor::{SecretSet, SharedRedactor};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -40,14 +41,14 @@ pub(super) fn build(
     };
     let (data_dir_is_set, monitor_paths_are_set) =
         (differs_from_default("data"), differs_from_default("monitors"));
-    let mut reader = SettingsReader { values, file_name, errors };
+    let mut reader = SettingsReader { values, file_name, errors, secrets: SecretSet::default() };
     let browser = read_browser(&mut reader);
     let probe = ProbeBuildContext {
         browser_pool: Arc::new(BrowserPool::new(browser.clone())),
         ..read_probe(&mut reader)
     };
     let mobile = read_mobile(&reader, &probe.device_profiles);
-    Settings {
+    let mut settings = Settings {
         // Unset values are the defaults of the table; a test checks their types.
         listen_addresses: read_listen_addresses(&reader),
         server: read_server(&mut reader),
@@ -82,5 +83,7 @@ pub(super) fn build(
             .iter()
             .map(|setting| (setting.path, reader.node(setting.path).to_json()))
             .collect(),
-    }
+    };
+    settings.probe.settings_redactor = Arc::new(SharedRedactor::new(reader.secrets.into_redactor()));
+    settings
 }

@@ -10,6 +10,7 @@ use super::table::SETTINGS;
 use super::validate::SettingValues;
 use crate::net::{NetConfigError, Pem};
 use crate::notify::Secret;
+use crate::redaction::redactor::SecretSet;
 use crate::schema::reader::SecretSource;
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -22,6 +23,8 @@ pub(super) struct SettingsReader<'a> {
     pub(super) values: SettingValues,
     pub(super) file_name: Option<&'a Arc<str>>,
     pub(super) errors: &'a mut Vec<ValidationError>,
+    /// The secrets in the files that it has read.
+    pub(super) secrets: SecretSet,
 }
 
 impl SettingsReader<'_> {
@@ -128,7 +131,10 @@ impl SettingsReader<'_> {
     pub(super) fn read_secret_file(&mut self, path: &str, node: &Node) -> Secret {
         let Some(file) = node.as_text() else { return Secret::default() };
         match super::secrets::read_secret(Path::new(""), SecretSource::File(file)) {
-            Ok(secret) => Secret(secret),
+            Ok(secret) => {
+                self.secrets.add(&secret);
+                Secret(secret)
+            }
             Err(reason) => {
                 self.add_error(
                     ValidationErrorKind::Conflict,

@@ -16,6 +16,7 @@ mod monitor_page;
 mod page_auth;
 mod page_state;
 mod phase_bar;
+mod query_masks;
 mod request_id;
 mod request_limits;
 mod responses;

@@ -15,6 +15,7 @@ use crate::domain::{
     CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
     StoreError, Timestamp, format_peer,
 };
+use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
 use crate::service::details::deciding_reason;
 
@@ -95,7 +96,7 @@ fn display_target(monitor: &Monitor) -> String {
         // Fails only for a URL without a host, which cannot hold credentials.
         let _ = url.set_username("");
         let _ = url.set_password(None);
-        return url.to_string();
+        return redact_credentials(url.as_str()).into_owned();
     }
     let host = monitor.document.hostname().unwrap_or_default();
     match monitor.document.port() {

@@ -13,6 +13,7 @@ use super::cookies::{Cookie, CookieScope};
 use super::form_token::{form_token, request_authority};
 use super::html;
 use super::known_hosts::KnownHosts;
+use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::{AccountService, Caller, ClientConnection, ServiceError};
@@ -124,8 +125,13 @@ pub(super) async fn require_page_access(
     let viewer = viewer.or_else(|| auth.is_public.then(|| public_viewer(SessionControl::SignIn)));
     match viewer {
         Some(viewer) => {
+            let hides_query_values = !viewer.can_see_query_values && !head.uri.path().starts_with("/manual");
             head.extensions.insert(viewer);
-            next.run(Request::from_parts(head, body)).await
+            let mut response = next.run(Request::from_parts(head, body)).await;
+            if hides_query_values {
+                response.extensions_mut().insert(HideQueryValues);
+            }
+            response
         }
         None if bearer.is_none() && wants_html(&head) => redirect_to_sign_in(&head),
         None => login_required(&head),
@@ -175,17 +181,20 @@ fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, 
     if !caller.allows(Permission::View) {
         return Err(session_control);
     }
+    let can_see_query_values = caller.role.allows(Permission::Edit);
     let sees_everything = caller.user_id == UserId(0) && caller.customer == CustomerId(1);
     Ok(Some(if sees_everything {
-        Viewer { visible_account: None, captures: CaptureAccess::Everybody, session_control }
+        let captures = CaptureAccess::Everybody;
+        Viewer { visible_account: None, captures, can_see_query_values, session_control }
     } else {
-        let account = caller.customer;
-        Viewer { visible_account: Some(account), captures: CaptureAccess::Account(account), session_control }
+        let (visible_account, captures) = (Some(caller.customer), CaptureAccess::Account(caller.customer));
+        Viewer { visible_account, captures, can_see_query_values, session_control }
     }))
 }
 
 fn public_viewer(session_control: SessionControl) -> Viewer {
-    Viewer { visible_account: None, captures: CaptureAccess::Nobody, session_control }
+    let captures = CaptureAccess::Nobody;
+    Viewer { visible_account: None, captures, can_see_query_values: false, session_control }
 }
 
 fn bearer_token(headers: &HeaderMap) -> Option<String> {

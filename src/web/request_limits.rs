@@ -14,7 +14,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::minimum_rate_body::MinimumRateBody;
-use super::request_id;
+use super::{query_masks, request_id};
 
 /// Largest body of a login, in bytes: it is read before the caller is authenticated.
 const MAX_LOGIN_BODY_BYTES: usize = 64 * 1024;
@@ -57,10 +57,12 @@ impl Default for RequestLimits {
     }
 }
 
-/// Adds request ids, security headers, compression, a request timeout and body limits to `router`.
+/// Adds request ids, security headers, compression, a request timeout, body limits and, for readers, masked queries to
+/// `router`.
 pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited_router = router
+        .layer(middleware::map_response(query_masks::hide_query_values))
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(limits.max_body_bytes, limit_body))
         .layer(middleware::from_fn_with_state(limits.response_start_timeout, enforce_timeout))

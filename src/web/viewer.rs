@@ -12,6 +12,8 @@ pub(super) struct Viewer {
     pub(super) visible_account: Option<CustomerId>,
     /// Whose captures are shown.
     pub(super) captures: CaptureAccess,
+    /// Whether the values of queries in URLs are shown.
+    pub(super) can_see_query_values: bool,
     /// What the header of the page offers.
     pub(super) session_control: SessionControl,
 }

@@ -94,9 +94,7 @@ impl MailChannel {
         if !self.settings.username.is_empty() {
             let credentials =
                 Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
-            smtp.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await.map_err(|error| {
-                SendError::transient(describe_error(&error)).redact_and_truncate(&self.settings.password.0)
-            })?;
+            smtp.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await.map_err(server_error)?;
         }
         let sent = smtp.send(email.envelope(), &email.formatted()).await;
         sent.map_err(|error| SendError { is_retryable: !error.is_permanent(), ..server_error(error) })?;

@@ -20,7 +20,8 @@ use crate::protocol::http::client::{
     display_url, truncate_for_result, version_name,
 };
 use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
-use crate::redaction::redactor::{Redactor, redact_named_values};
+use crate::redaction::named_values::redact_named_values;
+use crate::redaction::redactor::Redactor;
 
 /// Longest excerpt of each response body in a result, in bytes.
 const MAX_EXCERPT_BYTES: usize = 2 * 1024;
