@@ -3,6 +3,7 @@
 
 mod own_services;
 mod patterns;
+mod planted_secrets;
 
 use serde_json::{Value, json};
 
