@@ -6,6 +6,7 @@ mod names;
 mod own_services;
 mod pages;
 mod patterns;
+mod planted_secrets;
 mod settings_objects;
 mod slow_clients;
 mod tokens;
