@@ -8,7 +8,8 @@ use super::assignment::Assignment;
 use super::attempt::{mark_own_fault, run_attempt};
 use super::execution_context::ExecutionContext;
 use crate::domain::{
-    Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
+    Attempt, Capture, CheckResult, Failure, FailureKind, Observation, Outcome, Phase, Status, Timestamp,
+    Verdict,
 };
 use crate::evaluate as judge;
 
@@ -83,6 +84,18 @@ pub fn suppressed_by_blackout_result(
     let (outcome, status) = (Outcome::Blackout, Status::OK);
     let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
     CheckResult::without_attempts(assignment.check_metadata(), planned_at, now, verdict)
+}
+
+/// Returns the record of a run whose check panicked outside of its attempts, which is an error of Vigie.
+#[must_use]
+pub fn panicked_result(assignment: &Assignment, planned_at: Timestamp, now: Timestamp) -> CheckResult {
+    let failure = Failure::new(Phase::Prepare, FailureKind::Panicked, "see the log for details");
+    let observation = Observation::from_failure(failure);
+    let verdict = judge::evaluate_attempts(std::slice::from_ref(&observation));
+    CheckResult {
+        attempts: vec![Attempt::from_observation(1, now, &observation)],
+        ..CheckResult::without_attempts(assignment.check_metadata(), planned_at, now, verdict)
+    }
 }
 
 /// Returns the captures of all attempts; if there were two, the name of each has its attempt number.

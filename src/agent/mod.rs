@@ -26,6 +26,6 @@ pub use execution_context::ExecutionContext;
 pub use full_page_times::FullPageTimes;
 pub use interfaces::{BlackoutLookup, ResultSink};
 pub use on_demand_run::OnDemandRunError;
-pub use runner::start_runner;
+pub use runner::{MissedRunDelivery, Runner, RunnerHeartbeats, RunnerTasks, new_runner, start_runner};
 pub use runner_handle::{AssignmentChange, RunnerHandle, RunnerStats, RunnerStopped};
 pub use stall_detector::StallDetector;

@@ -10,9 +10,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::admission::AdmissionLimits;
-use super::check::{run_check, suppressed_by_blackout_result};
+use super::assignment::Assignment;
+use super::check::{panicked_result, run_check, suppressed_by_blackout_result};
 use super::execution_context::ExecutionContext;
 use super::interfaces::ResultSink;
 use super::missed_backlog::MissedRunSeries;
@@ -21,15 +23,64 @@ use super::runner_handle::{AssignmentChange, RunnerCommand, RunnerHandle, Runner
 use super::stall_detector::StallDetector;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::ConcurrencyClass;
-use crate::telemetry::{Metrics, SchedulerLoad};
+use crate::telemetry::{
+    Metrics, SchedulerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, fault_point,
+};
 
-/// Starts a runner without monitors on the current tokio runtime.
+/// Starts a runner without monitors on the current tokio runtime, without a supervisor.
 pub fn start_runner(
     limits: AdmissionLimits,
     cx: ExecutionContext,
     sink: Arc<dyn ResultSink>,
     metrics: Arc<Metrics>,
 ) -> RunnerHandle {
+    let heartbeats = RunnerHeartbeats::unwatched();
+    let RunnerTasks { handle, runner, mut missed_runs } = new_runner(limits, cx, sink, metrics, heartbeats);
+    tokio::spawn(async move { missed_runs.run().await });
+    tokio::spawn(runner.run());
+    handle
+}
+
+/// Heartbeats of the tasks of a runner.
+pub struct RunnerHeartbeats {
+    /// Of the runner itself.
+    pub runner: TaskHeartbeat,
+    /// Of the delivery of missed runs.
+    pub missed_runs: TaskHeartbeat,
+    /// Counts the panics of checks.
+    pub checks: TaskHeartbeat,
+}
+
+impl RunnerHeartbeats {
+    /// Creates heartbeats that nobody watches.
+    #[must_use]
+    pub fn unwatched() -> Self {
+        Self {
+            runner: TaskHeartbeat::unwatched(TaskName::Runner),
+            missed_runs: TaskHeartbeat::unwatched(TaskName::MissedRuns),
+            checks: TaskHeartbeat::unwatched(TaskName::Check),
+        }
+    }
+}
+
+/// A runner without monitors, and its tasks to run.
+pub struct RunnerTasks {
+    /// Controls the runner.
+    pub handle: RunnerHandle,
+    /// The runner. Its state does not survive a panic.
+    pub runner: Runner,
+    /// Delivers the missed runs.
+    pub missed_runs: MissedRunDelivery,
+}
+
+/// Creates a runner without monitors.
+pub fn new_runner(
+    limits: AdmissionLimits,
+    cx: ExecutionContext,
+    sink: Arc<dyn ResultSink>,
+    metrics: Arc<Metrics>,
+    heartbeats: RunnerHeartbeats,
+) -> RunnerTasks {
     let now = cx.clock.now();
     let stall_detector = Arc::new(StallDetector::new(now));
     let (commands, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
@@ -37,7 +88,13 @@ pub fn start_runner(
     let (missed_sender, missed_receiver) = mpsc::channel(MISSED_QUEUE_CAPACITY);
     let tracker = TaskTracker::new();
     let delivery = ResultDelivery { sink, metrics: Arc::clone(&metrics) };
-    tracker.spawn(deliver_missed_series(missed_receiver, delivery.clone()));
+    let missed_runs = MissedRunDelivery {
+        receiver: missed_receiver,
+        delivery: delivery.clone(),
+        current: None,
+        heartbeat: heartbeats.missed_runs,
+        _tracked: tracker.token(),
+    };
     let runner = Runner {
         run_queue: RunQueue::new(limits, now),
         execution_context: ExecutionContext { stall_detector: Some(Arc::clone(&stall_detector)), ..cx },
@@ -50,15 +107,16 @@ pub fn start_runner(
         missed_sender,
         cancel_tokens: HashMap::new(),
         cancel_all: CancellationToken::new(),
-        check_tasks: tracker,
+        check_tasks: tracker.clone(),
+        heartbeat: heartbeats.runner,
+        check_heartbeat: heartbeats.checks,
         pending_changes: None,
         pending_shutdown: None,
         all_handles_dropped: false,
         last_gauge_update: None,
         last_load: SchedulerLoad::default(),
     };
-    tokio::spawn(runner.run());
-    RunnerHandle { commands }
+    RunnerTasks { handle: RunnerHandle { commands, check_tasks: tracker }, runner, missed_runs }
 }
 
 /// Maximum number of waiting commands.
@@ -76,7 +134,10 @@ const MAX_CHANGES_PER_TICK: usize = 1024;
 /// Time between two updates of the gauges.
 const GAUGE_INTERVAL: Duration = Duration::from_millis(250);
 
-struct Runner {
+/// The task that owns the schedule of a location.
+pub struct Runner {
+    heartbeat: TaskHeartbeat,
+    check_heartbeat: TaskHeartbeat,
     run_queue: RunQueue,
     execution_context: ExecutionContext,
     stall_detector: Arc<StallDetector>,
@@ -110,9 +171,11 @@ struct PendingShutdown {
 }
 
 impl Runner {
-    async fn run(mut self) {
+    /// Runs until a shutdown, or until every handle is dropped.
+    pub async fn run(mut self) {
         let (mut checks_to_start, mut finished_indices, mut command) = (Vec::new(), Vec::new(), None);
         loop {
+            self.heartbeat.rest_at_most(MAX_SLEEP);
             let now = self.execution_context.clock.now();
             if let Some(gap) = self.stall_detector.record_heartbeat(now) {
                 tracing::warn!(gap_s = gap.as_secs(), "the process stalled or its clock jumped");
@@ -128,6 +191,10 @@ impl Runner {
             }
             self.apply_changes(now);
             self.run_queue.collect_admitted(now, &mut checks_to_start);
+            if !checks_to_start.is_empty() {
+                // The runner does not use the store, so that it has no use for an error of it.
+                let _ = fault_point("runner").await;
+            }
             for start in checks_to_start.drain(..) {
                 self.spawn_check(start);
             }
@@ -157,6 +224,7 @@ impl Runner {
                 () = self.execution_context.clock.sleep(sleep_time), if !busy => {}
             }
         }
+        self.heartbeat.rest();
         self.finish_shutdown().await;
     }
 
@@ -215,24 +283,18 @@ impl Runner {
         let cancel = self.cancel_all.child_token();
         self.cancel_tokens.insert(index, cancel.clone());
         let cx = ExecutionContext { is_on_demand: reply.is_some(), ..self.execution_context.clone() };
-        let delivery = self.result_delivery.clone();
+        let (delivery, heartbeat) = (self.result_delivery.clone(), self.check_heartbeat.clone());
         let finish_guard =
             FinishGuard { monitor_index: index, finished_sender: self.finished_sender.clone() };
         self.check_tasks.spawn(async move {
             // Held to the end: admission is released once the result was delivered, or when anything panics.
             let _finish_guard = finish_guard;
             let now = cx.clock.now();
-            let blackout_reason =
-                cx.blackout_lookup.as_ref().filter(|_| reply.is_none()).and_then(|blackouts| {
-                    // A blackout suppresses runs that were planned in it, and runs that would start in it.
-                    blackouts
-                        .blackout_at(&assignment, planned_at)
-                        .or_else(|| blackouts.blackout_at(&assignment, now))
-                });
-            let result = match blackout_reason {
-                Some(reason) => suppressed_by_blackout_result(&assignment, planned_at, now, reason),
-                None => run_check(&assignment, planned_at, &cx, &cancel).await,
-            };
+            let run = AssertUnwindSafe(run_unless_suppressed(&assignment, planned_at, &cx, &cancel));
+            let result = run.catch_unwind().await.unwrap_or_else(|_| {
+                heartbeat.record_panic();
+                panicked_result(&assignment, planned_at, now)
+            });
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
                 None => delivery.deliver_result(result, location_start_at).await,
@@ -315,13 +377,55 @@ impl Drop for FinishGuard {
     }
 }
 
+/// Runs a check, unless a blackout suppresses it.
+async fn run_unless_suppressed(
+    assignment: &Assignment,
+    planned_at: Timestamp,
+    cx: &ExecutionContext,
+    cancel: &CancellationToken,
+) -> CheckResult {
+    // A check does not use the store.
+    let _ = fault_point("check").await;
+    let now = cx.clock.now();
+    let blackout_reason = cx.blackout_lookup.as_ref().filter(|_| !cx.is_on_demand).and_then(|blackouts| {
+        // A blackout suppresses runs that were planned in it, and runs that would start in it.
+        blackouts.blackout_at(assignment, planned_at).or_else(|| blackouts.blackout_at(assignment, now))
+    });
+    match blackout_reason {
+        Some(reason) => suppressed_by_blackout_result(assignment, planned_at, now, reason),
+        None => run_check(assignment, planned_at, cx, cancel).await,
+    }
+}
+
 /// Delivers the missed series, one after the other.
-async fn deliver_missed_series(
-    mut missed_receiver: mpsc::Receiver<MissedRunSeries>,
+pub struct MissedRunDelivery {
+    receiver: mpsc::Receiver<MissedRunSeries>,
     delivery: ResultDelivery,
-) {
-    while let Some(series) = missed_receiver.recv().await {
-        delivery.deliver_result(series.to_result(), series.slots.first).await;
+    /// The series that is being delivered.
+    current: Option<MissedRunSeries>,
+    heartbeat: TaskHeartbeat,
+    /// The shutdown of the runner waits for it.
+    _tracked: TaskTrackerToken,
+}
+
+impl SupervisedTask for MissedRunDelivery {
+    fn heartbeat(&self) -> &TaskHeartbeat {
+        &self.heartbeat
+    }
+
+    fn run(&mut self) -> TaskFuture<'_> {
+        Box::pin(async move {
+            loop {
+                if self.current.is_none() {
+                    self.current = self.receiver.recv().await;
+                }
+                let Some(series) = &self.current else { return };
+                // How long it may take is up to the sink, which has a heartbeat of its own.
+                let _ = fault_point("missed_runs").await;
+                self.delivery.deliver_result(series.to_result(), series.slots.first).await;
+                self.current = None;
+            }
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
 
 use super::assignment::Assignment;
 use super::on_demand_run::{OnDemandResultSender, OnDemandRunError};
@@ -51,6 +52,8 @@ pub(super) enum RunnerCommand {
 #[derive(Clone, Debug)]
 pub struct RunnerHandle {
     pub(super) commands: mpsc::Sender<RunnerCommand>,
+    /// The running checks, which outlive a runner that panicked.
+    pub(super) check_tasks: TaskTracker,
 }
 
 impl RunnerHandle {
@@ -92,8 +95,11 @@ impl RunnerHandle {
     /// Starts no more checks, waits up to `timeout` for running ones, and cancels the rest. Returns once the sink has
     /// accepted every result, including those of cancelled checks as unknown, and all missed runs.
     pub async fn shutdown(&self, timeout: Duration) {
-        // An error means that it has already shut down.
-        let _ = self.send_command(|done| RunnerCommand::Shutdown { timeout, done }).await;
+        if self.send_command(|done| RunnerCommand::Shutdown { timeout, done }).await.is_err() {
+            // It has shut down already, or panicked: then its checks still deliver their results.
+            self.check_tasks.close();
+            let _ = tokio::time::timeout(timeout, self.check_tasks.wait()).await;
+        }
     }
 
     async fn send_command<T>(

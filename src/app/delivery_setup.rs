@@ -9,10 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::net::Net;
 use crate::notify::{MessageRenderer, NotificationChannels, WebhookClient};
-use crate::pipeline::{AccountDestinations, DeliveryDependencies, DeliveryTask, DeliveryWakeup};
+use crate::pipeline::{
+    AccountDestinations, DeliveryDependencies, DeliveryTask, DeliveryWakeup, DeliveryWorker,
+};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, TaskHeartbeat};
 
 /// Dependencies of the delivery.
 pub(super) struct DeliveryInputs {
@@ -20,15 +22,16 @@ pub(super) struct DeliveryInputs {
     pub(super) destinations: AccountDestinations,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) heartbeat: TaskHeartbeat,
 }
 
-/// Starts the delivery.
-pub(super) fn start_delivery(
+/// Creates the delivery and its worker, to be run.
+pub(super) fn new_delivery(
     settings: &Settings,
     inputs: DeliveryInputs,
     wakeup: DeliveryWakeup,
-) -> anyhow::Result<DeliveryTask> {
-    let DeliveryInputs { store, destinations: addresses, clock, metrics } = inputs;
+) -> anyhow::Result<(DeliveryTask, DeliveryWorker)> {
+    let DeliveryInputs { store, destinations: addresses, clock, metrics, heartbeat } = inputs;
     let net = Arc::new(Net::new(&settings.net)?);
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
@@ -44,7 +47,7 @@ pub(super) fn start_delivery(
         clock,
         metrics,
     };
-    Ok(DeliveryTask::start(dependencies, settings.alerts.delivery.clone(), wakeup))
+    Ok(DeliveryTask::new(dependencies, settings.alerts.delivery.clone(), wakeup, heartbeat))
 }
 
 /// Time between two heartbeats.
@@ -54,22 +57,38 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest duration of a heartbeat.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Requests the heartbeat URL each minute while `is_healthy_now` returns true, until `stop`. A failed request is not repeated:
-/// the receiver must notice missing heartbeats.
-pub(super) async fn start_heartbeat(
-    settings: &Settings,
+/// Requests to the heartbeat URL.
+pub(super) struct HeartbeatRequests {
+    url: String,
+    client: WebhookClient,
     clock: Arc<dyn Clock>,
-    is_healthy_now: impl Fn() -> bool + Send + 'static,
     stop: CancellationToken,
-) -> anyhow::Result<()> {
-    let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(()) };
-    let client = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
-    tokio::spawn(async move {
+}
+
+impl HeartbeatRequests {
+    /// Returns `None` when no URL is set.
+    ///
+    /// # Errors
+    /// Fails when the network cannot be set up.
+    pub(super) fn new(
+        settings: &Settings,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(None) };
+        let client = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
+        Ok(Some(Self { url, client, clock, stop }))
+    }
+
+    /// Requests the URL each minute while `is_healthy_now` returns true, until the stop. A failed request is not
+    /// repeated: the receiver must notice missing heartbeats.
+    pub(super) async fn run(&self, is_healthy_now: impl Fn() -> bool, heartbeat: TaskHeartbeat) {
         let mut is_failure_logged = false;
         loop {
             let is_healthy = is_healthy_now();
             if is_healthy {
-                let outcome = client.send_heartbeat(&url, HEARTBEAT_TIMEOUT).await;
+                heartbeat.rest_at_most(HEARTBEAT_TIMEOUT);
+                let outcome = self.client.send_heartbeat(&self.url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &outcome
                     && !is_failure_logged
                 {
@@ -77,11 +96,12 @@ pub(super) async fn start_heartbeat(
                 }
                 is_failure_logged = outcome.is_err();
             }
+            let pause = if is_healthy { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL };
+            heartbeat.rest_at_most(pause);
             tokio::select! {
-                () = clock.sleep(if is_healthy { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL }) => {}
-                () = stop.cancelled() => return,
+                () = self.clock.sleep(pause) => {}
+                () = self.stop.cancelled() => return,
             }
         }
-    });
-    Ok(())
+    }
 }

@@ -13,7 +13,7 @@ use crate::agent::RunnerHandle;
 use crate::domain::{Location, MonitorId, Timestamp};
 use crate::pipeline::Ingestor;
 use crate::store::{Ingest, IngestBatch, ResultStore, RollupSpan, StoreFuture};
-use crate::telemetry::{HealthCondition, HealthSource};
+use crate::telemetry::{HealthCondition, HealthSource, TaskHeartbeat, TaskRegistry};
 
 /// Time between two probes of the parts.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
@@ -29,6 +29,7 @@ const COMMIT_STUCK_AFTER: Duration = Duration::from_mins(2);
 pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
     timed_ingest: Arc<TimedIngest>,
+    tasks: Arc<TaskRegistry>,
     /// Name of each location, with the time of the last response of its runner.
     last_runner_responses: Mutex<Vec<(String, Instant)>>,
     store_error: Mutex<Option<String>>,
@@ -41,6 +42,7 @@ impl Liveness {
     pub(super) fn new(
         ingestor: Arc<Ingestor>,
         timed_ingest: Arc<TimedIngest>,
+        tasks: Arc<TaskRegistry>,
         locations: &[Location],
     ) -> Self {
         let last_responses =
@@ -48,6 +50,7 @@ impl Liveness {
         Self {
             ingestor,
             timed_ingest,
+            tasks,
             last_runner_responses: Mutex::new(last_responses),
             store_error: Mutex::new(None),
             not_loaded_reason: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
@@ -77,10 +80,13 @@ impl Liveness {
         runners: Vec<RunnerHandle>,
         results: Arc<dyn ResultStore>,
         stop: CancellationToken,
+        heartbeat: TaskHeartbeat,
     ) {
         let probe_interval = systemd::watchdog_timeout()
             .map_or(PROBE_INTERVAL, |watchdog_timeout| (watchdog_timeout / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
+            // A probe of the runners and one of the store.
+            heartbeat.rest_at_most(PROBE_TIMEOUT * 2 + probe_interval);
             let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.current_stats()));
             for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
                 if let (Ok(Ok(_)), Some(last_response)) =
@@ -130,7 +136,12 @@ impl HealthSource for Liveness {
             ),
             _ => HealthCondition::met("commits"),
         };
-        vec![runner_condition, commit_condition]
+        let task_faults = self.tasks.faults();
+        let task_condition = HealthCondition {
+            name: "tasks",
+            unmet_reason: (!task_faults.is_empty()).then(|| task_faults.join("; ")),
+        };
+        vec![runner_condition, commit_condition, task_condition]
     }
 
     fn readiness(&self) -> Vec<HealthCondition> {
@@ -163,10 +174,10 @@ impl TimedIngest {
 }
 
 impl Ingest for TimedIngest {
-    fn commit(&self, batch: IngestBatch) -> StoreFuture<'_, ()> {
+    fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             *self.commit_started_at.lock() = Some(Instant::now());
-            let outcome = self.inner.commit(batch).await;
+            let outcome = self.inner.commit_shared(batch).await;
             *self.commit_started_at.lock() = None;
             outcome
         })
@@ -179,13 +190,13 @@ mod tests {
     use crate::domain::LocationId;
     use crate::pipeline::IngestSettings;
     use crate::store::{SqliteSettings, SqliteStore};
-    use crate::telemetry::Metrics;
+    use crate::telemetry::{Metrics, TaskName};
 
     /// Commits never end while `gate` has no permit.
     struct GatedIngest(tokio::sync::Semaphore);
 
     impl Ingest for GatedIngest {
-        fn commit(&self, _: IngestBatch) -> StoreFuture<'_, ()> {
+        fn commit_shared(&self, _: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
             Box::pin(async {
                 self.0.acquire().await.expect("the gate stays").forget();
                 Ok(())
@@ -203,10 +214,19 @@ mod tests {
         let gate = Arc::new(GatedIngest(tokio::sync::Semaphore::new(0)));
         let commits = Arc::new(TimedIngest::new(gate.clone()));
         let metrics = Arc::new(Metrics::new());
-        let ingestor =
-            Arc::new(Ingestor::start(commits.clone(), metrics, Vec::new(), IngestSettings::default()));
+        let ingestor = Arc::new(Ingestor::start(
+            commits.clone(),
+            metrics.clone(),
+            Vec::new(),
+            IngestSettings::default(),
+        ));
         let paris = Location { id: LocationId(1), name: "paris".to_owned(), region_code: 0 };
-        let liveness = Arc::new(Liveness::new(ingestor, commits.clone(), &[paris]));
+        let liveness = Arc::new(Liveness::new(
+            ingestor,
+            commits.clone(),
+            Arc::new(TaskRegistry::new(metrics)),
+            &[paris],
+        ));
         Fixture { gate, commits, liveness }
     }
 
@@ -270,7 +290,7 @@ mod tests {
         let (stop, probed) = (CancellationToken::new(), Arc::clone(&liveness));
         let running = tokio::spawn({
             let stop = stop.clone();
-            async move { probed.run(Vec::new(), store, stop).await }
+            async move { probed.run(Vec::new(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await }
         });
         while unmet(liveness.readiness()).is_empty() {
             tokio::task::yield_now().await;

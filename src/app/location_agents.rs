@@ -6,14 +6,18 @@ use anyhow::Context;
 
 use super::blackout_cache::BlackoutCache;
 use super::local_planner::LocationAgent;
+use super::supervisor::Supervisor;
 use crate::agent;
-use crate::agent::{AdmissionLimits, BlackoutLookup, ConnectivityDetector, ExecutionContext, ResultSink};
+use crate::agent::{
+    AdmissionLimits, BlackoutLookup, ConnectivityDetector, ExecutionContext, ResultSink, RunnerHeartbeats,
+    RunnerTasks,
+};
 use crate::clock::Clock;
 use crate::domain::CheckResult;
 use crate::net::Net;
 use crate::pipeline::Ingestor;
 use crate::settings::{ConcurrencySettings, HostedLocation, Settings};
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, TaskName};
 
 /// Starts a runner without monitors for each location of `settings`; results go to `ingestor`.
 ///
@@ -25,12 +29,14 @@ pub(super) fn start_agents(
     blackout_cache: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     metrics: &Arc<Metrics>,
+    supervisor: &Supervisor,
 ) -> anyhow::Result<Vec<LocationAgent>> {
     let sink: Arc<dyn ResultSink> = Arc::new(IngestSink(Arc::clone(ingestor)));
     // All locations share the capacity for browsers.
     let hosted = settings.hosted_locations();
     let browser_capacity = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
-    let start_one = |hosted| start_agent(hosted, browser_capacity, blackout_cache, clock, &sink, metrics);
+    let start_one =
+        |hosted| start_agent(hosted, browser_capacity, blackout_cache, clock, &sink, metrics, supervisor);
     hosted.into_iter().map(start_one).collect()
 }
 
@@ -41,6 +47,7 @@ fn start_agent(
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
     metrics: &Arc<Metrics>,
+    supervisor: &Supervisor,
 ) -> anyhow::Result<LocationAgent> {
     let HostedLocation {
         location,
@@ -62,13 +69,22 @@ fn start_agent(
         blackout_lookup: Some(blackout_lookup),
         ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
-    let runner = agent::start_runner(
+    let heartbeats = RunnerHeartbeats {
+        runner: supervisor.heartbeat(TaskName::Runner),
+        missed_runs: supervisor.heartbeat(TaskName::MissedRuns),
+        checks: supervisor.heartbeat(TaskName::Check),
+    };
+    let runner_heartbeat = heartbeats.runner.clone();
+    let RunnerTasks { handle, runner, missed_runs } = agent::new_runner(
         admission_limits(&concurrency, browser_capacity),
         execution_context,
         Arc::clone(sink),
         Arc::clone(metrics),
+        heartbeats,
     );
-    Ok(LocationAgent { location, can_verify, runner, net, connectivity })
+    supervisor.spawn(missed_runs);
+    supervisor.spawn_essential(runner_heartbeat, runner.run());
+    Ok(LocationAgent { location, can_verify, runner: handle, net, connectivity })
 }
 
 /// Limits heavy checks to the browser `browser_capacity`, so that they wait before they start and their time does not run.

@@ -24,6 +24,7 @@ mod server;
 mod services;
 mod sign_in_link;
 mod signals;
+mod supervisor;
 mod systemd;
 mod validation_context;
 
@@ -37,4 +38,5 @@ pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
+pub use supervisor::TaskFailure;
 pub use validation_context::KnownReferences;

@@ -17,6 +17,7 @@ use super::liveness::{Liveness, TimedIngest};
 use super::reload::{ReloadHandles, RunningConfig};
 use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
+use super::supervisor::Supervisor;
 use super::{certificate_updates, delivery_setup, location_agents};
 use crate::agent::RunnerHandle;
 use crate::api;
@@ -24,13 +25,14 @@ use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::pipeline::{
     AlertEngineDependencies, DeliveryTask, DeliveryWakeup, HousekeepingRunner, HousekeepingScheduler,
-    IngestSettings, Ingestor, PerformanceDependencies, PerformanceEvaluator, TimeOfDay,
+    IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies, PerformanceEvaluator,
+    PerformanceTask, SetApartRecorder, SetApartRecorderDependencies, TimeOfDay,
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
 use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
 
 /// How long the results of the last checks may take to enter the ingest queue.
@@ -39,6 +41,9 @@ pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long deliveries in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Folder of what cannot be stored or processed, in the data folder.
+const SET_APART_FOLDER: &str = "set-apart";
 
 /// The parts of the process, wired.
 pub(super) struct RunningServer {
@@ -54,27 +59,46 @@ pub(super) struct RunningServer {
     _performance_stop: DropGuard,
     metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) supervisor: Arc<Supervisor>,
 }
 
 impl RunningServer {
     pub(super) async fn start(settings: &Settings) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
-        let store = Arc::new(open_store(settings).await?);
+        let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
+        let store = Arc::new(open_store(settings, supervisor.registry()).await?);
         let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
         let monitor_states = store.monitor_states().await?;
-        let ingestor = Arc::new(Ingestor::start(
-            timed_ingest.clone(),
-            Arc::clone(&metrics),
-            monitor_states,
-            IngestSettings::default(),
-        ));
+        let monitor_cache = Arc::new(MonitorCache::default());
+        let set_apart = SetApartRecorderDependencies {
+            folder: settings.data_dir.join(SET_APART_FOLDER),
+            config_store: store.clone(),
+            monitor_cache: Arc::clone(&monitor_cache),
+            clock: Arc::clone(&clock),
+        };
+        let ingest_dependencies = IngestDependencies {
+            store: timed_ingest.clone(),
+            metrics: Arc::clone(&metrics),
+            set_apart: SetApartRecorder::new(Arc::clone(&metrics), set_apart),
+            heartbeat: supervisor.heartbeat(TaskName::Ingest),
+        };
+        let (ingestor, ingest_task) =
+            Ingestor::new(ingest_dependencies, monitor_states, IngestSettings::default());
+        let ingestor = Arc::new(ingestor);
+        supervisor.spawn(ingest_task);
         let blackout_cache = Arc::new(BlackoutCache::default());
-        let agents = location_agents::start_agents(settings, &ingestor, &blackout_cache, &clock, &metrics)?;
+        let agents = location_agents::start_agents(
+            settings,
+            &ingestor,
+            &blackout_cache,
+            &clock,
+            &metrics,
+            &supervisor,
+        )?;
         let runners = agents.iter().map(|agent| agent.runner.clone()).collect();
         let nets = agents.iter().map(|agent| Arc::clone(&agent.net)).collect();
         let locations: Vec<_> = agents.iter().map(|agent| agent.location.clone()).collect();
-        let monitor_cache = Arc::new(MonitorCache::default());
         let status_queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
@@ -114,9 +138,12 @@ impl RunningServer {
             destinations: services.destinations(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
+            heartbeat: supervisor.heartbeat(TaskName::Delivery),
         };
-        let delivery =
-            Mutex::new(Some(delivery_setup::start_delivery(settings, inputs, delivery_wakeup.clone())?));
+        let (delivery, delivery_worker) =
+            delivery_setup::new_delivery(settings, inputs, delivery_wakeup.clone())?;
+        supervisor.spawn(delivery_worker);
+        let delivery = Mutex::new(Some(delivery));
         let performance_dependencies = PerformanceDependencies {
             config_store: store.clone(),
             result_store: store.clone(),
@@ -127,20 +154,26 @@ impl RunningServer {
             delivery_wakeup,
         };
         let stop_performance = CancellationToken::new();
-        // The task ends by itself once the token is cancelled.
-        drop(PerformanceEvaluator::new(performance_dependencies).await?.start(stop_performance.clone()));
+        supervisor.spawn(PerformanceTask {
+            evaluator: PerformanceEvaluator::new(performance_dependencies).await?,
+            stop: stop_performance.clone(),
+            heartbeat: supervisor.heartbeat(TaskName::PerformanceAlerts),
+            is_interrupted: false,
+        });
         let housekeeping_runner = HousekeepingRunner {
             housekeeping_store: store.clone(),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
             token_purge: Some(services.api_state.accounts.clone()),
+            tasks: Some(Arc::clone(supervisor.registry())),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;
         let housekeeping_scheduler =
             HousekeepingScheduler::start(housekeeping_runner, TimeOfDay { hour, minute }).await;
         let housekeeping_scheduler = housekeeping_scheduler.context("cannot start the calendar jobs")?;
-        let liveness = Arc::new(Liveness::new(Arc::clone(&ingestor), timed_ingest, &locations));
+        let tasks = Arc::clone(supervisor.registry());
+        let liveness = Arc::new(Liveness::new(Arc::clone(&ingestor), timed_ingest, tasks, &locations));
         let housekeeping_scheduler = Mutex::new(Some(housekeeping_scheduler));
         Ok(Self {
             store,
@@ -154,6 +187,7 @@ impl RunningServer {
             _performance_stop: stop_performance.drop_guard(),
             metrics,
             clock,
+            supervisor,
         })
     }
 
@@ -257,11 +291,12 @@ async fn require_loaded(State(liveness): State<Arc<Liveness>>, request: Request,
     api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
 }
 
-async fn open_store(settings: &Settings) -> anyhow::Result<SqliteStore> {
+async fn open_store(settings: &Settings, tasks: &Arc<TaskRegistry>) -> anyhow::Result<SqliteStore> {
     let path = settings.data_dir.join(DATABASE_FILE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
     let cache_bytes = settings.store.cache_bytes;
-    let sqlite_settings = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
+    let tasks = Some(Arc::clone(tasks));
+    let sqlite_settings = SqliteSettings { synchronous, cache_bytes, tasks, ..SqliteSettings::default() };
     let path_text = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite_settings)).await?;
     opened.with_context(|| format!("cannot open the database `{path_text}`"))

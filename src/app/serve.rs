@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -20,15 +20,21 @@ use super::running_server::{
 use super::server::ServerTls;
 use super::sign_in_link::print_sign_in_link;
 use super::signals::{SignalRequest, Signals};
+use super::supervisor::StatelessTask;
 use super::{browser_setup, delivery_setup, server, systemd};
 use crate::settings::{SettingSources, Settings};
 use crate::store::ResultStore;
 use crate::syntax::ValidationError;
-use crate::telemetry::HealthSource;
-use crate::telemetry::{init_logging, install_panic_hook};
+use crate::telemetry::{HealthSource, TaskName, init_logging, install_panic_hook};
 
 /// Delay before a reload that the store rejected is retried.
 const RELOAD_RETRY_DELAY: Duration = Duration::from_secs(15);
+/// How long background tasks may take to end.
+const TASK_END_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the store may take to close.
+const STORE_CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long threads may block the end of the process.
+const THREAD_END_TIMEOUT: Duration = Duration::from_secs(2);
 /// Exit code after a second signal.
 const FORCED_EXIT_CODE: i32 = 130;
 
@@ -62,7 +68,9 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     install_panic_hook();
     crate::net::warm_up_crypto();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(sources, settings, options))
+    let outcome = runtime.block_on(run(sources, settings, options));
+    runtime.shutdown_timeout(THREAD_END_TIMEOUT);
+    outcome
 }
 
 impl ServeOptions {
@@ -115,7 +123,8 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
             let (drain_timeout, data_dir) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
             let inputs = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
             let run_outcome =
-                run_until_stopped(&settings_source, &server, settings, inputs, &mut tasks, &mut signals)
+                // Its state is large: on the heap.
+                Box::pin(run_until_stopped(&settings_source, &server, settings, inputs, &mut tasks, &mut signals))
                     .await;
             let lost = shut_down(server, tasks, signals, drain_timeout, &data_dir).await;
             run_outcome.and_then(|()| {
@@ -143,7 +152,7 @@ struct ServerInputs {
 #[derive(Default)]
 struct BackgroundTasks {
     stop: CancellationToken,
-    join_set: JoinSet<()>,
+    handles: Vec<JoinHandle<()>>,
 }
 
 /// Serves and runs checks until a stop signal. When it fails, [`shut_down`] stops everything it started.
@@ -165,7 +174,14 @@ async fn run_until_stopped(
     write_host_token(&data_dir, &host_token)
         .with_context(|| format!("cannot write the host token into `{}`", data_dir.display()))?;
     let stop = &tasks.stop;
-    tasks.join_set.spawn(Arc::clone(&server.services).run_periodic_jobs(stop.clone()));
+    let supervisor = &server.supervisor;
+    {
+        let (services, stop) = (Arc::clone(&server.services), stop.clone());
+        let run = move |heartbeat| Arc::clone(&services).run_periodic_jobs(stop.clone(), heartbeat);
+        tasks
+            .handles
+            .push(supervisor.spawn(StatelessTask::new(supervisor.heartbeat(TaskName::Planner), run)));
+    }
     let router = server.router(&settings.server);
     let service = server::HttpService {
         router,
@@ -173,7 +189,8 @@ async fn run_until_stopped(
         response_start_timeout: settings.server.response_start_timeout,
         trusted_proxies: Arc::from(settings.server.trusted_proxies.as_slice()),
     };
-    tasks.join_set.spawn(server::serve(listeners, service, stop.clone()));
+    let serving = server::serve(listeners, service, stop.clone());
+    tasks.handles.push(supervisor.spawn_essential(supervisor.heartbeat(TaskName::Server), serving));
     if let Some(tls) = tls {
         let stop = stop.clone();
         let rewrite_token = move |tls: &ServerTls| {
@@ -183,22 +200,38 @@ async fn run_until_stopped(
                 tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
             }
         };
-        tasks.join_set.spawn(async move {
-            if let Err(error) = tls.watch_files(stop, rewrite_token).await {
-                tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
+        let watch = move |_| {
+            let (tls, stop, rewrite_token) = (Arc::clone(&tls), stop.clone(), rewrite_token.clone());
+            async move {
+                if let Err(error) = tls.watch_files(stop, rewrite_token).await {
+                    tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
+                }
             }
-        });
+        };
+        let heartbeat = supervisor.heartbeat(TaskName::CertificateWatch);
+        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, watch)));
     }
     {
         let (liveness, runners) = (Arc::clone(&server.liveness), server.runners.clone());
         let (results, stop): (Arc<dyn ResultStore>, _) = (server.store.clone(), stop.clone());
-        tasks.join_set.spawn(async move { liveness.run(runners, results, stop).await });
+        let probe = move |heartbeat| {
+            let (liveness, runners) = (Arc::clone(&liveness), runners.clone());
+            let (results, stop) = (Arc::clone(&results), stop.clone());
+            async move { liveness.run(runners, results, stop, heartbeat).await }
+        };
+        let heartbeat = supervisor.heartbeat(TaskName::Liveness);
+        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, probe)));
     }
-    let liveness = Arc::clone(&server.liveness);
-    let is_healthy = move || {
-        liveness.is_loaded() && liveness.liveness().iter().all(|condition| condition.unmet_reason.is_none())
-    };
-    delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), is_healthy, stop.clone()).await?;
+    let clock = Arc::clone(&server.clock);
+    if let Some(requests) = delivery_setup::HeartbeatRequests::new(&settings, clock, stop.clone())? {
+        let (requests, liveness) = (Arc::new(requests), Arc::clone(&server.liveness));
+        let request = move |heartbeat| {
+            let (requests, liveness) = (Arc::clone(&requests), Arc::clone(&liveness));
+            async move { requests.run(|| is_ready(liveness.as_ref()), heartbeat).await }
+        };
+        let heartbeat = supervisor.heartbeat(TaskName::Heartbeat);
+        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, request)));
+    }
     let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
     let mut running_config = server.start_running_config(settings).await?;
@@ -213,9 +246,18 @@ async fn run_until_stopped(
     }
     let address_text = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
     systemd::notify_ready(&format!("Serving{}", address_text.unwrap_or_default()));
-    let signal = handle_signals_and_reloads(settings_source, &mut running_config, signals).await;
-    tracing::info!(signal, "shutting down; running checks may take {} s", drain_timeout.as_secs());
-    Ok(())
+    tokio::select! {
+        signal = handle_signals_and_reloads(settings_source, &mut running_config, signals) => {
+            tracing::info!(signal, "shutting down; running checks may take {} s", drain_timeout.as_secs());
+            Ok(())
+        }
+        failure = supervisor.wait_for_failure() => Err(failure.into()),
+    }
+}
+
+/// Whether the process is alive and can do its work.
+fn is_ready(health: &impl HealthSource) -> bool {
+    [health.liveness(), health.readiness()].concat().iter().all(|condition| condition.unmet_reason.is_none())
 }
 
 /// Stops everything that was started and stores every result; returns how many were lost.
@@ -240,10 +282,15 @@ async fn shut_down(
     });
     let lost = server.shut_down(drain_timeout).await;
     tasks.stop.cancel();
-    // A panic in a task is logged already.
-    while tasks.join_set.join_next().await.is_some() {}
+    // A task that hangs must not keep the process.
+    let ended = futures::future::join_all(std::mem::take(&mut tasks.handles));
+    if tokio::time::timeout(TASK_END_TIMEOUT, ended).await.is_err() {
+        tracing::error!("a task did not end in time");
+    }
     remove_host_token(data_dir);
-    server.store.close().await;
+    if tokio::time::timeout(STORE_CLOSE_TIMEOUT, server.store.close()).await.is_err() {
+        tracing::error!("the store could not be closed in time; the next start recovers it");
+    }
     lost
 }
 

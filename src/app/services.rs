@@ -27,6 +27,7 @@ use crate::service::{
 };
 use crate::settings::Settings;
 use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
+use crate::telemetry::{TaskHeartbeat, fault_point};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data directory.
@@ -232,22 +233,36 @@ impl Services {
     }
 
     /// Runs periodic jobs until `stop`: resumes monitors, replans changed accounts, purges tokens.
-    pub(super) async fn run_periodic_jobs(self: Arc<Self>, stop: CancellationToken) {
+    pub(super) async fn run_periodic_jobs(
+        self: Arc<Self>,
+        stop: CancellationToken,
+        heartbeat: TaskHeartbeat,
+    ) {
         let mut interval = tokio::time::interval(TICK_INTERVAL);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for tick in 0_u64.. {
+            heartbeat.rest_at_most(TICK_INTERVAL);
             tokio::select! {
                 () = stop.cancelled() => return,
                 _ = interval.tick() => {}
             }
-            let monitor_context = &self.api_state.monitor_context;
-            monitors::resume_due_monitors(monitor_context, self.api_state.clock.now()).await;
-            if self.planner.replan_changed_accounts(monitor_context.monitor_cache()).await.is_err() {
-                return;
-            }
-            if tick % PURGE_EVERY_TICKS == 0 {
-                self.remove_expired().await;
-            }
+            heartbeat.watch(self.run_jobs(tick)).await;
+        }
+    }
+
+    async fn run_jobs(&self, tick: u64) {
+        if let Err(error) = fault_point("planner").await {
+            tracing::warn!(error = %error, "failed to plan changed accounts; the next run tries again");
+            return;
+        }
+        let monitor_context = &self.api_state.monitor_context;
+        monitors::resume_due_monitors(monitor_context, self.api_state.clock.now()).await;
+        if self.planner.replan_changed_accounts(monitor_context.monitor_cache()).await.is_err() {
+            // A runner that has stopped ends the process, by itself or since it was told to.
+            tracing::debug!("changed accounts are not planned: a runner has stopped");
+        }
+        if tick.is_multiple_of(PURGE_EVERY_TICKS) {
+            self.remove_expired().await;
         }
     }
 }

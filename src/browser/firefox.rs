@@ -168,7 +168,7 @@ fn preferences(options: &SessionOptions, proxy_address: SocketAddr) -> Value {
 }
 
 /// Resizes the current window so that its page has the emulated size: adds the window frame, which is measured first.
-/// Windows are at least 450 pixels wide, so the size of a phone is set over BiDi.
+/// Windows are at least 450 pixels wide, so the size of a phone is set over `BiDi`.
 ///
 /// # Errors
 /// Fails with the driver's error.

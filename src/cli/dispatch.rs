@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::app::TaskFailure;
+
 /// Exit code for wrong use of any command but `check`.
 const USAGE_EXIT_CODE: u8 = 2;
 
@@ -110,7 +112,8 @@ fn to_exit_code(result: anyhow::Result<ExitCode>, usage_exit_code: u8) -> ExitCo
         let is_usage_error = error.is::<super::output::UsageError>()
             || error.is::<super::output::InvalidInput>()
             || usage_exit_code == CHECK_USAGE_EXIT_CODE;
-        ExitCode::from(if is_usage_error { usage_exit_code } else { 1 })
+        let default_code = if error.is::<TaskFailure>() { TaskFailure::EXIT_CODE } else { 1 };
+        ExitCode::from(if is_usage_error { usage_exit_code } else { default_code })
     })
 }
 

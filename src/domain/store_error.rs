@@ -34,6 +34,12 @@ pub enum StoreError {
         /// What is wrong with the value.
         reason: String,
     },
+    /// The store rejects what the call writes, such as a value that breaks a rule of a table; other calls succeed.
+    #[error("the database rejects what was to be written: {0}")]
+    Rejected(String),
+    /// The code that writes or reads panicked with what it was given; other calls succeed.
+    #[error("the store panicked at this call; this is a bug in Vigie, see the log: {0}")]
+    Panicked(String),
     /// The query took longer than the settings allow.
     #[error("the query timed out; request a shorter period or fewer monitors")]
     QueryTimeout,
@@ -58,6 +64,8 @@ impl StoreError {
             Self::Unusable(_) => "unusable",
             Self::TooNew { .. } => "too_new",
             Self::Undecodable { .. } => "undecodable",
+            Self::Rejected(_) => "rejected",
+            Self::Panicked(_) => "panicked",
             Self::QueryTimeout => "slow",
             Self::Stale => "stale",
             Self::AlreadyExists(_) => "taken",
@@ -69,5 +77,15 @@ impl StoreError {
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::DiskFull(_) | Self::Locked(_))
+    }
+
+    /// Whether the fault lies in what the call writes, so that it fails again however often it is repeated, while
+    /// other calls succeed.
+    #[must_use]
+    pub const fn is_fault_of_call(&self) -> bool {
+        matches!(
+            self,
+            Self::Rejected(_) | Self::Panicked(_) | Self::Undecodable { .. } | Self::AlreadyExists(_)
+        )
     }
 }

@@ -49,7 +49,9 @@ impl SendError {
     /// Masks secrets, which the receiver may have repeated, and shortens the detail to a line or two.
     #[must_use]
     pub(super) fn redact_and_truncate(mut self, redactors: [&Redactor; 2]) -> Self {
-        redactors.into_iter().for_each(|redactor| redactor.redact_text(&mut self.detail));
+        for redactor in redactors {
+            redactor.redact_text(&mut self.detail);
+        }
         if let Some((end, _)) = self.detail.char_indices().nth(MAX_DETAIL_CHARS) {
             self.detail.truncate(end);
             self.detail.push('…');

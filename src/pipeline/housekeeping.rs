@@ -1,20 +1,26 @@
 //! Housekeeping jobs: rollups and removal of expired tokens each hour, retention once a day.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use crate::clock::Clock;
+use crate::domain::Timestamp;
 use crate::store::{Housekeeping, Retention, StoreError, StoreFuture};
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, TaskHeartbeat, TaskName, TaskRegistry, fault_point};
 
 /// Minutes past the hour at which the previous hour is rolled up: by then its last results have arrived. Later
 /// results are included an hour later.
 const ROLL_UP_MINUTE: u32 = 5;
 /// Minutes past the hour at which expired tokens and sessions are removed, away from the rollups.
 const TOKEN_PURGE_MINUTE: u32 = 35;
+
+/// Times at which the scheduler shows that it works, and the time between two of them.
+const HEARTBEAT_CRON: (&str, Duration) = ("*/5 * * * * *", Duration::from_secs(5));
 
 /// Time of day at which retention runs, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +50,14 @@ pub struct HousekeepingRunner {
     pub retention: Retention,
     /// Removes expired tokens; without it there is no [`HousekeepingJob::PurgeExpiredTokens`].
     pub token_purge: Option<Arc<dyn ExpiredTokenPurger>>,
+    /// Watches the jobs; `None` outside of the server.
+    pub tasks: Option<Arc<TaskRegistry>>,
 }
 
 /// Runs the housekeeping jobs at their times.
 pub struct HousekeepingScheduler {
     scheduler: JobScheduler,
+    heartbeat: TaskHeartbeat,
 }
 
 /// A housekeeping job. A job that is still running is not started again.
@@ -82,15 +91,9 @@ impl HousekeepingRunner {
     pub async fn run_job(&self, job: HousekeepingJob) -> Result<u64, StoreError> {
         let started = Instant::now();
         let now = self.clock.now();
-        let outcome = match job {
-            HousekeepingJob::RollUp => self.housekeeping_store.roll_up(now).await,
-            HousekeepingJob::ApplyRetention => {
-                self.housekeeping_store.apply_retention(self.retention.clone(), now).await
-            }
-            HousekeepingJob::PurgeExpiredTokens => match &self.token_purge {
-                Some(accounts) => accounts.purge_expired_tokens().await,
-                None => Ok(0),
-            },
+        let outcome = match fault_point("housekeeping").await {
+            Ok(()) => self.change_store(job, now).await,
+            Err(error) => Err(error),
         };
         let duration_s = started.elapsed().as_secs_f64();
         match &outcome {
@@ -106,19 +109,55 @@ impl HousekeepingRunner {
         outcome
     }
 
+    async fn change_store(&self, job: HousekeepingJob, now: Timestamp) -> Result<u64, StoreError> {
+        match job {
+            HousekeepingJob::RollUp => self.housekeeping_store.roll_up(now).await,
+            HousekeepingJob::ApplyRetention => {
+                self.housekeeping_store.apply_retention(self.retention.clone(), now).await
+            }
+            HousekeepingJob::PurgeExpiredTokens => match &self.token_purge {
+                Some(accounts) => accounts.purge_expired_tokens().await,
+                None => Ok(0),
+            },
+        }
+    }
+
+    /// Runs one job now. A panic is counted as a failure; the next run is as scheduled.
+    pub async fn run_contained(&self, job: HousekeepingJob, heartbeat: &TaskHeartbeat) {
+        let run = AssertUnwindSafe(heartbeat.watch(self.run_job(job)));
+        if run.catch_unwind().await.is_err() {
+            heartbeat.record_panic();
+            heartbeat.rest();
+            self.metrics.record_housekeeping_run(job.label(), "failed");
+            tracing::error!(job = job.label(), "housekeeping panicked, next attempt as scheduled");
+        }
+    }
+
+    fn heartbeat(&self) -> TaskHeartbeat {
+        let unwatched = || TaskHeartbeat::unwatched(TaskName::Housekeeping);
+        self.tasks.as_ref().map_or_else(unwatched, |tasks| tasks.register(TaskName::Housekeeping))
+    }
+
+    /// Creates a job without work, whose runs show that the scheduler works.
+    fn new_heartbeat_job(heartbeat: TaskHeartbeat) -> Result<Job, JobSchedulerError> {
+        let (cron, interval) = HEARTBEAT_CRON;
+        heartbeat.rest_at_most(interval);
+        Job::new(cron, move |_, _| heartbeat.rest_at_most(interval))
+    }
+
     fn new_cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
         let runner = self.clone();
-        let is_running = Arc::new(AtomicBool::new(false));
+        let (is_running, heartbeat) = (Arc::new(AtomicBool::new(false)), self.heartbeat());
         Job::new_async(cron, move |_, _| {
             let (runner, is_running) = (runner.clone(), Arc::clone(&is_running));
+            let heartbeat = heartbeat.clone();
             Box::pin(async move {
                 if is_running.swap(true, Ordering::AcqRel) {
                     runner.metrics.record_housekeeping_run(job.label(), "skipped");
                     tracing::warn!(job = job.label(), "job skipped: its last run is still in progress");
                     return;
                 }
-                // The error is logged and counted inside.
-                let _ = runner.run_job(job).await;
+                runner.run_contained(job, &heartbeat).await;
                 is_running.store(false, Ordering::Release);
             })
         })
@@ -149,8 +188,10 @@ impl HousekeepingScheduler {
         }
         let retention_cron = format!("0 {} {} * * *", retention_time.minute, retention_time.hour);
         scheduler.add(runner.new_cron_job(&retention_cron, HousekeepingJob::ApplyRetention)?).await?;
+        let heartbeat = runner.heartbeat();
+        scheduler.add(HousekeepingRunner::new_heartbeat_job(heartbeat.clone())?).await?;
         scheduler.start().await?;
-        Ok(Self { scheduler })
+        Ok(Self { scheduler, heartbeat })
     }
 
     /// Stops the scheduler; no further job is started.
@@ -158,6 +199,7 @@ impl HousekeepingScheduler {
     /// # Errors
     /// Fails when the scheduler was stopped already.
     pub async fn stop(mut self) -> Result<(), JobSchedulerError> {
+        self.heartbeat.rest();
         self.scheduler.shutdown().await
     }
 }

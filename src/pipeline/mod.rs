@@ -4,8 +4,6 @@ mod alerts;
 mod delivery;
 mod housekeeping;
 mod ingest;
-mod ingest_settings;
-mod monitor_state;
 mod performance;
 mod planner;
 mod wakeup;
@@ -13,14 +11,16 @@ mod wakeup;
 pub use alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings};
 pub(crate) use delivery::template::template_from_fields;
 pub use delivery::{
-    AccountDestinations, DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup,
+    AccountDestinations, DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWorker, Destination,
+    DestinationLookup,
 };
 pub use housekeeping::{
     ExpiredTokenPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
 };
-pub use ingest::Ingestor;
-pub use ingest_settings::IngestSettings;
-pub use monitor_state::next_monitor_state;
-pub use performance::{PerformanceDependencies, PerformanceEvaluator};
+pub use ingest::{
+    IngestDependencies, IngestSettings, IngestTask, Ingestor, SetApartRecorder, SetApartRecorderDependencies,
+    next_monitor_state,
+};
+pub use performance::{PerformanceDependencies, PerformanceEvaluator, PerformanceTask};
 pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};
 pub use wakeup::DeliveryWakeup;

@@ -25,8 +25,12 @@ impl Redactor {
         }
         self.redact_facts(facts);
         let CheckDetails { steps, exchanges, page_load, browser, content_views } = details;
-        steps.iter_mut().for_each(|step| self.redact_step(step));
-        exchanges.iter_mut().for_each(|exchange| self.redact_exchange(exchange));
+        for step in steps.iter_mut() {
+            self.redact_step(step);
+        }
+        for exchange in exchanges.iter_mut() {
+            self.redact_exchange(exchange);
+        }
         if let Some(page_load) = page_load {
             self.redact_page_load(page_load);
         }
@@ -46,7 +50,9 @@ impl Redactor {
         {
             self.redact_failures(failures);
         }
-        captures.iter_mut().for_each(|capture| self.redact_capture(capture));
+        for capture in captures.iter_mut() {
+            self.redact_capture(capture);
+        }
     }
 
     /// Masks known secrets in `text`, a text for people, and credentials in its URLs.
@@ -188,7 +194,9 @@ impl Redactor {
         } = step;
         self.redact_text(name);
         self.redact_failures(failures);
-        exchanges.iter_mut().for_each(|exchange| self.redact_exchange(exchange));
+        for exchange in exchanges.iter_mut() {
+            self.redact_exchange(exchange);
+        }
         let Some(browser_step) = browser_step else { return };
         let BrowserStep {
             url,
@@ -204,7 +212,9 @@ impl Redactor {
         for ActionResult { number: _, action, status: _, duration_us: _, skipped: _ } in actions {
             self.redact_text(action);
         }
-        objects.iter_mut().for_each(|object| self.redact_page_object(object));
+        for object in objects.iter_mut() {
+            self.redact_page_object(object);
+        }
         for ConsoleEntry { level: _, source: _, text, url, line: _ } in console {
             self.redact_texts([text, url]);
         }
@@ -252,7 +262,9 @@ impl Redactor {
 
     fn redact_page_load(&self, page_load: &mut PageLoad) {
         let PageLoad { duration_us: _, decoded_bytes: _, unlisted_objects: _, objects, changes } = page_load;
-        objects.iter_mut().for_each(|object| self.redact_page_object(object));
+        for object in objects.iter_mut() {
+            self.redact_page_object(object);
+        }
         for PageObjectChange { status: _, url, previous_bytes: _, current_bytes: _ } in changes {
             self.redact_text(url);
         }

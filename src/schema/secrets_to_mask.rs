@@ -45,7 +45,9 @@ fn add_object(table: &FieldTable, values: &Map<String, Value>, secrets: &mut Sec
 fn add_nested(field_type: &FieldType, value: &Value, secrets: &mut SecretSet) {
     match (field_type, value) {
         (FieldType::List { item_type, .. }, Value::Array(items)) => {
-            items.iter().for_each(|item| add_nested(item_type, item, secrets));
+            for item in items {
+                add_nested(item_type, item, secrets);
+            }
         }
         (FieldType::Object(table), Value::Object(values)) => add_object(table, values, secrets),
         _ => {}
@@ -64,9 +66,13 @@ fn add_text(field: &Field, text: &str, users: &[&str], secrets: &mut SecretSet) 
         }
     } else if field.secret {
         secrets.add(text);
-        users.iter().for_each(|user| secrets.add_login(user, text));
+        for user in users {
+            secrets.add_login(user, text);
+        }
     } else if field.is_script() {
-        crate::script::secret_values(text).iter().for_each(|value| secrets.add(value));
+        for value in &crate::script::secret_values(text) {
+            secrets.add(value);
+        }
     } else {
         if field.is_url()
             && let Some((user, password)) = url_credentials::login(text)

@@ -89,6 +89,18 @@ pub(super) struct DeliveryLabels {
     pub outcome: &'static str,
 }
 
+/// A long-running task.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct TaskLabels {
+    pub task: &'static str,
+}
+
+/// Kind of what was set apart: result, change, monitor, notification.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct SetApartLabels {
+    pub kind: &'static str,
+}
+
 /// Version of the build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct BuildInfoLabels {

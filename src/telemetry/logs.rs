@@ -48,6 +48,7 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("setting", "name of a setting"),
     ("signal", "name of a signal"),
     ("status", "status code of a response or a check"),
+    ("task", "name of a long-running task"),
     ("total_us", "duration, in microseconds"),
     ("type", "monitor type"),
     ("unchanged", "monitors unchanged by a reload"),

@@ -13,9 +13,10 @@ use prometheus_client::registry::Registry;
 use super::labels::{
     BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
     FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels, NotificationLabels,
-    PhaseLabels, ReloadLabels,
+    PhaseLabels, ReloadLabels, SetApartLabels, TaskLabels,
 };
 use super::process_metrics::ProcessCollector;
+use super::task_name::TaskName;
 use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
@@ -57,6 +58,8 @@ pub struct Metrics {
     config_loaded_at: Gauge,
     notifications: Family<NotificationLabels, Counter>,
     delivery_seconds: HistogramFamily<DeliveryLabels>,
+    task_panics: Family<TaskLabels, Counter>,
+    set_apart: Family<SetApartLabels, Counter>,
 }
 
 impl Default for Metrics {
@@ -92,6 +95,8 @@ impl Metrics {
             config_loaded_at: Gauge::default(),
             notifications: Family::default(),
             delivery_seconds: Family::new_with_constructor(network_histogram),
+            task_panics: Family::default(),
+            set_apart: Family::default(),
         };
         for reason in MissedReason::ALL {
             drop(metrics.missed_runs.get_or_create(&MissedRunLabels { reason }));
@@ -101,6 +106,12 @@ impl Metrics {
         }
         for outcome in ["sent", "held", "dead"] {
             drop(metrics.notifications.get_or_create(&NotificationLabels { outcome }));
+        }
+        for task in TaskName::ALL {
+            drop(metrics.task_panics.get_or_create(&TaskLabels { task: task.label() }));
+        }
+        for kind in ["result", "change", "monitor", "notification"] {
+            drop(metrics.set_apart.get_or_create(&SetApartLabels { kind }));
         }
         metrics.register_all()
     }
@@ -171,6 +182,10 @@ impl Metrics {
         registry.register("vigie_notifications", help, self.notifications.clone());
         let help = "Duration of one delivery";
         registry.register("vigie_notification_try_seconds", help, self.delivery_seconds.clone());
+        let help = "Panics of long-running tasks, each a bug";
+        registry.register("vigie_task_panics", help, self.task_panics.clone());
+        let help = "Results, changes, monitors and notifications set apart since they could not be processed";
+        registry.register("vigie_set_apart", help, self.set_apart.clone());
         registry.register_collector(Box::new(ProcessCollector::new()));
         self
     }
@@ -273,6 +288,16 @@ impl Metrics {
         let outcome = if is_accepted { "taken" } else { "failed" };
         let labels = DeliveryLabels { method: method.name(), outcome };
         self.delivery_seconds.get_or_create(&labels).observe(duration.as_secs_f64());
+    }
+
+    /// Counts a panic of a long-running task.
+    pub fn record_task_panic(&self, task: TaskName) {
+        self.task_panics.get_or_create(&TaskLabels { task: task.label() }).inc();
+    }
+
+    /// Counts what was set apart: a `result`, a `change` of alerting, a `monitor` or a `notification`.
+    pub fn record_set_apart(&self, kind: &'static str) {
+        self.set_apart.get_or_create(&SetApartLabels { kind }).inc();
     }
 
     /// Counts a reload of the monitor files or settings, and whether it was accepted. The first load counts too.

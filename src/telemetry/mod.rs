@@ -1,13 +1,21 @@
 //! Logs, metrics, and the health of the process.
 
+mod fault_injection;
 mod health;
 mod labels;
 mod logs;
 mod metrics;
 mod process_metrics;
+mod supervised_task;
+mod task_health;
+mod task_name;
 
+pub use fault_injection::{blocking_fault_point, fault_point};
 pub use health::{HealthCondition, HealthSource};
 pub use logs::{
     LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logging, install_panic_hook, parse_log_filter,
 };
 pub use metrics::{Metrics, SchedulerLoad};
+pub use supervised_task::{SupervisedTask, TaskFuture, panic_message};
+pub use task_health::{STUCK_AFTER, TaskHeartbeat, TaskRegistry};
+pub use task_name::TaskName;

@@ -49,6 +49,7 @@ fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
             clock,
             retention,
             token_purge: None,
+            tasks: None,
         },
         metrics,
     )

@@ -30,13 +30,13 @@ impl ScriptedStore {
 }
 
 impl Ingest for ScriptedStore {
-    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
+    fn commit_shared(&self, commit: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
             if let Some(error) = self.errors.lock().unwrap().pop_front() {
                 return Err(error);
             }
-            self.accepted.lock().unwrap().push(commit);
+            self.accepted.lock().unwrap().push(Arc::unwrap_or_clone(commit));
             Ok(())
         })
     }

@@ -15,6 +15,7 @@ use crate::domain::{
     Verification,
 };
 use crate::store::{AddedCapture, AlertChanges, CheckVerification, NewRecord};
+use crate::telemetry::fault_point;
 
 /// Delay of a traceroute notification, so that the alert that it belongs to is sent first.
 const TRACEROUTE_NOTIFICATION_DELAY: Duration = Duration::from_millis(500);
@@ -76,7 +77,7 @@ impl AlertEngine {
     pub(in crate::pipeline) async fn process_batch(
         &mut self,
         results: &mut [CheckResult],
-        commands: Vec<IngestCommand>,
+        commands: &[IngestCommand],
         runs_timers: bool,
     ) -> BatchOutcome {
         let mut batch = BatchContext { now: self.dependencies.clock.now(), ..BatchContext::default() };
@@ -88,19 +89,19 @@ impl AlertEngine {
         for command in commands {
             match command {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
-                    self.apply_monitor_changes(upserts, removed, &mut batch).await;
+                    self.apply_monitor_changes(upserts.clone(), removed.clone(), &mut batch).await;
                 }
                 IngestCommand::VerificationDone { monitor_id, planned_at, verification } => {
-                    verifications.push((monitor_id, planned_at, verification));
+                    verifications.push((*monitor_id, *planned_at, verification.clone()));
                 }
                 IngestCommand::TracerouteDone { result_key: result, output_file: file, notifications } => {
                     batch.checks_to_release.push(result.check_id);
                     batch
                         .alert_changes
                         .added_captures
-                        .extend(file.map(|file| AddedCapture { result_key: result, capture: file }));
+                        .extend(file.clone().map(|file| AddedCapture { result_key: *result, capture: file }));
                     let now = batch.now;
-                    let due_notifications = notifications.into_iter().map(move |mut notification| {
+                    let due_notifications = notifications.iter().cloned().map(move |mut notification| {
                         // Due after the alert that waited for it, which is due once this is stored.
                         (notification.created_at, notification.not_before) =
                             (now, now + TRACEROUTE_NOTIFICATION_DELAY);
@@ -111,10 +112,10 @@ impl AlertEngine {
                 IngestCommand::AcknowledgeEpisode { monitor_id, episode_id } => {
                     if self
                         .monitors
-                        .get_mut(&monitor_id)
-                        .is_some_and(|entry| entry.alert_state.acknowledge_episode(episode_id))
+                        .get_mut(monitor_id)
+                        .is_some_and(|entry| entry.alert_state.acknowledge_episode(*episode_id))
                     {
-                        batch.dirty_monitors.insert(monitor_id);
+                        batch.dirty_monitors.insert(*monitor_id);
                     }
                 }
             }
@@ -134,6 +135,7 @@ impl AlertEngine {
         self.record_recovered_locations(&mut batch);
         self.build_notifications(&mut batch, results).await;
         self.add_changed_states(&mut batch);
+        self.monitor_in_progress = None;
         let has_notifications = !batch.alert_changes.notifications.is_empty();
         let BatchContext {
             verification_requests,
@@ -165,6 +167,9 @@ impl AlertEngine {
         let Some((account, account_version)) = self.account_snapshots.get(entry.monitor.customer) else {
             return;
         };
+        self.monitor_in_progress = Some(result.monitor_id);
+        // What the store cannot read is logged where it is read.
+        let _ = fault_point("alerts").await;
         let rules = entry.rules(account, account_version, self.settings);
         if rules.policy.notify_on_content_change && baseline::needs_baseline(entry, result) {
             let results = self.dependencies.result_store.as_ref();
@@ -192,6 +197,7 @@ impl AlertEngine {
 
     /// Applies another input to the alert state of `monitor_id`.
     pub(super) fn on_input(&mut self, monitor_id: MonitorId, input: AlertInput, batch: &mut BatchContext) {
+        self.monitor_in_progress = Some(monitor_id);
         let Some(entry) = self.monitors.get_mut(&monitor_id).filter(|entry| entry.is_active) else { return };
         let Some((account, account_version)) = self.account_snapshots.get(entry.monitor.customer) else {
             return;
@@ -253,6 +259,7 @@ impl AlertEngine {
     }
 
     fn apply_effect(&mut self, monitor_id: MonitorId, effect: Effect, batch: &mut BatchContext) {
+        self.monitor_in_progress = Some(monitor_id);
         let Some(entry) = self.monitors.get(&monitor_id) else { return };
         match effect {
             Effect::RequestVerification {

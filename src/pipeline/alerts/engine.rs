@@ -14,7 +14,7 @@ use super::settings::{AlertEngineDependencies, AlertEngineSettings};
 use super::timer_heap::TimerHeap;
 use super::traceroutes::TracerouteRunner;
 use super::verifications::VerificationRunner;
-use crate::domain::MonitorId;
+use crate::domain::{MonitorId, Revision};
 use crate::store::StoreError;
 
 /// Tracks the alert state of every monitor. Owned by the ingest loop, which alone changes it.
@@ -33,6 +33,10 @@ pub struct AlertEngine {
     pub(super) health_map: HealthMap,
     /// State loaded from the store, until the monitors are known.
     pub(super) restored_state: Option<RestoredAlertStates>,
+    /// The monitor that is being processed, to know where a panic was.
+    pub(super) monitor_in_progress: Option<MonitorId>,
+    /// Monitors at which the engine panicked twice. They raise no alerts until they are changed.
+    pub(super) set_apart: HashMap<MonitorId, Revision>,
 }
 
 impl AlertEngine {
@@ -58,6 +62,8 @@ impl AlertEngine {
             traceroute_runner: TracerouteRunner::default(),
             monitors: HashMap::new(),
             restored_state: Some(restored_state),
+            monitor_in_progress: None,
+            set_apart: HashMap::new(),
             dependencies,
             settings,
             command_sender,

@@ -15,6 +15,7 @@ mod monitor_rules;
 mod notification_content;
 mod notifications;
 mod offline_locations;
+mod panic_recovery;
 mod post_commit_actions;
 mod restored_state;
 mod settings;

@@ -21,12 +21,17 @@ impl AlertEngine {
             self.remove_monitor(id, batch);
         }
         for monitor in upserts {
+            self.monitor_in_progress = Some(monitor.id);
+            if self.set_apart.get(&monitor.id) == Some(&monitor.revision) {
+                continue;
+            }
+            self.set_apart.remove(&monitor.id);
             self.account_snapshots.ensure_loaded(monitor.customer).await;
             self.upsert_monitor(monitor, batch);
         }
         // The first change contains all monitors: restored state that is left belongs to removed ones.
         if let Some(restored_state) = self.restored_state.take() {
-            let (monitors, episodes) = restored_state.into_orphans();
+            let (monitors, episodes) = restored_state.into_orphans(&self.set_apart);
             batch.alert_changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = batch.now;
             batch

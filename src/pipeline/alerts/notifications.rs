@@ -17,7 +17,7 @@ use crate::store::MonitorState;
 impl AlertEngine {
     /// Builds the notifications of `batch`. Results that are not in the batch are read from the store; when that fails,
     /// the message contains less.
-    pub(super) async fn build_notifications(&self, batch: &mut BatchContext, results: &[CheckResult]) {
+    pub(super) async fn build_notifications(&mut self, batch: &mut BatchContext, results: &[CheckResult]) {
         let mut notifications = std::mem::take(&mut batch.notifications);
         notifications.append(&mut batch.traceroute_notifications);
         if notifications.is_empty() && batch.traceroutes.is_empty() {
@@ -29,6 +29,7 @@ impl AlertEngine {
         let mut last_content: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
         for pending in notifications {
             let UnrenderedNotification { monitor_id, recipient_id, group_id, draft } = pending;
+            self.monitor_in_progress = Some(monitor_id);
             let kind = draft.kind;
             // Recipients of the same notification are adjacent.
             let is_same_notification =

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::monitor_entry::TrackedMonitor;
 use super::settings::AlertEngineDependencies;
 use crate::alerting::{AlertState, LocationResult};
-use crate::domain::MonitorId;
+use crate::domain::{MonitorId, Revision};
 use crate::schema::Monitor;
 use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
 
@@ -77,8 +77,13 @@ impl RestoredAlertStates {
         (entry, ended_episodes)
     }
 
-    /// Returns what is left once all monitors are known: data of monitors that no longer exist.
-    pub(super) fn into_orphans(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
+    /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those `set_apart`.
+    pub(super) fn into_orphans(
+        mut self,
+        set_apart: &HashMap<MonitorId, Revision>,
+    ) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
+        self.alert_states.retain(|monitor_id, _| !set_apart.contains_key(monitor_id));
+        self.open_episodes.retain(|monitor_id, _| !set_apart.contains_key(monitor_id));
         (self.alert_states.into_keys().collect(), self.open_episodes.into_values().flatten().collect())
     }
 }

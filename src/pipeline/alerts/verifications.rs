@@ -1,9 +1,11 @@
 //! Verification of failures by another location (behaviour.md 5, 3 "70–79").
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::FutureExt;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::WeakSender;
 
@@ -12,6 +14,7 @@ use super::settings::AlertEngineDependencies;
 use crate::domain::{CheckResult, LocationId, Outcome, Status, Timestamp, Verification};
 use crate::pipeline::planner::PlanError;
 use crate::schema::Monitor;
+use crate::telemetry::fault_point;
 
 /// Maximum number of verifications at once.
 const MAX_CONCURRENT_VERIFICATIONS: usize = 256;
@@ -54,6 +57,12 @@ impl VerificationRunner {
         self.pending_count.load(Ordering::Relaxed) < MAX_PENDING_VERIFICATIONS
     }
 
+    /// Takes a place among the pending verifications.
+    fn take_slot(&self) -> PendingSlot {
+        self.pending_count.fetch_add(1, Ordering::Relaxed);
+        PendingSlot(Arc::clone(&self.pending_count))
+    }
+
     /// Starts a verification; its outcome is sent as a command. When the process ends first, the verification is
     /// requested again at the next start.
     pub(super) fn start(
@@ -63,15 +72,19 @@ impl VerificationRunner {
         command_sender: WeakSender<IngestCommand>,
     ) {
         let (runner, dependencies) = (self.clone(), dependencies.clone());
-        self.pending_count.fetch_add(1, Ordering::Relaxed);
+        let slot = self.take_slot();
         tokio::spawn(async move {
             let (monitor_id, planned_at) = (request.monitor.id, request.planned_at);
             let timeout = request.max_check_duration + VERIFICATION_GRACE;
+            let verification = AssertUnwindSafe(runner.run_verification(request, &dependencies));
             let outcome = tokio::select! {
-                outcome = runner.run_verification(request, &dependencies) => outcome,
+                // A panic is logged already; the failure is then alerted without a confirmation.
+                outcome = verification.catch_unwind() => {
+                    outcome.unwrap_or(Some((Status::VERIFICATION_NO_RESPONSE, None, None)))
+                }
                 () = dependencies.clock.sleep(timeout) => Some((Status::VERIFICATION_NO_RESPONSE, None, None)),
             };
-            runner.pending_count.fetch_sub(1, Ordering::Relaxed);
+            drop(slot);
             let Some((status, location_id, found_status)) = outcome else { return };
             let verification = Verification {
                 status,
@@ -93,6 +106,8 @@ impl VerificationRunner {
         request: VerificationRequest,
         dependencies: &AlertEngineDependencies,
     ) -> Option<VerificationOutcome> {
+        // A verification does not use the store.
+        let _ = fault_point("verification").await;
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await.ok()?;
         let location = Some(request.verifying_location);
@@ -113,6 +128,15 @@ impl VerificationRunner {
     }
 }
 
+/// A place among the pending verifications, free again however the verification ends.
+struct PendingSlot(Arc<AtomicUsize>);
+
+impl Drop for PendingSlot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Status of the verification, the location that verified, and the status of its check.
 type VerificationOutcome = (Status, Option<LocationId>, Option<Status>);
 
@@ -129,4 +153,22 @@ fn outcome_from_result(result: &CheckResult, location: Option<LocationId>) -> Ve
 /// Returns the verification for a failure that no location could verify.
 pub(super) fn verification_without_check(status: Status, at: Timestamp) -> Verification {
     Verification { status, location_id: None, recheck_status: None, completed_at: at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_verification_that_panics_gives_its_place_back() {
+        let runner = VerificationRunner::default();
+        let slot = runner.take_slot();
+        assert_eq!(runner.pending_count.load(Ordering::Relaxed), 1);
+        let verification = tokio::spawn(async move {
+            let _slot = slot;
+            panic!("in a verification");
+        });
+        assert!(verification.await.unwrap_err().is_panic());
+        assert_eq!(runner.pending_count.load(Ordering::Relaxed), 0);
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::{Notification, Recipient, RecordKind, Timestamp};
+use crate::domain::{Notification, RecordKind, Timestamp};
 use crate::store::{ConfigChange, NewRecord};
 
 /// Type of the event, for filters.
@@ -13,7 +13,7 @@ const EVENT_CREATOR: &str = "vigie";
 /// Builds the event that `notification` was given up because of `error`.
 pub(super) fn dead_letter_event(
     notification: &Notification,
-    recipient: &Recipient,
+    recipient_name: &str,
     error: &str,
     now: Timestamp,
 ) -> ConfigChange {
@@ -26,7 +26,7 @@ pub(super) fn dead_letter_event(
         "{}{monitor_text} could not be delivered to `{}`: {error}. Further ones within the next hour are listed under \
          /notifications?state=dead",
         content.kind.title(),
-        recipient.name
+        recipient_name
     );
     let fields: Map<String, Value> =
         [("event", json!(EVENT_TYPE)), ("description", json!(description)), ("quantity", json!(1))]

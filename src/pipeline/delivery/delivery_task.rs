@@ -2,39 +2,60 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::worker::DeliveryWorker;
 use crate::pipeline::wakeup::DeliveryWakeup;
+use crate::telemetry::{SupervisedTask, TaskHeartbeat, TaskName};
 
 /// Handle of the running delivery task.
 pub struct DeliveryTask {
-    drain_timeout_sender: tokio::sync::watch::Sender<Option<Duration>>,
-    task: JoinHandle<()>,
+    drain_timeout_sender: watch::Sender<Option<Duration>>,
+    /// Ends the task at once.
+    abort: CancellationToken,
+    /// Cancelled once the task has ended.
+    ended: CancellationToken,
 }
 
 impl DeliveryTask {
-    /// Starts the delivery. `wakeup` is woken by every writer to the outbox.
+    /// Starts the delivery without a supervisor. `wakeup` is woken by every writer to the outbox.
     #[must_use]
     pub fn start(
         dependencies: DeliveryDependencies,
         settings: DeliverySettings,
         wakeup: DeliveryWakeup,
     ) -> Self {
-        let (shutdown_sender, shutdown_receiver) = tokio::sync::watch::channel(None);
-        let task = tokio::spawn(DeliveryWorker::new(dependencies, settings, wakeup).run(shutdown_receiver));
-        Self { drain_timeout_sender: shutdown_sender, task }
+        let heartbeat = TaskHeartbeat::unwatched(TaskName::Delivery);
+        let (handle, mut worker) = Self::new(dependencies, settings, wakeup, heartbeat);
+        tokio::spawn(async move { worker.run().await });
+        handle
+    }
+
+    /// Creates the delivery and its worker, to be run.
+    #[must_use]
+    pub fn new(
+        dependencies: DeliveryDependencies,
+        settings: DeliverySettings,
+        wakeup: DeliveryWakeup,
+        heartbeat: TaskHeartbeat,
+    ) -> (Self, DeliveryWorker) {
+        let (drain_timeout_sender, shutdown_receiver) = watch::channel(None);
+        let (abort, ended) = (CancellationToken::new(), CancellationToken::new());
+        let ends = (abort.clone(), ended.clone());
+        let worker = DeliveryWorker::new(dependencies, settings, wakeup, shutdown_receiver, heartbeat, ends);
+        (Self { drain_timeout_sender, abort, ended }, worker)
     }
 
     /// Delivers what is due, for at most `timeout`, and stops. Everything else stays in the outbox for the next start.
     pub async fn drain(self, timeout: Duration) {
         self.drain_timeout_sender.send_replace(Some(timeout));
-        let abort_handle = self.task.abort_handle();
         // The worker aborts attempts that hang; this timeout covers a store that does not respond.
-        if tokio::time::timeout(timeout * 2 + Duration::from_secs(5), self.task).await.is_err() {
+        let grace_period = timeout * 2 + Duration::from_secs(5);
+        if tokio::time::timeout(grace_period, self.ended.cancelled()).await.is_err() {
             tracing::warn!("delivery did not stop in time; it continues at the next start");
-            abort_handle.abort();
+            self.abort.cancel();
         }
     }
 }

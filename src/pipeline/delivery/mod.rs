@@ -14,9 +14,11 @@ mod digest;
 mod recipient_delivery_state;
 mod recipient_delivery_states;
 mod settings;
+mod supervision;
 pub(crate) mod template;
 mod worker;
 
 pub use delivery_task::DeliveryTask;
 pub use destination::{AccountDestinations, Destination, DestinationLookup};
 pub use settings::{DeliveryDependencies, DeliverySettings};
+pub use worker::DeliveryWorker;

@@ -1,6 +1,6 @@
 //! The delivery worker owns all recipient queues: it sends due notifications and records their outcomes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use futures::FutureExt;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::destination::Destination;
 use super::recipient_delivery_state::NextAction;
@@ -19,6 +20,7 @@ use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, Reci
 use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::store::{DeliveryOutcome, StoreError};
+use crate::telemetry::{TaskHeartbeat, fault_point};
 
 /// Due messages read in one round, in addition to one for each waiting queue.
 const MAX_DUE_PER_ROUND: usize = 256;
@@ -36,23 +38,34 @@ const DIGEST_INTERVAL: Duration = Duration::from_mins(1);
 const DEAD_LETTER_REPORT_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Outcome of one attempt.
-struct FinishedAttempt {
+pub(super) struct FinishedAttempt {
     notification: Notification,
     recipient: Recipient,
     host: String,
     result: Result<(), SendError>,
 }
 
-pub(super) struct DeliveryWorker {
-    dependencies: DeliveryDependencies,
+/// Delivers notifications.
+pub struct DeliveryWorker {
+    pub(super) dependencies: DeliveryDependencies,
     settings: DeliverySettings,
     wakeup: DeliveryWakeup,
-    delivery_states: RecipientDeliveryStates,
-    in_flight: JoinSet<FinishedAttempt>,
+    shutdown_receiver: watch::Receiver<Option<Duration>>,
+    pub(super) heartbeat: TaskHeartbeat,
+    pub(super) abort: CancellationToken,
+    pub(super) ended: CancellationToken,
+    /// Whether a run ended by a panic.
+    is_interrupted: bool,
+    /// The message that is being dispatched.
+    pub(super) dispatching: Option<i64>,
+    /// How often each message was there at a panic.
+    pub(super) panics_by_message: HashMap<i64, u32>,
+    pub(super) delivery_states: RecipientDeliveryStates,
+    pub(super) in_flight: JoinSet<FinishedAttempt>,
     /// Outcomes that the store does not have yet.
     unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
     /// Recipients whose queue is free once the outcomes are stored.
-    recipients_to_release: Vec<RecipientId>,
+    pub(super) recipients_to_release: Vec<RecipientId>,
     /// Whether the current store failure was logged.
     store_error_logged: bool,
 }
@@ -62,11 +75,21 @@ impl DeliveryWorker {
         dependencies: DeliveryDependencies,
         settings: DeliverySettings,
         wakeup: DeliveryWakeup,
+        shutdown_receiver: watch::Receiver<Option<Duration>>,
+        heartbeat: TaskHeartbeat,
+        (abort, ended): (CancellationToken, CancellationToken),
     ) -> Self {
         Self {
             dependencies,
             settings,
             wakeup,
+            shutdown_receiver,
+            heartbeat,
+            abort,
+            ended,
+            is_interrupted: false,
+            dispatching: None,
+            panics_by_message: HashMap::new(),
             delivery_states: RecipientDeliveryStates::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
@@ -75,7 +98,10 @@ impl DeliveryWorker {
         }
     }
 
-    pub(super) async fn run(mut self, mut shutdown_receiver: watch::Receiver<Option<Duration>>) {
+    pub(super) async fn run_loop(&mut self) {
+        if std::mem::replace(&mut self.is_interrupted, true) {
+            self.recover().await;
+        }
         if let Ok(recipients) = self.dependencies.outbox.recipients_with_held().await {
             let now = self.dependencies.clock.now();
             for recipient in recipients {
@@ -83,10 +109,15 @@ impl DeliveryWorker {
             }
         }
         let drain_timeout = loop {
+            self.heartbeat.beat();
             let sleep_time = self.run_round().await;
             let clock = Arc::clone(&self.dependencies.clock);
+            self.heartbeat.rest_at_most(sleep_time);
+            if let Some(drain_timeout) = *self.shutdown_receiver.borrow() {
+                break drain_timeout;
+            }
             tokio::select! {
-                _ = shutdown_receiver.changed() => break shutdown_receiver.borrow().unwrap_or_default(),
+                _ = self.shutdown_receiver.changed() => break self.shutdown_receiver.borrow().unwrap_or_default(),
                 Some(finished) = self.in_flight.join_next(), if !self.in_flight.is_empty() => self.on_send_finished(finished.ok()).await,
                 () = self.wakeup.wait() => {}
                 () = clock.sleep(sleep_time) => {}
@@ -98,9 +129,14 @@ impl DeliveryWorker {
     /// Sends what is due and stops. Attempts that take longer than `timeout` are aborted and repeated at the next start.
     async fn drain(&mut self, timeout: Duration) {
         let drain_deadline = Instant::now() + timeout;
-        loop {
+        // However many messages wait or are held back, the end is at the deadline.
+        while Instant::now() < drain_deadline {
+            self.heartbeat.beat();
             // A store error was logged already; the rest stays in the outbox.
-            let has_more = self.dispatch_due().await.unwrap_or(false);
+            let Ok(dispatched) = tokio::time::timeout_at(drain_deadline, self.dispatch_due()).await else {
+                break;
+            };
+            let has_more = dispatched.unwrap_or(false);
             if self.in_flight.is_empty() && !has_more {
                 break;
             }
@@ -153,6 +189,10 @@ impl DeliveryWorker {
         let due_notifications = self.dependencies.outbox.due_notifications(now, max_messages, 1).await?;
         let mut recipients_over_limit = HashSet::new();
         for notification in due_notifications {
+            if self.is_to_set_apart(notification.id) {
+                self.set_apart(&notification, now).await;
+                continue;
+            }
             let (recipient, is_digest) = (notification.message.recipient_id, is_digest(&notification));
             let state = self.delivery_states.state_mut(recipient);
             match state.next_action(now, is_digest, &self.settings) {
@@ -184,7 +224,7 @@ impl DeliveryWorker {
         let last_error =
             if notification.error.is_empty() { String::new() } else { format!(": {}", notification.error) };
         let error = format!("given up after {hours} h and {} attempts{last_error}", notification.attempts);
-        self.give_up(notification, &destination.recipient, error, now).await;
+        self.give_up(notification, Some(&destination.recipient), error, now).await;
         Ok(())
     }
 
@@ -256,7 +296,11 @@ impl DeliveryWorker {
     /// Sends `notification` in a task of its own.
     async fn dispatch(&mut self, notification: Notification) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
-        let Some(destination) = self.find_destination(&notification, now).await? else { return Ok(()) };
+        self.dispatching = Some(notification.id);
+        fault_point("delivery").await?;
+        let destination = self.find_destination(&notification, now).await?;
+        self.dispatching = None;
+        let Some(destination) = destination else { return Ok(()) };
         let host = destination_host(&destination.recipient);
         if !self.delivery_states.try_acquire_host_slot(&host, &self.settings) {
             return Ok(());
@@ -280,7 +324,7 @@ impl DeliveryWorker {
     }
 
     /// Handles the outcome of an attempt; `None` for an aborted task.
-    async fn on_send_finished(&mut self, finished: Option<FinishedAttempt>) {
+    pub(super) async fn on_send_finished(&mut self, finished: Option<FinishedAttempt>) {
         let Some(FinishedAttempt { notification, recipient, host, result: outcome }) = finished else {
             return;
         };
@@ -315,7 +359,7 @@ impl DeliveryWorker {
                 if self.is_expired(&notification, now) {
                     let hours = self.settings.max_age.as_secs() / 3_600;
                     let text = format!("given up after {hours} h and {attempts} attempts: {}", error.detail);
-                    self.give_up(&notification, &recipient, text, now).await;
+                    self.give_up(&notification, Some(&recipient), text, now).await;
                 } else {
                     self.unsaved_outcomes.push((
                         notification.id,
@@ -325,32 +369,34 @@ impl DeliveryWorker {
             }
             Err(error) => {
                 state.on_rejected();
-                self.give_up(&notification, &recipient, error.detail, now).await;
+                self.give_up(&notification, Some(&recipient), error.detail, now).await;
             }
         }
     }
 
-    async fn give_up(
+    pub(super) async fn give_up(
         &mut self,
         notification: &Notification,
-        recipient: &Recipient,
+        recipient: Option<&Recipient>,
         error: String,
         now: Timestamp,
     ) {
+        let recipient_id = notification.message.recipient_id;
         tracing::error!(
             notification_id = notification.id,
-            recipient_id = %recipient.id,
+            %recipient_id,
             error,
             "notification given up"
         );
         self.dependencies.metrics.count_notifications("dead", 1);
-        let state = self.delivery_states.state_mut(recipient.id);
+        let state = self.delivery_states.state_mut(recipient_id);
         let was_reported_recently = state
             .dead_letter_reported_at
             .is_some_and(|at| at <= now && now.since(at) < DEAD_LETTER_REPORT_INTERVAL);
         if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently) {
             state.dead_letter_reported_at = Some(now);
-            let event = dead_letter_event::dead_letter_event(notification, recipient, &error, now);
+            let recipient_name = recipient.map_or("", |recipient| recipient.name.as_str());
+            let event = dead_letter_event::dead_letter_event(notification, recipient_name, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "failed to record the event of a notification that was given up");
             }

@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-
 use crate::alerting::{
     ActivePerformanceAlert, PerformanceAlertChange, PerformanceRule, PerformanceThreshold,
     select_performance_recipients,
@@ -22,12 +19,13 @@ use crate::store::{
     ConfigStore, Pagination, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
     StoredPerformanceAlert,
 };
+use crate::telemetry::fault_point;
 
 use super::notification_content::{PerformanceAlertEvent, build_notification_content};
 use super::rule::rule_from_record;
 
-/// Time between two evaluations.
-const EVALUATION_INTERVAL: Duration = Duration::from_mins(1);
+/// Panics at the same rule after which it is not evaluated any more.
+const MAX_PANICS: u32 = 2;
 const HOUR_MICROS: i64 = 3_600_000_000;
 
 /// Dependencies of the evaluator.
@@ -51,7 +49,11 @@ pub struct PerformanceDependencies {
 
 /// Evaluates performance alerts.
 pub struct PerformanceEvaluator {
-    dependencies: PerformanceDependencies,
+    pub(super) dependencies: PerformanceDependencies,
+    /// The rule that is being evaluated.
+    rule_in_progress: Option<i64>,
+    /// How often each rule was there at a panic.
+    panics_by_rule: HashMap<i64, u32>,
     active_alerts: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
     cached_baselines: HashMap<i64, (i64, Vec<MeanDuration>)>,
@@ -71,6 +73,21 @@ impl PerformanceEvaluator {
     /// # Errors
     /// Fails when the store does.
     pub async fn new(dependencies: PerformanceDependencies) -> Result<Self, StoreError> {
+        let active_alerts = Self::load_active(&dependencies).await?;
+        let evaluator = Self {
+            dependencies,
+            rule_in_progress: None,
+            panics_by_rule: HashMap::new(),
+            active_alerts,
+            cached_baselines: HashMap::new(),
+        };
+        evaluator.active_alerts.keys().for_each(|(alert, _)| evaluator.publish_active(*alert));
+        Ok(evaluator)
+    }
+
+    async fn load_active(
+        dependencies: &PerformanceDependencies,
+    ) -> Result<BTreeMap<(i64, LocationId), ActivePerformanceAlert>, StoreError> {
         let mut active = BTreeMap::new();
         for stored_alert in dependencies.alert_store.active_alerts().await? {
             // Skipping it would raise and notify the alert a second time.
@@ -83,29 +100,22 @@ impl PerformanceEvaluator {
                 })?;
             active.insert((stored_alert.alert_id, stored_alert.location_id), alert);
         }
-        let evaluator = Self { dependencies, active_alerts: active, cached_baselines: HashMap::new() };
-        evaluator.active_alerts.keys().for_each(|(alert, _)| evaluator.publish_active(*alert));
-        Ok(evaluator)
+        Ok(active)
     }
 
-    /// Evaluates each minute until `shutdown`.
-    #[must_use]
-    pub fn start(mut self, shutdown: CancellationToken) -> JoinHandle<()> {
-        tokio::spawn(async move {
-            let clock = Arc::clone(&self.dependencies.clock);
-            loop {
-                tokio::select! {
-                    () = shutdown.cancelled() => return,
-                    () = clock.sleep(EVALUATION_INTERVAL) => {}
-                }
-                if let Err(error) = self.evaluate_all().await {
-                    tracing::warn!(
-                        error_kind = error.kind(),
-                        "failed to evaluate performance alerts: {error}"
-                    );
-                }
+    /// Loads the active alerts again after a panic, and counts it for the rule that was being evaluated.
+    pub(super) async fn recover(&mut self) -> Result<(), StoreError> {
+        if let Some(rule_id) = self.rule_in_progress.take() {
+            let panics = self.panics_by_rule.entry(rule_id).or_default();
+            *panics += 1;
+            if *panics == MAX_PANICS {
+                tracing::error!(
+                    "performance alert {rule_id} is not evaluated until the next start: it panicked twice"
+                );
             }
-        })
+        }
+        self.active_alerts = Self::load_active(&self.dependencies).await?;
+        Ok(())
     }
 
     /// Whether this alert is active anywhere.
@@ -144,8 +154,14 @@ impl PerformanceEvaluator {
                 continue;
             }
             rule_ids.insert(rule.id);
+            if self.panics_by_rule.get(&rule.id).is_some_and(|panics| *panics >= MAX_PANICS) {
+                continue;
+            }
+            self.rule_in_progress = Some(rule.id);
+            fault_point("performance_alerts").await?;
             let account = self.dependencies.account_cache.account(monitor.customer).await?;
             self.evaluate_rule(rule, &monitor, &account, now, &mut changes).await?;
+            self.rule_in_progress = None;
         }
         changes
             .cleared

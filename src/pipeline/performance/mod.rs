@@ -4,5 +4,7 @@
 mod evaluator;
 mod notification_content;
 mod rule;
+mod task;
 
 pub use evaluator::{PerformanceDependencies, PerformanceEvaluator};
+pub use task::PerformanceTask;

@@ -1,5 +1,7 @@
 //! Commit of results in one transaction.
 
+use std::sync::Arc;
+
 use crate::domain::{CheckResult, MonitorState};
 
 use super::alerts::AlertChanges;
@@ -19,6 +21,12 @@ pub struct IngestBatch {
 
 /// Stores results and what follows from them.
 pub trait Ingest: Send + Sync + 'static {
-    /// Stores all of `batch` or nothing; once it returns, a killed process loses none of it.
-    fn commit(&self, batch: IngestBatch) -> StoreFuture<'_, ()>;
+    /// Stores all of `batch` or nothing; once it returns, a killed process loses none of it. The caller keeps the batch,
+    /// to repeat the call.
+    fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()>;
+
+    /// Like [`Self::commit_shared`], for a batch that the caller does not need any more.
+    fn commit(&self, batch: IngestBatch) -> StoreFuture<'_, ()> {
+        self.commit_shared(Arc::new(batch))
+    }
 }

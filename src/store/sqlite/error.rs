@@ -43,6 +43,15 @@ impl ErrorMapper {
             Some(ErrorCode::SystemIoFailure) => {
                 self.unusable_error(&format!("{error}; check the disk and the system log"))
             }
+            Some(
+                ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::TooBig
+                | ErrorCode::ParameterOutOfRange,
+            ) => StoreError::Rejected(self.describe(error)),
+            _ if matches!(error, rusqlite::Error::ToSqlConversionFailure(_)) => {
+                StoreError::Rejected(self.describe(error))
+            }
             _ => self.unusable_error(&error.to_string()),
         }
     }

@@ -1,5 +1,7 @@
 //! Writes results, states and alerting changes.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::Outcome;
@@ -36,13 +38,17 @@ pub(super) struct PreparedBatch {
 }
 
 impl PreparedBatch {
-    pub(super) fn prepare(batch: crate::store::contract::IngestBatch) -> Self {
-        let mut rows: Vec<ResultRow> = batch.results.into_iter().map(ResultRow::from_result).collect();
+    pub(super) fn prepare(batch: &IngestBatch) -> Self {
+        let mut rows: Vec<ResultRow> = batch.results.iter().cloned().map(ResultRow::from_result).collect();
         // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
-        let mut states = batch.monitor_states;
+        let mut states = batch.monitor_states.clone();
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, monitor_states: states, alert_changes: PreparedAlerts::prepare(batch.alert_changes) }
+        Self {
+            rows,
+            monitor_states: states,
+            alert_changes: PreparedAlerts::prepare(batch.alert_changes.clone()),
+        }
     }
 
     pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
@@ -255,20 +261,20 @@ fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()>
 }
 
 impl Ingest for SqliteStore {
-    fn commit(&self, commit: IngestBatch) -> StoreFuture<'_, ()> {
+    fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let prepared = prepare(commit).await?;
+            let prepared = prepare(batch).await?;
             self.writer.call(move |context| prepared.write(context)).await
         })
     }
 }
 
 /// Prepares `batch` for writing. Files are compressed on a blocking thread.
-async fn prepare(batch: IngestBatch) -> Result<PreparedBatch, StoreError> {
+async fn prepare(batch: Arc<IngestBatch>) -> Result<PreparedBatch, StoreError> {
     let has_captures = batch.results.iter().any(|result| !result.captures.is_empty());
     if !has_captures && batch.alert_changes.added_captures.is_empty() {
-        return Ok(PreparedBatch::prepare(batch));
+        return Ok(PreparedBatch::prepare(&batch));
     }
     // Fails only when the runtime shuts down.
-    tokio::task::spawn_blocking(move || PreparedBatch::prepare(batch)).await.map_err(|_| StoreError::Closed)
+    tokio::task::spawn_blocking(move || PreparedBatch::prepare(&batch)).await.map_err(|_| StoreError::Closed)
 }

@@ -1,6 +1,9 @@
 //! Settings of the SQLite database.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::telemetry::{TaskHeartbeat, TaskName, TaskRegistry};
 
 /// Name of the database in the data folder.
 pub const DATABASE_FILE: &str = "vigie.db";
@@ -37,6 +40,15 @@ pub struct SqliteSettings {
     pub cache_bytes: u64,
     /// Largest size of the file; `None` for no limit. Beyond it, commits fail as on a full disk.
     pub max_file_bytes: Option<u64>,
+    /// Watches the threads; `None` outside of the server.
+    pub tasks: Option<Arc<TaskRegistry>>,
+}
+
+impl SqliteSettings {
+    /// Returns the heartbeat of a thread of the store.
+    pub(super) fn heartbeat(&self, name: TaskName) -> TaskHeartbeat {
+        self.tasks.as_ref().map_or_else(|| TaskHeartbeat::unwatched(name), |tasks| tasks.register(name))
+    }
 }
 
 impl Default for SqliteSettings {
@@ -51,6 +63,7 @@ impl Default for SqliteSettings {
             max_batch_time: Duration::from_millis(50),
             cache_bytes: 64 * 1024 * 1024,
             max_file_bytes: None,
+            tasks: None,
         }
     }
 }

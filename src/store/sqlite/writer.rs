@@ -2,6 +2,7 @@
 //! commit.
 
 use crate::sync::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::contract::StoreError;
+use crate::telemetry::{TaskHeartbeat, TaskName, blocking_fault_point, panic_message};
 
 use super::error::ErrorMapper;
 use super::open::ProcessLock;
@@ -67,11 +69,11 @@ impl Writer {
         let (sender, jobs) = mpsc::channel(settings.queue_capacity.max(1));
         let limits =
             BatchLimits { max_jobs: settings.max_batch_jobs.max(1), max_duration: settings.max_batch_time };
-        let spawn_errors = errors.clone();
+        let (spawn_errors, heartbeat) = (errors.clone(), settings.heartbeat(TaskName::StoreWriter));
         let thread = std::thread::Builder::new()
             .name("vigie-store".to_owned())
             .spawn(move || {
-                WriterThread { conn, cache: WriteCache::default(), errors, limits }.run(jobs);
+                WriterThread { conn, cache: WriteCache::default(), errors, limits, heartbeat }.run(jobs);
                 drop(lock);
             })
             .map_err(|e| spawn_errors.io_to_store_error("cannot start the writing thread", &e))?;
@@ -113,6 +115,7 @@ struct WriterThread {
     cache: WriteCache,
     errors: ErrorMapper,
     limits: BatchLimits,
+    heartbeat: TaskHeartbeat,
 }
 
 impl WriterThread {
@@ -121,33 +124,23 @@ impl WriterThread {
             let mut batch = vec![first];
             let outcome = self.run_in_transaction(&mut batch, Some(&mut jobs));
             self.reply_all(batch, outcome);
+            self.heartbeat.rest();
         }
         // An error is harmless: the next start recovers the log too.
         let _ = self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
     }
 
-    /// Runs `batch`, and further jobs up to the limits, in one transaction.
+    /// Runs `batch`, and further jobs up to the limits, in one transaction. A panic of a job is an error.
     fn run_in_transaction(
         &mut self,
         batch: &mut Vec<Box<dyn WriteJob>>,
-        mut job_queue: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
-    ) -> rusqlite::Result<()> {
-        let started_at = Instant::now();
-        let outcome = (|| {
-            self.conn.execute_batch("BEGIN IMMEDIATE")?;
-            let mut jobs_run = 0;
-            while let Some(job) = batch.get_mut(jobs_run) {
-                job.run(&mut WriteContext { conn: &self.conn, cache: &mut self.cache })?;
-                jobs_run += 1;
-                let has_room =
-                    jobs_run < self.limits.max_jobs && started_at.elapsed() < self.limits.max_duration;
-                // Receives only when there is room, since a received job must be run.
-                if has_room && let Some(next) = job_queue.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
-                    batch.push(next);
-                }
-            }
-            self.conn.execute_batch("COMMIT")
-        })();
+        job_queue: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
+    ) -> Result<(), StoreError> {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.run_jobs(batch, job_queue)));
+        let outcome = outcome.unwrap_or_else(|payload| {
+            self.heartbeat.record_panic();
+            Err(StoreError::Panicked(panic_message(payload.as_ref()).to_owned()))
+        });
         if outcome.is_err() {
             self.cache.clear();
             if !self.conn.is_autocommit() {
@@ -157,10 +150,38 @@ impl WriterThread {
         outcome
     }
 
+    fn run_jobs(
+        &mut self,
+        batch: &mut Vec<Box<dyn WriteJob>>,
+        mut job_queue: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
+    ) -> Result<(), StoreError> {
+        let started_at = Instant::now();
+        self.heartbeat.beat();
+        blocking_fault_point("store_writer")?;
+        let outcome = (|| {
+            self.conn.execute_batch("BEGIN IMMEDIATE")?;
+            let mut jobs_run = 0;
+            while let Some(job) = batch.get_mut(jobs_run) {
+                self.heartbeat.beat();
+                job.run(&mut WriteContext { conn: &self.conn, cache: &mut self.cache })?;
+                jobs_run += 1;
+                let has_room =
+                    jobs_run < self.limits.max_jobs && started_at.elapsed() < self.limits.max_duration;
+                // Receives only when there is room, since a received job must be run.
+                if has_room && let Some(next) = job_queue.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
+                    batch.push(next);
+                }
+            }
+            self.heartbeat.beat();
+            self.conn.execute_batch("COMMIT")
+        })();
+        outcome.map_err(|error| self.errors.to_store_error(&error))
+    }
+
     /// Replies to the callers. When a shared transaction failed for a reason that may concern a single job, each job
     /// gets its own transaction, so that a large job does not fail a small one.
-    fn reply_all(&mut self, batch: Vec<Box<dyn WriteJob>>, outcome: rusqlite::Result<()>) {
-        match outcome.map_err(|e| self.errors.to_store_error(&e)) {
+    fn reply_all(&mut self, batch: Vec<Box<dyn WriteJob>>, outcome: Result<(), StoreError>) {
+        match outcome {
             Ok(()) => batch.into_iter().for_each(|job| job.reply(Ok(()))),
             Err(error) if batch.len() == 1 || matches!(error, StoreError::Locked(_)) => {
                 for job in batch {

@@ -1,0 +1,87 @@
+//! Recovery of the alert engine after a panic: it is loaded from the store again, since its state may be half changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::command::IngestCommand;
+use super::engine::AlertEngine;
+use crate::domain::MonitorId;
+use crate::schema::Monitor;
+use crate::store::StoreError;
+
+impl AlertEngine {
+    /// Returns the monitor that was being processed, if any.
+    pub(in crate::pipeline) fn take_monitor_in_progress(&mut self) -> Option<MonitorId> {
+        self.monitor_in_progress.take()
+    }
+
+    /// Stops alerting of `monitor_id` until it is changed, in the revision of `commands` if it is among them; returns
+    /// the monitor, when it is known.
+    pub(in crate::pipeline) fn set_apart(
+        &mut self,
+        monitor_id: MonitorId,
+        commands: &[IngestCommand],
+    ) -> Option<Monitor> {
+        let upserts = commands.iter().filter_map(|command| match command {
+            IngestCommand::UpdateMonitors { upserts, .. } => Some(upserts),
+            _ => None,
+        });
+        let changed = upserts.flatten().rfind(|monitor| monitor.id == monitor_id).cloned();
+        let known = self.monitors.remove(&monitor_id).map(|entry| entry.monitor);
+        let monitor = changed.or(known)?;
+        self.set_apart.insert(monitor_id, monitor.revision);
+        self.health_map.write().remove(&monitor_id);
+        Some(monitor)
+    }
+
+    /// Loads the engine again; no monitor is tracked until the commands of [`Self::commands_after_reload`].
+    ///
+    /// # Errors
+    /// Fails when the store does.
+    pub(in crate::pipeline) async fn reload(&mut self) -> Result<Self, StoreError> {
+        let reloaded = Self::load(
+            self.dependencies.clone(),
+            self.settings,
+            self.command_sender.clone(),
+            Arc::clone(&self.health_map),
+        )
+        .await?;
+        Ok(Self {
+            // Verifications and traceroutes in progress count on, and no event is recorded twice.
+            verification_runner: self.verification_runner.clone(),
+            traceroute_runner: std::mem::take(&mut self.traceroute_runner),
+            offline_locations: std::mem::take(&mut self.offline_locations),
+            set_apart: std::mem::take(&mut self.set_apart),
+            ..reloaded
+        })
+    }
+
+    /// Returns `commands` for the engine that replaces this one: its monitors first, with the changes in `commands`.
+    pub(in crate::pipeline) fn commands_after_reload(
+        self,
+        commands: Vec<IngestCommand>,
+    ) -> Vec<IngestCommand> {
+        let are_monitors_known = self.restored_state.is_none();
+        let mut monitors: BTreeMap<MonitorId, Monitor> =
+            self.monitors.into_iter().map(|(id, entry)| (id, entry.monitor)).collect();
+        let (mut all_removed, mut others, mut has_changes) = (Vec::new(), Vec::new(), false);
+        for command in commands {
+            match command {
+                IngestCommand::UpdateMonitors { upserts, removed } => {
+                    has_changes = true;
+                    for monitor_id in &removed {
+                        monitors.remove(monitor_id);
+                    }
+                    all_removed.extend(removed);
+                    monitors.extend(upserts.into_iter().map(|monitor| (monitor.id, monitor)));
+                }
+                other => others.push(other),
+            }
+        }
+        if are_monitors_known || has_changes {
+            let upserts = monitors.into_values().collect();
+            others.insert(0, IngestCommand::UpdateMonitors { upserts, removed: all_removed });
+        }
+        others
+    }
+}

@@ -1,0 +1,63 @@
+//! The delivery worker under its supervisor: it starts over after a panic, and gives up a message at which it panics
+//! again.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::recipient_delivery_states::RecipientDeliveryStates;
+use super::worker::DeliveryWorker;
+use crate::domain::{Notification, Timestamp};
+use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
+
+/// Panics at the same message after which it is given up.
+const MAX_PANICS: u32 = 2;
+/// How long attempts in progress may take when the worker starts again after a panic; the others are repeated.
+const RESTART_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl DeliveryWorker {
+    /// Starts over after a panic: the queues of recipients may be half changed.
+    pub(super) async fn recover(&mut self) {
+        if let Some(message) = self.dispatching.take() {
+            *self.panics_by_message.entry(message).or_default() += 1;
+        }
+        let deadline = Instant::now() + RESTART_DRAIN_TIMEOUT;
+        while let Ok(Some(finished)) = tokio::time::timeout_at(deadline, self.in_flight.join_next()).await {
+            self.on_send_finished(finished.ok()).await;
+        }
+        self.in_flight.shutdown().await;
+        self.delivery_states = RecipientDeliveryStates::default();
+        self.recipients_to_release.clear();
+    }
+
+    /// Whether the delivery panicked twice at this message.
+    pub(super) fn is_to_set_apart(&self, message: i64) -> bool {
+        self.panics_by_message.get(&message).is_some_and(|panics| *panics >= MAX_PANICS)
+    }
+
+    /// Gives up a message at which the delivery panicked twice.
+    pub(super) async fn set_apart(&mut self, notification: &Notification, now: Timestamp) {
+        self.panics_by_message.remove(&notification.id);
+        self.dependencies.metrics.record_set_apart("notification");
+        let error = "Vigie panicked at this message twice; see its log".to_owned();
+        self.give_up(notification, None, error, now).await;
+    }
+}
+
+impl SupervisedTask for DeliveryWorker {
+    fn heartbeat(&self) -> &TaskHeartbeat {
+        &self.heartbeat
+    }
+
+    fn run(&mut self) -> TaskFuture<'_> {
+        Box::pin(async move {
+            let abort = self.abort.clone();
+            tokio::select! {
+                () = self.run_loop() => {}
+                () = abort.cancelled() => {}
+            }
+            self.heartbeat.rest();
+            self.ended.cancel();
+        })
+    }
+}

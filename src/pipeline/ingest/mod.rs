@@ -1,0 +1,18 @@
+//! Ingest of results: derives monitor states and alerts and stores all in one commit, retrying for as long as the
+//! store fails.
+
+mod commit;
+mod ingestor;
+mod monitor_state;
+mod pending_batch;
+mod set_apart;
+mod settings;
+mod split_batch;
+mod task;
+mod worker;
+
+pub use ingestor::{IngestDependencies, Ingestor};
+pub use monitor_state::next_monitor_state;
+pub use set_apart::{SetApartRecorder, SetApartRecorderDependencies};
+pub use settings::IngestSettings;
+pub use task::IngestTask;

@@ -1,0 +1,145 @@
+//! Splits a batch that the store rejects, to find what it cannot write. Whatever belongs to one monitor stays in one
+//! transaction for as long as possible.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::set_apart::SetApart;
+use crate::domain::MonitorId;
+use crate::store::{AlertChanges, IngestBatch};
+
+/// A split batch.
+pub(super) enum SplitBatch {
+    /// Smaller batches, to be committed in this order.
+    Parts(Vec<IngestBatch>),
+    /// It cannot be split any more: its contents, to be set apart.
+    Single(Vec<SetApart>),
+}
+
+/// Splits `batch` by monitor; the batch of one monitor into its single results, changes and states.
+pub(super) fn split_batch(batch: &IngestBatch) -> SplitBatch {
+    let monitor_ids: Vec<MonitorId> = monitor_ids(batch).into_iter().collect();
+    if monitor_ids.len() > 1 {
+        let middle = monitor_ids[monitor_ids.len() / 2];
+        return SplitBatch::Parts(vec![part(batch, |id| id < middle), part(batch, |id| id >= middle)]);
+    }
+    let single_parts = single_parts(batch);
+    if single_parts.len() > 1 {
+        return SplitBatch::Parts(single_parts);
+    }
+    SplitBatch::Single(to_records(batch))
+}
+
+fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
+    let changes = &batch.alert_changes;
+    let results = batch.results.iter().map(|result| result.monitor_id);
+    results
+        .chain(batch.monitor_states.iter().map(|state| state.monitor_id))
+        .chain(changes.alert_states.iter().map(|(monitor_id, _)| *monitor_id))
+        .chain(changes.episodes.iter().map(|episode| episode.monitor_id))
+        .chain(changes.notifications.iter().map(|notification| monitor_of(notification.content.monitor_id)))
+        .chain(changes.verified_checks.iter().map(|check| check.result_key.monitor_id))
+        .chain(changes.added_captures.iter().map(|capture| capture.result_key.monitor_id))
+        .collect()
+}
+
+/// Notifications without a monitor go together.
+fn monitor_of(monitor_id: Option<MonitorId>) -> MonitorId {
+    monitor_id.unwrap_or(MonitorId(0))
+}
+
+/// Returns what `batch` has of the selected monitors.
+fn part(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool) -> IngestBatch {
+    fn select<T: Clone>(items: &[T], is_selected: impl Fn(&T) -> bool) -> Vec<T> {
+        items.iter().filter(|item| is_selected(item)).cloned().collect()
+    }
+    let changes = &batch.alert_changes;
+    IngestBatch {
+        results: select(&batch.results, |result| is_selected(result.monitor_id)),
+        monitor_states: select(&batch.monitor_states, |state| is_selected(state.monitor_id)),
+        alert_changes: AlertChanges {
+            alert_states: select(&changes.alert_states, |(monitor_id, _)| is_selected(*monitor_id)),
+            episodes: select(&changes.episodes, |episode| is_selected(episode.monitor_id)),
+            notifications: select(&changes.notifications, |notification| {
+                is_selected(monitor_of(notification.content.monitor_id))
+            }),
+            verified_checks: select(&changes.verified_checks, |check| {
+                is_selected(check.result_key.monitor_id)
+            }),
+            added_captures: select(&changes.added_captures, |capture| {
+                is_selected(capture.result_key.monitor_id)
+            }),
+        },
+    }
+}
+
+/// Returns a batch for each result, then for each state, then for each change.
+fn single_parts(batch: &IngestBatch) -> Vec<IngestBatch> {
+    let of_changes = |alert_changes| IngestBatch { alert_changes, ..IngestBatch::default() };
+    let none = AlertChanges::default;
+    let changes = &batch.alert_changes;
+    let mut parts = Vec::new();
+    for result in &batch.results {
+        parts.push(IngestBatch { results: vec![result.clone()], ..IngestBatch::default() });
+    }
+    for state in &batch.monitor_states {
+        parts.push(IngestBatch { monitor_states: vec![state.clone()], ..IngestBatch::default() });
+    }
+    for state in &changes.alert_states {
+        parts.push(of_changes(AlertChanges { alert_states: vec![state.clone()], ..none() }));
+    }
+    for episode in &changes.episodes {
+        parts.push(of_changes(AlertChanges { episodes: vec![episode.clone()], ..none() }));
+    }
+    for notification in &changes.notifications {
+        parts.push(of_changes(AlertChanges { notifications: vec![notification.clone()], ..none() }));
+    }
+    for check in &changes.verified_checks {
+        parts.push(of_changes(AlertChanges { verified_checks: vec![check.clone()], ..none() }));
+    }
+    for capture in &changes.added_captures {
+        parts.push(of_changes(AlertChanges { added_captures: vec![capture.clone()], ..none() }));
+    }
+    parts
+}
+
+/// Converts the only item of `batch` to what is set apart.
+fn to_records(batch: &IngestBatch) -> Vec<SetApart> {
+    let changes = &batch.alert_changes;
+    let change = |monitor_id: MonitorId, what: &str, body: Value| SetApart {
+        kind: "change",
+        id: format!("{what}-{monitor_id}"),
+        monitor_id: Some(monitor_id),
+        error: String::new(),
+        body,
+    };
+    let mut records: Vec<_> =
+        batch.results.iter().map(|result| SetApart::from_result(result, String::new())).collect();
+    records.extend(
+        batch
+            .monitor_states
+            .iter()
+            .map(|state| change(state.monitor_id, "state", json!(format!("{state:?}")))),
+    );
+    records.extend(changes.alert_states.iter().map(|(id, body)| change(*id, "alert-state", json!(body))));
+    records.extend(
+        changes.episodes.iter().map(|episode| {
+            change(episode.monitor_id, "episode", Value::Object(episode.change_fields.clone()))
+        }),
+    );
+    records.extend(changes.notifications.iter().map(|notification| {
+        let monitor_id = monitor_of(notification.content.monitor_id);
+        change(monitor_id, "notification", json!({ "key": notification.idempotency_key }))
+    }));
+    records.extend(
+        changes
+            .verified_checks
+            .iter()
+            .map(|check| change(check.result_key.monitor_id, "verification", json!(check.verification))),
+    );
+    records.extend(changes.added_captures.iter().map(|capture| {
+        change(capture.result_key.monitor_id, "capture", json!({ "name": capture.capture.name }))
+    }));
+    records
+}

@@ -1,0 +1,283 @@
+//! The ingest loop. Whatever it has taken from the queues stands in the task until it is stored, so that it outlives a
+//! panic: the alert engine is then loaded from the store again, and the batch is repeated.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::pending_batch::{InFlightCommit, PendingBatch, ProcessedBatch, capture_bytes};
+use super::set_apart::SetApart;
+use super::worker::IngestWorker;
+use crate::domain::{CheckResult, MonitorId};
+use crate::pipeline::alerts::{AlertEngine, IngestCommand};
+use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat, panic_message};
+
+/// Panics at which whatever was there is set apart.
+const MAX_PANICS: u32 = 2;
+/// Commands of one batch.
+const MAX_BATCH_COMMANDS: usize = 1024;
+
+/// The ingest loop.
+pub struct IngestTask {
+    worker: Arc<IngestWorker>,
+    result_receiver: mpsc::Receiver<CheckResult>,
+    command_receiver: mpsc::Receiver<IngestCommand>,
+    alert_engine: Option<Box<AlertEngine>>,
+    /// Batches to process, the first one at present.
+    pending: VecDeque<PendingBatch>,
+    /// The processed batch.
+    processed: Option<ProcessedBatch>,
+    in_flight: Option<InFlightCommit>,
+    next_batch_at: Instant,
+    /// How often each monitor was there at a panic.
+    panics_by_monitor: HashMap<MonitorId, u32>,
+    heartbeat: TaskHeartbeat,
+    abort: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl IngestTask {
+    pub(super) fn new(
+        worker: Arc<IngestWorker>,
+        (result_receiver, command_receiver): (mpsc::Receiver<CheckResult>, mpsc::Receiver<IngestCommand>),
+        heartbeat: TaskHeartbeat,
+        (abort, ended): (CancellationToken, CancellationToken),
+    ) -> Self {
+        Self {
+            worker,
+            result_receiver,
+            command_receiver,
+            alert_engine: None,
+            pending: VecDeque::new(),
+            processed: None,
+            in_flight: None,
+            next_batch_at: Instant::now(),
+            panics_by_monitor: HashMap::new(),
+            heartbeat,
+            abort,
+            ended,
+        }
+    }
+
+    async fn run_loop(&mut self) {
+        let max_batch = self.worker.settings.max_batch_results.max(1);
+        loop {
+            if self.pending.is_empty() && self.processed.is_none() {
+                match self.receive_batch(max_batch).await {
+                    Some(batch) => self.pending.push_back(batch),
+                    None => break,
+                }
+            }
+            self.heartbeat.beat();
+            if self.processed.is_none() && !self.process_pending().await {
+                continue;
+            }
+            if !self.finish_in_flight().await {
+                return;
+            }
+            let Some(batch) = self.processed.take() else { continue };
+            if self.result_receiver.len() < max_batch {
+                // Results that arrive during the commit make up the next batch.
+                let commit = Arc::clone(&batch.commit);
+                self.processed = Some(batch);
+                if !self.worker.commit(commit).await {
+                    return;
+                }
+                if let Some(batch) = self.processed.take() {
+                    self.worker.run_post_commit(batch.post_commit, self.alert_engine.as_deref());
+                }
+            } else {
+                // With a whole batch queued, that one is processed while this one is written.
+                let (worker, commit) = (Arc::clone(&self.worker), Arc::clone(&batch.commit));
+                let commit_task = tokio::spawn(async move { worker.commit(commit).await });
+                self.in_flight = Some(InFlightCommit { commit_task, batch });
+            }
+        }
+        self.finish_in_flight().await;
+    }
+
+    /// Waits for results, commands or a timer; `None` once no more results can arrive.
+    async fn receive_batch(&mut self, max_batch: usize) -> Option<PendingBatch> {
+        let is_shutting_down = || self.worker.is_shutting_down.load(Ordering::Acquire);
+        self.heartbeat.rest();
+        if self.result_receiver.len() < max_batch && !is_shutting_down() {
+            tokio::time::sleep_until(self.next_batch_at).await;
+        }
+        let mut batch = PendingBatch::default();
+        tokio::select! {
+            biased;
+            count = self.result_receiver.recv_many(&mut batch.results, max_batch) => if count == 0 {
+                return None;
+            },
+            Some(command) = self.command_receiver.recv() => batch.commands.push(command),
+            () = wait_for_timer(self.alert_engine.as_deref()) => {}
+        }
+        self.next_batch_at = Instant::now() + self.worker.settings.flush_interval;
+        while batch.commands.len() < MAX_BATCH_COMMANDS
+            && let Ok(command) = self.command_receiver.try_recv()
+        {
+            batch.commands.push(command);
+        }
+        batch.is_caught_up = self.result_receiver.is_empty() && !is_shutting_down();
+        Some(batch)
+    }
+
+    /// Processes the first pending batch; `false` when it panicked.
+    async fn process_pending(&mut self) -> bool {
+        let Some(batch) = self.pending.front_mut() else { return true };
+        let processing = self.worker.process_batch(batch, &mut self.alert_engine);
+        match AssertUnwindSafe(processing).catch_unwind().await {
+            Ok(processed) => {
+                self.pending.pop_front();
+                self.processed = Some(processed);
+                if self.pending.is_empty() {
+                    *self.worker.panic_reason.lock() = None;
+                }
+                true
+            }
+            Err(payload) => {
+                self.on_panic(panic_message(payload.as_ref())).await;
+                false
+            }
+        }
+    }
+
+    /// Waits for the commit in progress and runs its post-commit actions; `false` when the store was closed.
+    async fn finish_in_flight(&mut self) -> bool {
+        let Some(in_flight) = &mut self.in_flight else { return true };
+        let committed = match (&mut in_flight.commit_task).await {
+            Ok(committed) => committed,
+            // It panicked: it is repeated here, under the supervisor.
+            Err(_) => self.worker.commit(Arc::clone(&in_flight.batch.commit)).await,
+        };
+        if committed && let Some(in_flight) = self.in_flight.take() {
+            self.worker.run_post_commit(in_flight.batch.post_commit, self.alert_engine.as_deref());
+        }
+        committed
+    }
+
+    /// Prepares the repetition of the batch that panicked: sets apart what was there at two panics, and loads the alert
+    /// engine again, whose state may be half changed.
+    async fn on_panic(&mut self, panic: &str) {
+        self.heartbeat.record_panic();
+        *self.worker.panic_reason.lock() = Some(format!("it panicked and starts again: {panic}"));
+        let Some(batch) = self.pending.front_mut() else { return };
+        batch.panics += 1;
+        let panics = batch.panics;
+        let monitor_id = self.alert_engine.as_mut().and_then(|engine| engine.take_monitor_in_progress());
+        tracing::error!(
+            task = self.heartbeat.name().label(),
+            panic,
+            monitor_id = monitor_id.map(|id| id.0),
+            "processing of results panicked; starting again from the stored state"
+        );
+        match monitor_id {
+            Some(monitor_id) => self.count_panic_of(monitor_id, panic).await,
+            None if panics >= MAX_PANICS => self.narrow_down(panic).await,
+            None => {}
+        }
+        let delay = self.worker.settings.initial_retry_delay * panics.min(50);
+        tokio::time::sleep(delay.min(self.worker.settings.max_retry_delay)).await;
+        // The stored state must include what was committed last.
+        if self.finish_in_flight().await {
+            self.reload_alert_engine().await;
+        }
+    }
+
+    /// Counts a panic of the alert engine at `monitor_id`, and stops alerting of that monitor at the second one.
+    async fn count_panic_of(&mut self, monitor_id: MonitorId, panic: &str) {
+        let panics = self.panics_by_monitor.entry(monitor_id).or_default();
+        *panics += 1;
+        if *panics < MAX_PANICS {
+            return;
+        }
+        self.panics_by_monitor.remove(&monitor_id);
+        let Some(batch) = self.pending.front() else { return };
+        let engine = self.alert_engine.as_mut();
+        let Some(monitor) = engine.and_then(|engine| engine.set_apart(monitor_id, &batch.commands)) else {
+            return;
+        };
+        let results: Vec<_> = batch.results.iter().filter(|result| result.monitor_id == monitor_id).collect();
+        let record = SetApart {
+            kind: "monitor",
+            id: monitor_id.0.to_string(),
+            monitor_id: Some(monitor_id),
+            error: format!("alerting panicked: {panic}"),
+            body: serde_json::json!({ "name": monitor.name(), "revision": monitor.revision, "results": results }),
+        };
+        self.worker.set_apart.record(record).await;
+    }
+
+    /// Finds the result at which the batch panics, by halves, and sets it apart.
+    async fn narrow_down(&mut self, panic: &str) {
+        let Some(batch) = self.pending.front_mut() else { return };
+        if let Some(second_half) = batch.split_off_half() {
+            batch.panics -= 1;
+            self.pending.insert(1, second_half);
+            return;
+        }
+        let Some(result) = batch.results.pop() else { return };
+        self.worker.release(1, capture_bytes(&result));
+        let error = format!("processing it panicked: {panic}");
+        self.worker.set_apart.record(SetApart::from_result(&result, error)).await;
+    }
+
+    /// Loads the alert engine again from the store, with the monitors that it had.
+    async fn reload_alert_engine(&mut self) {
+        let Some(mut engine) = self.alert_engine.take() else { return };
+        let mut delay = self.worker.settings.initial_retry_delay;
+        loop {
+            self.heartbeat.beat();
+            match engine.reload().await {
+                Ok(reloaded) => {
+                    if let Some(batch) = self.pending.front_mut() {
+                        let commands = std::mem::take(&mut batch.commands);
+                        batch.commands = engine.commands_after_reload(commands);
+                    }
+                    self.alert_engine = Some(Box::new(reloaded));
+                    return;
+                }
+                Err(error) => {
+                    let reason = format!("the alert engine panicked and cannot be loaded again: {error}");
+                    tracing::error!(error = %error, "failed to load the alert engine again, retrying");
+                    *self.worker.panic_reason.lock() = Some(reason);
+                }
+            }
+            tokio::time::sleep(delay).await;
+            delay = (delay * 2).min(Duration::from_secs(5));
+        }
+    }
+}
+
+impl SupervisedTask for IngestTask {
+    fn heartbeat(&self) -> &TaskHeartbeat {
+        &self.heartbeat
+    }
+
+    fn run(&mut self) -> TaskFuture<'_> {
+        Box::pin(async move {
+            let abort = self.abort.clone();
+            tokio::select! {
+                () = self.run_loop() => {}
+                () = abort.cancelled() => {}
+            }
+            self.heartbeat.rest();
+            self.ended.cancel();
+        })
+    }
+}
+
+/// Waits until a timer of the alert engine is due.
+async fn wait_for_timer(engine: Option<&AlertEngine>) {
+    match engine {
+        Some(engine) => engine.wait_for_timer().await,
+        None => std::future::pending().await,
+    }
+}

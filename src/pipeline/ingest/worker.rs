@@ -1,0 +1,163 @@
+//! What the ingest loop and its handle share: states of monitors, counts of what waits, and how a batch is processed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::commit::CommitFailure;
+use super::ingestor::IngestDependencies;
+use super::monitor_state::next_monitor_state;
+use super::pending_batch::{PendingBatch, PostCommit, ProcessedBatch, capture_bytes};
+use super::set_apart::SetApartRecorder;
+use super::settings::IngestSettings;
+use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
+use crate::pipeline::alerts::{AlertEngine, BatchOutcome};
+use crate::store::{CheckVerification, Ingest, IngestBatch, MonitorState};
+use crate::sync::Mutex;
+use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
+
+pub(super) struct IngestWorker {
+    pub(super) store: Arc<dyn Ingest>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) set_apart: SetApartRecorder,
+    pub(super) heartbeat: TaskHeartbeat,
+    pub(super) settings: IngestSettings,
+    pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
+    pub(super) commit_failure: Mutex<Option<CommitFailure>>,
+    /// Why batches cannot be processed at present.
+    pub(super) panic_reason: Mutex<Option<String>>,
+    /// Results that were submitted, or wait for space in the queue, and are not committed yet.
+    pub(super) pending_results: AtomicUsize,
+    /// Bytes of their captures.
+    pub(super) pending_capture_bytes: AtomicUsize,
+    /// Alert engine to use from the next batch on.
+    pub(super) next_alert_engine: Mutex<Option<Box<AlertEngine>>>,
+    /// Whether the process shuts down. Then timers close no runs, and agents that stop with it do not count as offline.
+    pub(super) is_shutting_down: AtomicBool,
+}
+
+impl IngestWorker {
+    pub(super) fn new(
+        dependencies: IngestDependencies,
+        stored_states: Vec<MonitorState>,
+        settings: IngestSettings,
+    ) -> Self {
+        let IngestDependencies { store, metrics, set_apart, heartbeat } = dependencies;
+        let stored_states =
+            stored_states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
+        Self {
+            store,
+            metrics,
+            set_apart,
+            heartbeat,
+            settings,
+            monitor_states: Mutex::new(stored_states),
+            commit_failure: Mutex::new(None),
+            panic_reason: Mutex::new(None),
+            pending_results: AtomicUsize::new(0),
+            pending_capture_bytes: AtomicUsize::new(0),
+            next_alert_engine: Mutex::new(None),
+            is_shutting_down: AtomicBool::new(false),
+        }
+    }
+
+    /// Processes `batch` into a commit. A panic leaves its results and commands where they are.
+    pub(super) async fn process_batch(
+        &self,
+        batch: &mut PendingBatch,
+        alert_engine: &mut Option<Box<AlertEngine>>,
+    ) -> ProcessedBatch {
+        let count = batch.results.len();
+        if count > 0 {
+            // Errors of the store occur at the commit.
+            let _ = fault_point("ingest").await;
+        }
+        self.metrics.set_ingest_queue_depth(self.pending_results.load(Ordering::Relaxed));
+        let capture_bytes_total: usize = batch.results.iter().map(capture_bytes).sum();
+        // It is set before the first command for it is sent.
+        if let Some(engine) = self.next_alert_engine.lock().take() {
+            *alert_engine = Some(engine);
+        }
+        let BatchOutcome { alert_changes, missed_results, post_commit: alert_actions } = match alert_engine {
+            Some(alert_engine) => {
+                alert_engine.process_batch(&mut batch.results, &batch.commands, batch.is_caught_up).await
+            }
+            None => BatchOutcome::default(),
+        };
+        let monitor_states = self.update_states(batch.results.iter().chain(&missed_results));
+        self.downgrade_unconfirmed_states(&alert_changes.verified_checks);
+        let mut results = std::mem::take(&mut batch.results);
+        results.extend(missed_results);
+        ProcessedBatch {
+            commit: Arc::new(IngestBatch { results, monitor_states, alert_changes }),
+            post_commit: PostCommit {
+                alert_actions,
+                result_count: count,
+                capture_bytes: capture_bytes_total,
+            },
+        }
+    }
+
+    /// Runs the post-commit actions and releases the space of the batch.
+    pub(super) fn run_post_commit(&self, post_commit: PostCommit, alert_engine: Option<&AlertEngine>) {
+        let PostCommit { alert_actions, result_count, capture_bytes } = post_commit;
+        self.release(result_count, capture_bytes);
+        if let Some(alert_engine) = alert_engine {
+            alert_engine.run_post_commit_actions(alert_actions);
+        }
+    }
+
+    /// Uncounts results that no longer wait.
+    pub(super) fn release(&self, results: usize, capture_bytes: usize) {
+        self.pending_capture_bytes.fetch_sub(capture_bytes, Ordering::AcqRel);
+        let still_pending = self.pending_results.fetch_sub(results, Ordering::AcqRel).saturating_sub(results);
+        self.metrics.set_ingest_queue_depth(still_pending);
+    }
+
+    /// Downgrades the states of errors that verification did not confirm, as the store does.
+    fn downgrade_unconfirmed_states(&self, verified_checks: &[CheckVerification]) {
+        let downgraded =
+            verified_checks.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
+        let mut states = self.monitor_states.lock();
+        for CheckVerification { result_key: result, .. } in downgraded {
+            let state = states.get_mut(&(result.monitor_id, result.location_id));
+            let is_unconfirmed_error = |state: &&mut MonitorState| {
+                state.check_id == result.check_id && state.outcome == Outcome::Error
+            };
+            if let Some(state) = state.filter(is_unconfirmed_error) {
+                (state.outcome, state.status) = (Outcome::Warning, Status::OK);
+                (state.streak_started_at, state.streak) = (result.planned_at, 1);
+            }
+        }
+    }
+
+    /// Drops the captures of `result` when too many bytes are queued; returns the bytes of those kept.
+    pub(super) fn drop_excess_captures(&self, result: &mut CheckResult) -> usize {
+        let bytes = capture_bytes(result);
+        if bytes == 0 {
+            return 0;
+        }
+        let before = self.pending_capture_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if before + bytes <= self.settings.max_capture_bytes {
+            return bytes;
+        }
+        self.pending_capture_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        result.captures.clear();
+        tracing::debug!(check_id = %result.check_id, "captures dropped: too many are queued for the store");
+        0
+    }
+
+    /// Updates the state of each monitor at each location; returns the changed ones.
+    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<MonitorState> {
+        let mut states = self.monitor_states.lock();
+        let mut changed = HashMap::new();
+        for result in results {
+            let key = (result.monitor_id, result.location_id);
+            if let Some(state) = next_monitor_state(states.get(&key), result) {
+                states.insert(key, state.clone());
+                changed.insert(key, state);
+            }
+        }
+        changed.into_values().collect()
+    }
+}

@@ -1,0 +1,64 @@
+//! The task that evaluates performance alerts each minute.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::evaluator::PerformanceEvaluator;
+use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
+
+/// Time between two evaluations.
+const EVALUATION_INTERVAL: Duration = Duration::from_mins(1);
+
+/// Evaluates performance alerts until `stop` is cancelled.
+pub struct PerformanceTask {
+    /// The evaluator.
+    pub evaluator: PerformanceEvaluator,
+    /// Ends the task.
+    pub stop: CancellationToken,
+    /// Heartbeat of the task.
+    pub heartbeat: TaskHeartbeat,
+    /// Whether a run ended by a panic.
+    pub is_interrupted: bool,
+}
+
+impl PerformanceTask {
+    async fn evaluate_each_minute(&mut self) {
+        let clock = Arc::clone(&self.evaluator.dependencies.clock);
+        loop {
+            if self.is_interrupted {
+                match self.evaluator.recover().await {
+                    Ok(()) => self.is_interrupted = false,
+                    Err(error) => {
+                        tracing::warn!(error = %error, "failed to load the active performance alerts");
+                    }
+                }
+            }
+            self.heartbeat.rest_at_most(EVALUATION_INTERVAL);
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = clock.sleep(EVALUATION_INTERVAL) => {}
+            }
+            if self.is_interrupted {
+                continue;
+            }
+            self.is_interrupted = true;
+            let outcome = self.heartbeat.clone().watch(self.evaluator.evaluate_all()).await;
+            self.is_interrupted = false;
+            if let Err(error) = outcome {
+                tracing::warn!(error_kind = error.kind(), "failed to evaluate performance alerts: {error}");
+            }
+        }
+    }
+}
+
+impl SupervisedTask for PerformanceTask {
+    fn heartbeat(&self) -> &TaskHeartbeat {
+        &self.heartbeat
+    }
+
+    fn run(&mut self) -> TaskFuture<'_> {
+        Box::pin(self.evaluate_each_minute())
+    }
+}

@@ -1,0 +1,79 @@
+//! Names of the long-running tasks, for metrics, logs and health.
+
+/// A long-running task of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TaskName {
+    /// Stores results and raises alerts.
+    Ingest,
+    /// The writing thread of the store.
+    StoreWriter,
+    /// A reading thread of the store.
+    StoreReader,
+    /// Delivers notifications.
+    Delivery,
+    /// Starts the checks of a location.
+    Runner,
+    /// Delivers the missed runs of a location.
+    MissedRuns,
+    /// Runs one check.
+    Check,
+    /// Resumes paused monitors and plans changed accounts again.
+    Planner,
+    /// Rollups, retention and removal of expired tokens.
+    Housekeeping,
+    /// Evaluates performance alerts.
+    PerformanceAlerts,
+    /// Re-checks a failure from another location.
+    Verification,
+    /// Accepts connections.
+    Server,
+    /// Probes the health of the process.
+    Liveness,
+    /// Requests the heartbeat URL.
+    Heartbeat,
+    /// Watches the files of the server certificate.
+    CertificateWatch,
+}
+
+impl TaskName {
+    /// Every task.
+    pub const ALL: [Self; 15] = [
+        Self::Ingest,
+        Self::StoreWriter,
+        Self::StoreReader,
+        Self::Delivery,
+        Self::Runner,
+        Self::MissedRuns,
+        Self::Check,
+        Self::Planner,
+        Self::Housekeeping,
+        Self::PerformanceAlerts,
+        Self::Verification,
+        Self::Server,
+        Self::Liveness,
+        Self::Heartbeat,
+        Self::CertificateWatch,
+    ];
+
+    /// Returns the stable name, used by metrics.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Ingest => "ingest",
+            Self::StoreWriter => "store_writer",
+            Self::StoreReader => "store_reader",
+            Self::Delivery => "delivery",
+            Self::Runner => "runner",
+            Self::MissedRuns => "missed_runs",
+            Self::Check => "check",
+            Self::Planner => "planner",
+            Self::Housekeeping => "housekeeping",
+            Self::PerformanceAlerts => "performance_alerts",
+            Self::Verification => "verification",
+            Self::Server => "server",
+            Self::Liveness => "liveness",
+            Self::Heartbeat => "heartbeat",
+            Self::CertificateWatch => "certificate_watch",
+        }
+    }
+}
