@@ -1,9 +1,9 @@
 //! Caches the data of each account: locations, certificates, properties, contacts. It is loaded once and kept until it
 //! changes.
 
-use crate::sync::RwLock;
+use crate::sync::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::active_performance_alerts::ActivePerformanceAlerts;
 use super::alerting_records;
@@ -149,6 +149,8 @@ pub struct AccountCache {
     config_store: Arc<dyn ConfigStore>,
     shared: RwLock<Arc<SharedAccountData>>,
     cached_accounts: RwLock<CachedAccounts>,
+    /// Loads in progress, so that an account is read once however many wait for it.
+    loads: Mutex<HashMap<CustomerId, Weak<tokio::sync::Mutex<()>>>>,
     active_performance_alerts: ActivePerformanceAlerts,
 }
 
@@ -158,6 +160,19 @@ struct CachedAccounts {
     accounts: HashMap<CustomerId, Arc<AccountSnapshot>>,
     /// Number of invalidations, so that data read before one is not cached after it.
     generation: u64,
+    /// The number of the last invalidation of all accounts.
+    all_invalidated_at: u64,
+    /// The number of the last invalidation of single accounts.
+    invalidated_at: HashMap<CustomerId, u64>,
+}
+
+impl CachedAccounts {
+    /// Returns the number of the last invalidation that concerns `customer_id`.
+    fn generation_of(&self, customer_id: CustomerId) -> u64 {
+        self.invalidated_at
+            .get(&customer_id)
+            .map_or(self.all_invalidated_at, |at| *at.max(&self.all_invalidated_at))
+    }
 }
 
 impl AccountCache {
@@ -168,6 +183,7 @@ impl AccountCache {
             config_store,
             shared: RwLock::new(Arc::new(shared)),
             cached_accounts: RwLock::default(),
+            loads: Mutex::default(),
             active_performance_alerts: ActivePerformanceAlerts::default(),
         }
     }
@@ -181,14 +197,25 @@ impl AccountCache {
     /// Sets new shared data and invalidates the cache.
     pub fn update_shared(&self, shared: SharedAccountData) {
         *self.shared.write() = Arc::new(shared);
-        self.invalidate();
+        self.invalidate_all();
     }
 
-    /// Invalidates the cache: a location, certificate, property, recipient, group, blackout or account changed.
-    pub fn invalidate(&self) {
+    /// Invalidates `customer_id`: one of its certificates, properties, recipients, groups or blackouts changed, or itself.
+    pub fn invalidate(&self, customer_id: CustomerId) {
+        let mut cached = self.cached_accounts.write();
+        cached.accounts.remove(&customer_id);
+        cached.generation += 1;
+        let generation = cached.generation;
+        cached.invalidated_at.insert(customer_id, generation);
+    }
+
+    /// Invalidates every account: a location, which others may use too, or the settings changed.
+    pub fn invalidate_all(&self) {
         let mut cached = self.cached_accounts.write();
         cached.accounts.clear();
+        cached.invalidated_at.clear();
         cached.generation += 1;
+        cached.all_invalidated_at = cached.generation;
     }
 
     /// Returns the number of invalidations; while it stays the same, no account has changed.
@@ -197,24 +224,53 @@ impl AccountCache {
         self.cached_accounts.read().generation
     }
 
+    /// Returns the number of the last invalidation that concerns `customer_id`; while it stays the same, the account has
+    /// not changed.
+    #[must_use]
+    pub fn account_generation(&self, customer_id: CustomerId) -> u64 {
+        self.cached_accounts.read().generation_of(customer_id)
+    }
+
     /// Returns the data of `customer_id`.
     ///
     /// # Errors
     /// Fails when the store does.
     pub async fn account(&self, customer_id: CustomerId) -> Result<Arc<AccountSnapshot>, StoreError> {
-        let generation = {
-            let cached = self.cached_accounts.read();
-            if let Some(account) = cached.accounts.get(&customer_id) {
-                return Ok(Arc::clone(account));
-            }
-            cached.generation
+        if let Ok(account) = self.cached_account(customer_id) {
+            return Ok(account);
+        }
+        let load = self.load_lock(customer_id);
+        let _load = load.lock().await;
+        // Another caller may have loaded it meanwhile.
+        let generation = match self.cached_account(customer_id) {
+            Ok(account) => return Ok(account),
+            Err(generation) => generation,
         };
         let account = Arc::new(self.load_account(customer_id).await?);
         let mut cached = self.cached_accounts.write();
-        if cached.generation == generation {
+        if cached.generation_of(customer_id) == generation {
             cached.accounts.insert(customer_id, Arc::clone(&account));
         }
         Ok(account)
+    }
+
+    /// Returns the cached data of `customer_id`, or else the number of its last invalidation.
+    fn cached_account(&self, customer_id: CustomerId) -> Result<Arc<AccountSnapshot>, u64> {
+        let cached = self.cached_accounts.read();
+        let account = cached.accounts.get(&customer_id).cloned();
+        account.ok_or_else(|| cached.generation_of(customer_id))
+    }
+
+    /// Returns the lock that the load of `customer_id` holds.
+    fn load_lock(&self, customer_id: CustomerId) -> Arc<tokio::sync::Mutex<()>> {
+        let mut loads = self.loads.lock();
+        if let Some(load) = loads.get(&customer_id).and_then(Weak::upgrade) {
+            return load;
+        }
+        loads.retain(|_, load| load.strong_count() > 0);
+        let load = Arc::default();
+        loads.insert(customer_id, Arc::downgrade(&load));
+        load
     }
 
     async fn load_account(&self, customer_id: CustomerId) -> Result<AccountSnapshot, StoreError> {
@@ -368,4 +424,42 @@ fn property_from_record(record: &Record) -> Option<(i64, PropertyDefinition)> {
         values: settings.values.iter().filter_map(value).collect(),
     };
     Some((record.id, definition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{SqliteSettings, SqliteStore};
+
+    fn cache(folder: &tempfile::TempDir) -> AccountCache {
+        let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
+        AccountCache::new(Arc::new(store), SharedAccountData::default())
+    }
+
+    #[tokio::test]
+    async fn a_change_of_one_account_leaves_the_others_cached() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(&folder);
+        let [changed, other] = [CustomerId(2), CustomerId(3)];
+        let before = [cache.account(changed).await.unwrap(), cache.account(other).await.unwrap()];
+        let generations = [cache.account_generation(changed), cache.account_generation(other)];
+        cache.invalidate(changed);
+        assert!(!Arc::ptr_eq(&before[0], &cache.account(changed).await.unwrap()));
+        assert!(Arc::ptr_eq(&before[1], &cache.account(other).await.unwrap()));
+        assert!(cache.account_generation(changed) > generations[0]);
+        assert_eq!(cache.account_generation(other), generations[1]);
+        cache.invalidate_all();
+        assert!(!Arc::ptr_eq(&before[1], &cache.account(other).await.unwrap()));
+        assert!(cache.account_generation(other) > generations[1]);
+    }
+
+    #[tokio::test]
+    async fn an_account_is_read_once_however_many_wait_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(&folder);
+        let reads = futures::future::join_all((0..20).map(|_| cache.account(CustomerId(2)))).await;
+        let first = reads[0].as_ref().unwrap();
+        assert!(reads.iter().all(|read| Arc::ptr_eq(first, read.as_ref().unwrap())));
+        assert!(cache.loads.lock().values().all(|load| load.strong_count() == 0), "no load is left");
+    }
 }

@@ -192,7 +192,7 @@ impl Harness {
             "availability_alert": true, "notify_on_clear": true, "start_threshold": 1, "stop_threshold": 10});
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let id = self.record(RecordKind::Recipient, None, all).await;
-        self.accounts.invalidate();
+        self.accounts.invalidate_all();
         id
     }
 

@@ -26,7 +26,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
         private_data: None,
     };
     let id = app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    app.state.monitor_context.account_cache().invalidate();
+    app.state.monitor_context.account_cache().invalidate_all();
     id
 }
 

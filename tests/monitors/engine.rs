@@ -106,7 +106,7 @@ async fn change_default_locations(process: &Process) {
         .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    process.monitors.account_cache().invalidate();
+    process.monitors.account_cache().invalidate_all();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -229,7 +229,7 @@ async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_reco
     let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
     let number =
         process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
-    process.monitors.account_cache().invalidate();
+    process.monitors.account_cache().invalidate_all();
     process.planner.replan_changed_accounts(process.monitors.monitor_cache()).await.unwrap();
     process.advance(180).await;
     let results = process.results(id, 6).await;

@@ -89,7 +89,7 @@ async fn properties_are_returned_with_their_names() {
     let values = json!({"name": "colour", "values": [{"id": 1, "value": "red"}, {"id": 2, "value": "blue"}]});
     let created =
         harness.store.write_changes(vec![record(RecordKind::Property, None, values)], vec![]).await.unwrap();
-    harness.accounts.invalidate();
+    harness.accounts.invalidate_all();
     let id = harness.create_monitor(json!({"custom_properties": [{"id": created[0], "value_id": 2}]})).await;
     let expected = json!([{"id": created[0], "value_id": 2, "name": "colour", "value": "blue"}]);
     assert_eq!(harness.monitor_json(&admin(), id).await["custom_properties"], expected);
@@ -138,7 +138,7 @@ async fn the_account_sets_default_locations_time_zone_and_certificate_days() {
         .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    harness.accounts.invalidate();
+    harness.accounts.invalidate_all();
     let facts = harness.accounts.account(CustomerId(1)).await.unwrap();
     assert_eq!((facts.default_location_ids.clone(), facts.certificate_warning_days), (vec![2], 9));
     assert_eq!(facts.time_zone.iana_name(), Some("Europe/Paris"));

@@ -47,7 +47,7 @@ async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) 
         private_data: None,
     };
     let id = kit.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    kit.accounts.invalidate();
+    kit.accounts.invalidate_all();
     id
 }
 

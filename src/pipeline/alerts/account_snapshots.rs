@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::catalog::{AccountCache, AccountSnapshot};
 use crate::domain::CustomerId;
+use crate::store::StoreError;
 
 /// Facts of the accounts that have monitors.
 pub(super) struct AccountSnapshots {
@@ -22,6 +23,8 @@ pub(super) struct AccountSnapshots {
 struct VersionedAccount {
     account: Arc<AccountSnapshot>,
     version: u64,
+    /// Generation of the account before it was read.
+    generation: u64,
 }
 
 impl AccountSnapshots {
@@ -36,18 +39,17 @@ impl AccountSnapshots {
         }
     }
 
-    /// Reloads what changed; does nothing when nothing changed.
+    /// Reloads the accounts that changed, at once; does nothing when nothing changed.
     pub(super) async fn refresh(&mut self) {
         let generation = self.account_cache.generation();
         let mut customer_ids: Vec<CustomerId> = self.unreadable_accounts.iter().copied().collect();
         if generation != self.cache_generation {
-            customer_ids.extend(self.snapshots.keys());
+            let has_changed = |(id, snapshot): &(&CustomerId, &VersionedAccount)| {
+                self.account_cache.account_generation(**id) != snapshot.generation
+            };
+            customer_ids.extend(self.snapshots.iter().filter(has_changed).map(|(id, _)| *id));
         }
-        let mut all_loaded = true;
-        for customer in customer_ids {
-            all_loaded &= self.reload(customer).await;
-        }
-        if all_loaded {
+        if self.reload(customer_ids).await {
             self.cache_generation = generation;
         }
     }
@@ -55,7 +57,7 @@ impl AccountSnapshots {
     /// Loads `customer_id`, now or as soon as it can be read.
     pub(super) async fn ensure_loaded(&mut self, customer_id: CustomerId) {
         if !self.snapshots.contains_key(&customer_id) {
-            self.reload(customer_id).await;
+            self.reload(vec![customer_id]).await;
         }
     }
 
@@ -64,8 +66,27 @@ impl AccountSnapshots {
         self.snapshots.get(&customer_id).map(|snapshot| (snapshot.account.as_ref(), snapshot.version))
     }
 
-    async fn reload(&mut self, customer: CustomerId) -> bool {
-        let account = match self.account_cache.account(customer).await {
+    /// Reads accounts concurrently; returns whether all could be read.
+    async fn reload(&mut self, customer_ids: Vec<CustomerId>) -> bool {
+        let account_cache = &self.account_cache;
+        let reads = customer_ids.into_iter().map(async |customer| {
+            let generation = account_cache.account_generation(customer);
+            (customer, generation, account_cache.account(customer).await)
+        });
+        let mut all_loaded = true;
+        for (customer, generation, read) in futures::future::join_all(reads).await {
+            all_loaded &= self.take_read(customer, generation, read);
+        }
+        all_loaded
+    }
+
+    fn take_read(
+        &mut self,
+        customer: CustomerId,
+        generation: u64,
+        read: Result<Arc<AccountSnapshot>, StoreError>,
+    ) -> bool {
+        let account = match read {
             Ok(account) => account,
             Err(error) => {
                 tracing::warn!(customer_id = %customer, error = %error, "failed to read an account; alerts use its earlier data");
@@ -76,9 +97,13 @@ impl AccountSnapshots {
             }
         };
         self.unreadable_accounts.remove(&customer);
-        if self.snapshots.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.account, &account)) {
-            self.last_version += 1;
-            self.snapshots.insert(customer, VersionedAccount { account, version: self.last_version });
+        match self.snapshots.get_mut(&customer).filter(|known| Arc::ptr_eq(&known.account, &account)) {
+            Some(known) => known.generation = generation,
+            None => {
+                self.last_version += 1;
+                let version = self.last_version;
+                self.snapshots.insert(customer, VersionedAccount { account, version, generation });
+            }
         }
         true
     }

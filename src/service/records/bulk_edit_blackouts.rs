@@ -59,7 +59,7 @@ impl RecordService {
         let (changes, entries) = build_changes(&cx, &monitor_ids, &new_blackouts, &to_remove);
         if !changes.is_empty() {
             self.dependencies.config_store.write_changes(changes, entries).await?;
-            self.dependencies.account_cache.invalidate();
+            self.dependencies.account_cache.invalidate(caller.customer);
         }
         Ok(())
     }

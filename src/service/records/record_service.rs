@@ -286,6 +286,7 @@ impl RecordService {
         audit_entry: NewAuditEntry,
     ) -> Result<Vec<i64>, ServiceError> {
         changes.extend(draft.additional_changes.iter().cloned());
+        let account = audit_entry.customer;
         let write_result = self.dependencies.config_store.write_changes(changes, vec![audit_entry]).await;
         let ids = write_result.map_err(|error| match error {
             StoreError::AlreadyExists(_) if definition.kind == RecordKind::Sla => {
@@ -298,7 +299,12 @@ impl RecordService {
             other => ServiceError::from(other),
         })?;
         if definition.affects_account_cache {
-            self.dependencies.account_cache.invalidate();
+            let account_cache = &self.dependencies.account_cache;
+            match definition.kind {
+                // Other accounts may use it.
+                RecordKind::Location => account_cache.invalidate_all(),
+                _ => account_cache.invalidate(account),
+            }
         }
         if definition.kind == RecordKind::Certificate {
             self.notify_certificate_watcher().await?;
