@@ -20,7 +20,7 @@ pub struct StoredMonitor {
 pub struct NewMonitor {
     /// The account.
     pub customer: CustomerId,
-    /// [`Origin::ApiProject`] or [`Origin::Applied`].
+    /// [`Origin::Api`] or [`Origin::Applied`].
     pub origin: Origin,
     /// When it was accepted.
     pub modified_at: Timestamp,
