@@ -11,7 +11,7 @@ pub(super) enum MonitorChange {
     Create {
         /// Action in the audit trail: `create`, `clone`, …
         audit_action: &'static str,
-        /// [`Origin::ApiProject`] or [`Origin::Applied`].
+        /// [`Origin::Api`] or [`Origin::Applied`].
         origin: Origin,
         /// Its fields, secrets revealed.
         document: Arc<MonitorDocument>,
