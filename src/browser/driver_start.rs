@@ -2,12 +2,10 @@
 
 use std::net::SocketAddr;
 
-use serde::{Deserialize, Serialize};
-
 use super::binaries::BrowserBinaries;
 use super::chrome::LocalBrowser;
+use super::driver_launch::DriverLaunch;
 use super::failure::launch_failure;
-use super::pool::display_path;
 use super::process::BrowserProcess;
 use super::session_options::BrowserKind;
 use super::{chrome, failure, firefox};
@@ -19,16 +17,6 @@ use crate::subprocess::process_group::ProcessGroup;
 
 /// Maximum number of times that a driver is started when another process already uses its port.
 const MAX_DRIVER_STARTS: usize = 3;
-
-/// What a driver must know before it starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct DriverLaunch {
-    /// The browser that it will start.
-    #[serde(rename = "browser")]
-    pub(super) browser_kind: BrowserKind,
-    /// Width and height of the page in CSS pixels.
-    pub(super) viewport: (u32, u32),
-}
 
 /// A driver that listens; its browser is not started yet.
 #[derive(Debug)]
@@ -54,7 +42,7 @@ impl DriverStarter<'_> {
             _ => firefox::driver_program(self.binaries, profile, self.launch.viewport),
         };
         ProcessGroup::spawn(&program, profile, &self.os_user, self.niceness).map_err(|error| {
-            let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
+            let detail = format!("`{}` cannot be started: {error}", program.path.display());
             launch_failure(FailureKind::BrowserFailed, detail)
         })
     }
@@ -89,7 +77,7 @@ impl DriverStarter<'_> {
                 None => break,
             }
         }
-        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver_path));
+        let detail = format!("`{}` ended before it was ready", self.binaries.driver_path.display());
         Err(launch_failure(
             FailureKind::BrowserFailed,
             failure::with_driver_output(&detail, &process.driver_output()),

@@ -8,6 +8,7 @@ mod capabilities;
 mod cdp;
 mod chrome;
 mod config;
+mod driver_launch;
 mod driver_start;
 mod error;
 mod facts;

@@ -12,7 +12,8 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use super::capabilities::session_capabilities;
 use super::chrome::LocalBrowser;
 use super::config::{BrowserPoolConfig, RemoteWebDriver};
-use super::driver_start::{DriverLaunch, DriverStarter, StartedDriver};
+use super::driver_launch::DriverLaunch;
+use super::driver_start::{DriverStarter, StartedDriver};
 use super::facts::browser_facts;
 use super::failure::launch_failure;
 use super::host::HostedBrowser;
@@ -471,7 +472,7 @@ fn reap_orphans(folder: &Path) -> usize {
     count
 }
 
-pub(super) fn display_path(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
-use serde_json::json;
 
 use super::capabilities::session_capabilities;
 use super::config::RemoteWebDriver;
@@ -72,25 +70,4 @@ impl ProtectedDrivers {
             }
         }
     }
-}
-
-/// Returns the capabilities of a session with Internet Explorer. It supports neither a user agent nor a page size.
-pub(super) fn internet_explorer_capabilities(
-    session_options: &SessionOptions,
-    proxy: std::net::SocketAddr,
-) -> Capabilities {
-    let mut capabilities = Capabilities::new();
-    capabilities.insert("browserName".into(), json!("internet explorer"));
-    capabilities.insert(
-        "acceptInsecureCerts".into(),
-        json!(super::tls_policy::accepts_any_certificate(session_options)),
-    );
-    capabilities.insert("pageLoadStrategy".into(), json!("normal"));
-    capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
-    let proxy = proxy.to_string();
-    capabilities
-        .insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
-    let options = json!({ "ie.ensureCleanSession": true, "ie.usePerProcessProxy": true });
-    capabilities.insert("se:ieOptions".into(), options);
-    capabilities
 }

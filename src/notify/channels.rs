@@ -55,7 +55,10 @@ impl NotificationChannels {
     /// Creates the channels over `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
-        let redactor = settings_redactor(&settings);
+        let mail_login = settings.mail.iter().map(|mail| (mail.username.as_str(), mail.password.0.as_str()));
+        let sms_login = settings.sms.iter().map(|sms| (sms.username.as_str(), sms.password.0.as_str()));
+        let gateway_url = settings.sms.as_ref().map(|sms| sms.gateway_url.as_str());
+        let redactor = settings_redactor(mail_login.chain(sms_login), gateway_url);
         let ChannelSettings { attempt_timeout, mail, sms, trap_enterprise } = settings;
         let traps =
             TrapChannel { net: Arc::clone(&net), enterprise_oid: trap_enterprise, started_at: clock.now() };

@@ -2,7 +2,6 @@
 
 use url::Url;
 
-use super::channels::ChannelSettings;
 use super::outgoing_message::OutgoingMessage;
 use crate::domain::NotificationMethod;
 use crate::redaction::redactor::{Redactor, SecretSet};
@@ -24,15 +23,17 @@ pub(super) fn message_redactor(message: &OutgoingMessage) -> Redactor {
     secrets.into_redactor()
 }
 
-/// Returns the redactor of the secrets in `settings`.
-pub(super) fn settings_redactor(settings: &ChannelSettings) -> Redactor {
+/// Returns the redactor of `logins`, each a user name and a password, and of the secrets in `url`.
+pub(super) fn settings_redactor<'a>(
+    logins: impl IntoIterator<Item = (&'a str, &'a str)>,
+    url: Option<&str>,
+) -> Redactor {
     let mut secrets = SecretSet::default();
-    if let Some(mail) = &settings.mail {
-        secrets.add_login(&mail.username, &mail.password.0);
+    for (username, password) in logins {
+        secrets.add_login(username, password);
     }
-    if let Some(sms) = &settings.sms {
-        secrets.add_login(&sms.username, &sms.password.0);
-        add_url(&mut secrets, &sms.gateway_url);
+    if let Some(url) = url {
+        add_url(&mut secrets, url);
     }
     secrets.into_redactor()
 }

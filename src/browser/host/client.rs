@@ -12,7 +12,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use super::driver_connector::DriverConnector;
 use super::messages::{HostEvent, MessageReader, OpenRequest, ServerNotice, write_message};
 use crate::browser::chrome::LocalBrowser;
-use crate::browser::driver_start::DriverLaunch;
+use crate::browser::driver_launch::DriverLaunch;
 use crate::browser::failure::launch_failure;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::forward_proxy::ConnectionRelay;

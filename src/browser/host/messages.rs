@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::browser::chrome::LocalBrowser;
-use crate::browser::driver_start::DriverLaunch;
+use crate::browser::driver_launch::DriverLaunch;
 use crate::domain::Failure;
 
 /// Longest line, in bytes.
@@ -131,7 +131,7 @@ pub(super) async fn write_message(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::BrowserKind;
+    use crate::browser::session_options::BrowserKind;
 
     #[tokio::test]
     async fn messages_have_this_form() {

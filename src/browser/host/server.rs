@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use super::messages::{MessageReader, OpenRequest};
 use super::session::{HostedSession, run_session};
-use crate::browser::BrowserPool;
+use crate::browser::pool::BrowserPool;
 use crate::sync::Mutex;
 
 /// Longest time until the first line of a connection.

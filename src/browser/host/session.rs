@@ -13,10 +13,12 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::messages::{HostEvent, MessageReader, ServerNotice, write_message};
-use crate::browser::driver_start::{DriverLaunch, StartedDriver};
+use crate::browser::driver_launch::DriverLaunch;
+use crate::browser::driver_start::StartedDriver;
 use crate::browser::failure::launch_failure;
+use crate::browser::pool::BrowserPool;
 use crate::browser::process::BrowserProcess;
-use crate::browser::{BrowserKind, BrowserPool};
+use crate::browser::session_options::BrowserKind;
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::AllowedClients;
 use crate::net::Deadline;

@@ -53,7 +53,11 @@ impl Net {
         options: &TlsOptions,
         allow_resumption: bool,
     ) -> Result<TlsClient, Failure> {
-        self.stack.tls_context.trust_store.check_access(options, self.egress_scope)?;
+        self.stack.tls_context.trust_store.check_access(
+            options.ca_id,
+            options.client_certificate_id,
+            self.egress_scope,
+        )?;
         let parsed_server_name = parse_server_name(server_name)?;
         let verifier = Arc::new(RecordingVerifier::new(
             self.stack.tls_context.trust_store.anchors_for_ca(options.ca_id)?,

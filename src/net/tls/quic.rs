@@ -30,7 +30,11 @@ impl Net {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail));
         }
-        self.stack.tls_context.trust_store.check_access(options, self.egress_scope)?;
+        self.stack.tls_context.trust_store.check_access(
+            options.ca_id,
+            options.client_certificate_id,
+            self.egress_scope,
+        )?;
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;
         let verifier = Arc::new(RecordingVerifier::new(

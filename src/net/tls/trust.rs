@@ -13,7 +13,6 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::options::TlsOptions;
 use crate::domain::{AllowedAccounts, EgressScope, Failure, FailureKind, Phase};
 use crate::net::error::NetConfigError;
 
@@ -206,9 +205,14 @@ impl TrustStore {
         Arc::clone(&self.runtime_certificates.read())
     }
 
-    /// Fails with [`FailureKind::NotConfigured`] (95) when `options` name a certificate that `scope` may not use.
-    pub(super) fn check_access(&self, options: &TlsOptions, scope: EgressScope) -> Result<(), Failure> {
-        for (field, id) in [("ca_cert_id", options.ca_id), ("ssl_cert_id", options.client_certificate_id)] {
+    /// Fails with [`FailureKind::NotConfigured`] (95) when `scope` may not use one of these certificates.
+    pub(super) fn check_access(
+        &self,
+        ca_id: Option<i64>,
+        client_certificate_id: Option<i64>,
+        scope: EgressScope,
+    ) -> Result<(), Failure> {
+        for (field, id) in [("ca_cert_id", ca_id), ("ssl_cert_id", client_certificate_id)] {
             let accounts = id.and_then(|id| Some((id, self.certificate_accounts.get(&id)?)));
             if let Some((id, _)) = accounts.filter(|(_, accounts)| !accounts.allows_scope(scope)) {
                 let detail = format!(

@@ -4,17 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::commit_failure::CommitFailure;
 use super::set_apart::SetApart;
 use super::split_batch::{SplitBatch, split_batch};
 use super::worker::IngestWorker;
 use crate::store::{IngestBatch, StoreError};
 use crate::telemetry::fault_point;
-
-/// Why commits fail at present.
-pub(super) struct CommitFailure {
-    pub(super) error: StoreError,
-    pub(super) since: Instant,
-}
 
 /// Why a commit is not repeated.
 enum CommitStopped {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::commit::CommitFailure;
+use super::commit_failure::CommitFailure;
+use super::dependencies::IngestDependencies;
 use super::set_apart::SetApartRecorder;
 use super::settings::IngestSettings;
 use super::task::IngestTask;
@@ -27,18 +28,6 @@ use crate::telemetry::{HealthCondition, Metrics, SupervisedTask, TaskHeartbeat, 
 const COMMAND_QUEUE_CAPACITY: usize = 1024;
 /// How long the ingest may take to end once it is aborted.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Dependencies of the ingest.
-pub struct IngestDependencies {
-    /// Stores the commits.
-    pub store: Arc<dyn Ingest>,
-    /// Counts commits and what waits for them.
-    pub metrics: Arc<Metrics>,
-    /// Keeps what cannot be stored.
-    pub set_apart: SetApartRecorder,
-    /// Heartbeat of the loop.
-    pub heartbeat: TaskHeartbeat,
-}
 
 /// Stores results and raises alerts, in a single loop. Results that arrive while a commit is in
 /// progress, or within [`IngestSettings::flush_interval`] of its start, make up the next one; a result that arrives

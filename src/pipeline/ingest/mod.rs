@@ -2,6 +2,8 @@
 //! store fails.
 
 mod commit;
+mod commit_failure;
+mod dependencies;
 mod ingestor;
 mod monitor_state;
 mod pending_batch;
@@ -11,7 +13,8 @@ mod split_batch;
 mod task;
 mod worker;
 
-pub use ingestor::{IngestDependencies, Ingestor};
+pub use dependencies::IngestDependencies;
+pub use ingestor::Ingestor;
 pub use monitor_state::next_monitor_state;
 pub use set_apart::{SetApartRecorder, SetApartRecorderDependencies};
 pub use settings::IngestSettings;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::commit::CommitFailure;
-use super::ingestor::IngestDependencies;
+use super::commit_failure::CommitFailure;
+use super::dependencies::IngestDependencies;
 use super::monitor_state::next_monitor_state;
 use super::pending_batch::{PendingBatch, PostCommit, ProcessedBatch, capture_bytes};
 use super::set_apart::SetApartRecorder;

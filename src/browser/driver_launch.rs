@@ -1,0 +1,15 @@
+//! What a driver must know before it starts.
+
+use serde::{Deserialize, Serialize};
+
+use super::session_options::BrowserKind;
+
+/// What a driver must know before it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DriverLaunch {
+    /// The browser that it will start.
+    #[serde(rename = "browser")]
+    pub(super) browser_kind: BrowserKind,
+    /// Width and height of the page in CSS pixels.
+    pub(super) viewport: (u32, u32),
+}

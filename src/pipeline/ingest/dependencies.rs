@@ -1,0 +1,19 @@
+//! Dependencies of the ingest.
+
+use std::sync::Arc;
+
+use super::set_apart::SetApartRecorder;
+use crate::store::Ingest;
+use crate::telemetry::{Metrics, TaskHeartbeat};
+
+/// Dependencies of the ingest.
+pub struct IngestDependencies {
+    /// Stores the commits.
+    pub store: Arc<dyn Ingest>,
+    /// Counts commits and what waits for them.
+    pub metrics: Arc<Metrics>,
+    /// Keeps what cannot be stored.
+    pub set_apart: SetApartRecorder,
+    /// Heartbeat of the loop.
+    pub heartbeat: TaskHeartbeat,
+}
