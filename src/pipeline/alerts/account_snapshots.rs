@@ -97,14 +97,15 @@ impl AccountSnapshots {
             }
         };
         self.unreadable_accounts.remove(&customer);
-        match self.snapshots.get_mut(&customer).filter(|known| Arc::ptr_eq(&known.account, &account)) {
-            Some(known) => known.generation = generation,
-            None => {
-                self.last_version += 1;
-                let version = self.last_version;
-                self.snapshots.insert(customer, VersionedAccount { account, version, generation });
-            }
+        if let Some(known) = self.snapshots.get_mut(&customer)
+            && Arc::ptr_eq(&known.account, &account)
+        {
+            known.generation = generation;
+            return true;
         }
+        self.last_version += 1;
+        let version = self.last_version;
+        self.snapshots.insert(customer, VersionedAccount { account, version, generation });
         true
     }
 }
