@@ -273,8 +273,7 @@ impl BrowserPool {
         forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenedSession, Failure> {
-        let launch =
-            DriverLaunch { browser_kind: options.browser_kind, viewport: options.emulation.viewport };
+        let launch = DriverLaunch::from_options(options);
         let start_deadline = Deadline::within(FREE_BROWSER_TIMEOUT.min(deadline.remaining()));
         let hosted = HostedBrowser::start(socket, launch, forward_proxy.relay(), start_deadline).await?;
         let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
@@ -298,8 +297,7 @@ impl BrowserPool {
         forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenedSession, Failure> {
-        let launch =
-            DriverLaunch { browser_kind: options.browser_kind, viewport: options.emulation.viewport };
+        let launch = DriverLaunch::from_options(options);
         let (mut driver, start_deadline) = self.start_driver(launch, deadline).await?;
         if let Some(browser_sockets) = driver.process.socket_owner() {
             forward_proxy.set_socket_owner(browser_sockets);
