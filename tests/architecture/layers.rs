@@ -24,6 +24,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     // Layer 2: the network and foreign processes.
     ("telemetry", ""),
     ("vault", "telemetry"),
+    ("spool", "telemetry"),
     ("net", "telemetry"),
     ("protocol", "syntax redaction telemetry net"),
     ("webpage", "telemetry net protocol"),
