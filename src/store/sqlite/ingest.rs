@@ -39,7 +39,7 @@ pub(super) struct PreparedBatch {
 
 impl PreparedBatch {
     pub(super) fn prepare(batch: &IngestBatch) -> Self {
-        let mut rows: Vec<ResultRow> = batch.results.iter().cloned().map(ResultRow::from_result).collect();
+        let mut rows: Vec<ResultRow> = batch.results.iter().map(ResultRow::from_result).collect();
         // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = batch.monitor_states.clone();

@@ -1,5 +1,7 @@
 //! Updates of stored results: verifications and added files.
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Capture, Outcome, Status};
@@ -53,7 +55,7 @@ pub(super) fn apply_verification(
     let (key, conn) = (&verified.result_key, context.conn);
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
     let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
-    details.verification = Some(verified.verification.clone());
+    details.verification = Some(Cow::Borrowed(&verified.verification));
     let is_downgraded =
         verified.verification.status == Status::VERIFICATION_NO_ERROR && stored.outcome == Outcome::Error;
     if is_downgraded {
@@ -105,7 +107,7 @@ impl StoredOutcome {
         self.outcome != Outcome::Ok
     }
 
-    fn read_details(&self, conn: &Connection, key: &ResultKey) -> rusqlite::Result<DetailsBody> {
+    fn read_details(&self, conn: &Connection, key: &ResultKey) -> rusqlite::Result<DetailsBody<'static>> {
         let (planned_at, monitor, location) = row_key(key);
         let body: Option<String> = conn
             .prepare_cached(
@@ -123,7 +125,7 @@ impl StoredOutcome {
         &self,
         conn: &Connection,
         key: &ResultKey,
-        details: &DetailsBody,
+        details: &DetailsBody<'_>,
     ) -> rusqlite::Result<()> {
         let (planned_at, monitor, location) = row_key(key);
         conn.prepare_cached(
