@@ -4,6 +4,7 @@ use crate::sync::{Mutex, RwLock};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
 use crate::store::MonitorState;
+use crate::telemetry::{blocking_fault_point, panic_message};
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
 type PlanningSettings = (Vec<i64>, u32);
@@ -127,6 +129,7 @@ impl LocalPlanner {
             let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
             // Built once, and only for a monitor that runs at a location of this process.
             let mut template_assignment: Option<Assignment> = None;
+            let mut panic = None;
             for (agent, changes) in self.agents.iter().zip(&mut changes) {
                 let location_id = agent.location.id;
                 let Some(rotation) = plan.as_ref().and_then(|plan| plan.location_rotation(location_id))
@@ -134,8 +137,19 @@ impl LocalPlanner {
                     changes.push(remove_change(monitor.id));
                     continue;
                 };
-                let template_assignment = template_assignment
-                    .get_or_insert_with(|| self.build_assignment(monitor, facts, location_id));
+                if template_assignment.is_none() {
+                    // A monitor that crashes here at every start would keep the process from starting.
+                    let build = || self.build_assignment(monitor, facts, location_id);
+                    match catch_unwind(AssertUnwindSafe(build)) {
+                        Ok(assignment) => template_assignment = Some(assignment),
+                        Err(payload) => {
+                            changes.push(remove_change(monitor.id));
+                            panic = Some(panic_message(payload.as_ref()).to_owned());
+                            continue;
+                        }
+                    }
+                }
+                let Some(template_assignment) = &template_assignment else { continue };
                 let last_planned_at = recorded_until
                     .get(&location_id)
                     .and_then(|recorded_until| recorded_until.get(&monitor.id))
@@ -150,6 +164,9 @@ impl LocalPlanner {
                     ..template_assignment.clone()
                 };
                 changes.push(AssignmentChange::Upsert(Arc::new(assignment)));
+            }
+            if let Some(panic) = panic {
+                self.ingestor.set_monitor_apart(monitor, &format!("planning it panicked: {panic}")).await;
             }
         }
         // Before the first results of the monitors.
@@ -223,6 +240,8 @@ impl LocalPlanner {
         facts: Option<&AccountSnapshot>,
         location: LocationId,
     ) -> Assignment {
+        // Planning does not use the store.
+        let _ = blocking_fault_point("build_assignment");
         let document = &monitor.document;
         let build_context = {
             let probe_context = self.probe_context.read();

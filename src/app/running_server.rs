@@ -26,7 +26,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::pipeline::{
     AlertEngineDependencies, DeliveryTask, DeliveryWakeup, HousekeepingRunner, HousekeepingScheduler,
     IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies, PerformanceEvaluator,
-    PerformanceTask, SetApartRecorder, SetApartRecorderDependencies, TimeOfDay,
+    PerformanceTask, ResultSpool, SetApartRecorder, SetApartRecorderDependencies, TimeOfDay,
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
@@ -37,18 +37,21 @@ use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
 
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the store may take to commit the last results.
-pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the store may take to commit the last results; those that it does not take go into the spool.
+pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long deliveries in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Folder of what cannot be stored or processed, in the data folder.
 const SET_APART_FOLDER: &str = "set-apart";
+/// Folder of results that the store did not take, in the data folder unless a setting names another one.
+const SPOOL_FOLDER: &str = "spool";
 
 /// The parts of the process, wired.
 pub(super) struct RunningServer {
     pub(super) store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
+    spool: Arc<ResultSpool>,
     pub(super) runners: Vec<RunnerHandle>,
     housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
     status_queries: Arc<StatusQueries>,
@@ -77,10 +80,12 @@ impl RunningServer {
             monitor_cache: Arc::clone(&monitor_cache),
             clock: Arc::clone(&clock),
         };
+        let spool = open_spool(settings, &metrics, &clock).await?;
         let ingest_dependencies = IngestDependencies {
             store: timed_ingest.clone(),
             metrics: Arc::clone(&metrics),
             set_apart: SetApartRecorder::new(Arc::clone(&metrics), set_apart),
+            spool: Some(Arc::clone(&spool)),
             heartbeat: supervisor.heartbeat(TaskName::Ingest),
         };
         let (ingestor, ingest_task) =
@@ -178,6 +183,7 @@ impl RunningServer {
         Ok(Self {
             store,
             ingestor,
+            spool,
             runners,
             housekeeping_scheduler,
             status_queries,
@@ -246,6 +252,8 @@ impl RunningServer {
             config_store: self.store.clone(),
             result_store: self.store.clone(),
             services: Arc::clone(&self.services),
+            ingestor: Arc::clone(&self.ingestor),
+            spool: Arc::clone(&self.spool),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
@@ -289,6 +297,19 @@ async fn require_loaded(State(liveness): State<Arc<Liveness>>, request: Request,
     }
     let message = "The server is starting; its monitors are not loaded yet";
     api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+}
+
+async fn open_spool(
+    settings: &Settings,
+    metrics: &Arc<Metrics>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<ResultSpool>> {
+    let configured = settings.store.spool_dir.clone();
+    let folder = configured.unwrap_or_else(|| settings.data_dir.join(SPOOL_FOLDER));
+    let (bounds, metrics, clock) = (settings.store.spool, Arc::clone(metrics), Arc::clone(clock));
+    let open = move || ResultSpool::open(folder, bounds, metrics, clock);
+    let spool = tokio::task::spawn_blocking(open).await?;
+    Ok(Arc::new(spool.context("cannot open the spool (setting `store.spool_dir`)")?))
 }
 
 async fn open_store(settings: &Settings, tasks: &Arc<TaskRegistry>) -> anyhow::Result<SqliteStore> {

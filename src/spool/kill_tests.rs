@@ -72,10 +72,11 @@ fn a_process_killed_at_any_file_operation_loses_nothing_that_it_had_added() {
             .stderr(Stdio::null())
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
         let last = |what: &str| {
-            let numbers =
-                said.lines().filter_map(|line| line.trim().rsplit_once(what)?.1.trim().parse::<u64>().ok());
+            let numbers = printed
+                .lines()
+                .filter_map(|line| line.trim().rsplit_once(what)?.1.trim().parse::<u64>().ok());
             numbers.max().unwrap_or(0)
         };
         let (added, acknowledged) = (last("added"), last("acknowledging"));
@@ -83,7 +84,7 @@ fn a_process_killed_at_any_file_operation_loses_nothing_that_it_had_added() {
         let found = spool.peek(usize::MAX, usize::MAX).unwrap();
         let ids: Vec<u64> = found.iter().map(|(result, _)| result.check_id.0).collect();
         for id in acknowledged + 1..=added {
-            assert!(ids.contains(&id), "step {step}: {id} is lost of {ids:?}, said {said}");
+            assert!(ids.contains(&id), "step {step}: {id} is lost of {ids:?}, printed {printed}");
         }
         assert!(ids.is_sorted(), "step {step}: {ids:?}");
         assert!(ids.iter().all(|id| *id <= added + 2), "step {step}: {ids:?}");
@@ -98,14 +99,14 @@ fn a_process_killed_at_any_file_operation_loses_nothing_that_it_had_added() {
         spool.append(&[result(200)], &[], Timestamp::from_seconds(1_800_000_000)).unwrap();
         spool.acknowledge(usize::MAX).unwrap();
         assert_eq!(spool.bytes(), 0);
-        if said.contains("done") {
+        if printed.contains("done") {
             assert!(output.status.success());
             break;
         }
         assert_eq!(
             std::os::unix::process::ExitStatusExt::signal(&output.status),
             Some(9),
-            "step {step}: {said}"
+            "step {step}: {printed}"
         );
         killed += 1;
     }

@@ -43,7 +43,10 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("agent", "syntax redaction evaluate schedule schema telemetry net protocol probe"),
     // Layer 5.
     ("catalog", "syntax redaction evaluate schedule schema alerting telemetry vault store"),
-    ("pipeline", "syntax redaction evaluate schedule schema alerting telemetry vault notify store catalog"),
+    (
+        "pipeline",
+        "syntax redaction evaluate schedule schema alerting telemetry vault spool notify store catalog",
+    ),
     (
         "service",
         "syntax redaction script evaluate schedule schema alerting telemetry vault notify store catalog pipeline",

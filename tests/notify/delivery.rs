@@ -325,3 +325,20 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
     assert!(harness.clock.now() < at(-7_000), "{}", harness.clock.now());
     assert_eq!(NOON % 60, 0);
 }
+
+#[tokio::test]
+async fn the_end_of_the_delivery_is_bounded_while_thousands_are_held_and_a_receiver_hangs() {
+    let harness = harness(DeliverySettings::default(), &[2], |_, _| Ok(()));
+    harness.put("hangs", 2);
+    for n in 0..30_000 {
+        harness.outbox.put(new(&format!("held-{n}"), 1, NotificationKind::SiteError, 0));
+    }
+    harness.wakeup.wake();
+    harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 10).await;
+    let started = tokio::time::Instant::now();
+    harness.delivery.drain(SECOND).await;
+    let took = started.elapsed();
+    assert!(took < SECOND * 4, "took {took:?}");
+    let (sent, held) = (harness.outbox.count(NotificationState::Sent), harness.outbox.rows().len());
+    assert_eq!((sent, held), (10, 30_001), "nothing is lost: the next start sends one digest");
+}

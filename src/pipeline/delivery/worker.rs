@@ -297,10 +297,13 @@ impl DeliveryWorker {
     async fn dispatch(&mut self, notification: Notification) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
         self.dispatching = Some(notification.id);
-        fault_point("delivery").await?;
-        let destination = self.find_destination(&notification, now).await?;
+        let found = match fault_point("delivery").await {
+            Ok(()) => self.find_destination(&notification, now).await,
+            Err(error) => Err(error),
+        };
+        // Only a panic leaves it set.
         self.dispatching = None;
-        let Some(destination) = destination else { return Ok(()) };
+        let Some(destination) = found? else { return Ok(()) };
         let host = destination_host(&destination.recipient);
         if !self.delivery_states.try_acquire_host_slot(&host, &self.settings) {
             return Ok(());
