@@ -40,7 +40,7 @@ struct Segment {
 pub(super) struct Segments {
     folder: PathBuf,
     /// Oldest first.
-    segments: VecDeque<Segment>,
+    files: VecDeque<Segment>,
     /// The file of the last segment; a start never writes into an old file.
     writer: Option<File>,
     next_number: u64,
@@ -60,7 +60,7 @@ impl Segments {
         }
         numbers.sort_unstable();
         let next_number = numbers.last().map_or(1, |number| number.saturating_add(1));
-        let mut opened = Self { folder, segments: VecDeque::new(), writer: None, next_number };
+        let mut opened = Self { folder, files: VecDeque::new(), writer: None, next_number };
         let mut positions = Vec::new();
         for number in numbers {
             opened.recover(number, &mut positions)?;
@@ -96,18 +96,18 @@ impl Segments {
         if !rest.is_empty() {
             file_steps::truncate(&path, segment.bytes).map_err(SpoolError::at("cut", &path))?;
         }
-        self.segments.push_back(segment);
+        self.files.push_back(segment);
         Ok(())
     }
 
     /// Returns the bytes of all files.
     pub(super) fn bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.bytes).sum()
+        self.files.iter().map(|segment| segment.bytes).sum()
     }
 
     /// Returns the number of the oldest segment, and when its newest record was written.
     pub(super) fn oldest(&self) -> Option<(u64, Timestamp)> {
-        self.segments.front().map(|segment| (segment.number, segment.newest_at))
+        self.files.front().map(|segment| (segment.number, segment.newest_at))
     }
 
     /// Appends `records` to the last file, or to a new one when that would exceed `segment_bytes`. Either all of them
@@ -121,10 +121,10 @@ impl Segments {
         let encoded: Vec<_> = records.iter().map(|record| record.encode(written_at)).collect();
         let bytes = encoded.concat();
         let fits = |segment: &Segment| segment.bytes + bytes.len() as u64 <= segment_bytes;
-        if self.writer.is_none() || !self.segments.back().is_some_and(fits) {
+        if self.writer.is_none() || !self.files.back().is_some_and(fits) {
             self.start_segment()?;
         }
-        let (Some(writer), Some(segment)) = (&self.writer, self.segments.back_mut()) else {
+        let (Some(writer), Some(segment)) = (&self.writer, self.files.back_mut()) else {
             return Ok(Vec::new());
         };
         let path = segment_path(&self.folder, segment.number);
@@ -147,7 +147,7 @@ impl Segments {
             return Err(SpoolError::at("write", &path)(error));
         }
         let newest_at = Timestamp::from_micros(i64::MIN);
-        self.segments.push_back(Segment { number, bytes: FILE_MARK.len() as u64, newest_at, wanted: 0 });
+        self.files.push_back(Segment { number, bytes: FILE_MARK.len() as u64, newest_at, wanted: 0 });
         self.writer = Some(file);
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Segments {
 
     /// Notes that a record of `number` is no longer wanted; the file is removed with its last one.
     pub(super) fn release(&mut self, number: u64) -> Result<(), SpoolError> {
-        let Some(segment) = self.segments.iter_mut().find(|segment| segment.number == number) else {
+        let Some(segment) = self.files.iter_mut().find(|segment| segment.number == number) else {
             return Ok(());
         };
         segment.wanted = segment.wanted.saturating_sub(1);
@@ -176,10 +176,10 @@ impl Segments {
 
     /// Removes the file of `number`.
     pub(super) fn remove(&mut self, number: u64) -> Result<(), SpoolError> {
-        if self.segments.back().is_some_and(|segment| segment.number == number) {
+        if self.files.back().is_some_and(|segment| segment.number == number) {
             self.writer = None;
         }
-        self.segments.retain(|segment| segment.number != number);
+        self.files.retain(|segment| segment.number != number);
         let path = self.path(number);
         file_steps::remove(&path).map_err(SpoolError::at("remove", &path))
     }

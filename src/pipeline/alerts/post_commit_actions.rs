@@ -21,12 +21,14 @@ impl AlertEngine {
         } = actions;
         for request in verifications {
             let commands = self.command_sender.clone();
-            run_caught(&mut panics, || self.verification_runner.start(request, &self.dependencies, commands));
+            run_caught(&mut panics, || {
+                self.verification_runner.start(request, &self.dependencies, commands);
+            });
         }
         for traceroute in traceroutes {
             let commands = self.command_sender.clone();
             run_caught(&mut panics, || {
-                self.traceroute_runner.start(traceroute, &self.dependencies, commands)
+                self.traceroute_runner.start(traceroute, &self.dependencies, commands);
             });
         }
         if wakes_delivery {

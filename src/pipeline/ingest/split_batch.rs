@@ -179,7 +179,9 @@ mod tests {
             steps += 1;
             match split_batch(&part) {
                 SplitBatch::Parts(smaller) => {
-                    smaller.into_iter().rev().for_each(|part| parts.push_front(part))
+                    for part in smaller.into_iter().rev() {
+                        parts.push_front(part);
+                    }
                 }
                 SplitBatch::Single(records) => {
                     assert_eq!(records.len(), 1);
