@@ -141,7 +141,7 @@ fn resolve_dependencies(world: &World, body: &mut Map<String, Value>, remaining:
         set(body, "name_to_resolve", json!("a"));
     }
     if body.get("post_body").is_some_and(|post| !post.is_null() && post != "")
-        && body["http_method"] != "POST"
+        && !["POST", "PUT", "PATCH", "DELETE"].map(Value::from).contains(&body["http_method"])
     {
         if remaining.contains("post_body") {
             set(body, "http_method", json!("POST"));

@@ -74,7 +74,12 @@ fn every_legacy_code_is_decoded_and_encoded() {
             &["P", "G", "V", "R", "S"][..],
             &["Primary", "Global Notify", "Global Verify", "Round Robin", "SLA (MultiPOP)"][..],
         ),
-        (MonitorType::Website, "http_method", &["g", "p", "h"], &["GET", "POST", "HEAD"]),
+        (
+            MonitorType::Website,
+            "http_method",
+            &["g", "p", "h", "t", "a", "d", "o"],
+            &["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"],
+        ),
         (
             MonitorType::BrowserScript,
             "browser_type",

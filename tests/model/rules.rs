@@ -297,14 +297,17 @@ fn comparisons_must_suit_the_source_of_an_assertion() {
         "does not exist",
         "regular expression includes",
         "regular expression excludes",
+        "less than",
+        "greater than",
+        "greater than or equal",
     ];
     let allowed: [(&str, &[usize]); 6] = [
         ("Response", &[0, 1, 3, 4, 8, 9]),
-        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
-        ("XML Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("XML Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
         ("Timeout", &[2]),
         ("Status Code", &[0, 1]),
-        ("Header", &[0, 1, 3, 4, 6, 7, 8, 9]),
+        ("Header", &[0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]),
     ];
     for (source, indexes) in allowed {
         for (index, comparison) in all.iter().enumerate() {
@@ -371,7 +374,7 @@ fn bodies_keywords_scripts_and_dialogues_are_validated() {
         T::Website,
         json!({"http_method": "POST", "post_body": "a"}),
         json!({"post_body": "a"}),
-        "post_body: `post_body` needs `http_method` POST, which is GET",
+        "post_body: `post_body` needs `http_method` POST, PUT, PATCH or DELETE, which is GET",
     );
     assert_rule(
         T::Website,

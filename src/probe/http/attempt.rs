@@ -114,7 +114,8 @@ impl<'a> HttpAttempt<'a> {
 
     /// Returns the failure of a redirect that the monitor forbids.
     fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
-        (self.options.fails_on_302 && head.status == StatusCode::FOUND).then(|| {
+        let fails_on_302 = self.options.fails_on_302 && self.options.expected_statuses.is_none();
+        (fails_on_302 && head.status == StatusCode::FOUND).then(|| {
             let detail = format!("`{}` responded with 302", display_url(self.chain.url()));
             Failure::new(Phase::Validate, FailureKind::Http302Forbidden, detail)
         })
@@ -230,6 +231,13 @@ impl<'a> HttpAttempt<'a> {
             let detail = format!("{} from `{}`{text}", describe_status(head), display_url(self.chain.url()));
             Err(Failure::new(Phase::Validate, kind, detail))
         };
+        if let Some(expected) = &self.options.expected_statuses {
+            return if expected.contains(head.status.as_u16()) {
+                Ok(())
+            } else {
+                status_failure(FailureKind::HttpErrorStatus, ", which is not one of `expected_statuses`")
+            };
+        }
         match head.status.as_u16() {
             100..200 => status_failure(FailureKind::ResponseInvalid, ", which was not requested"),
             300..400 => {

@@ -128,6 +128,7 @@ fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
         TextFormat::Token => "PURGE",
         TextFormat::HeaderName => "Accept",
         TextFormat::HeaderValue => "text/html",
+        TextFormat::StatusCodes => "200-299",
         TextFormat::Json => "{}",
         TextFormat::Xml => "<project/>",
         TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",

@@ -12,6 +12,7 @@ use crate::script::language::Script;
 pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let warnings = [
         unused_address(input),
+        unused_certificate_days(input),
         attempts_exceed_interval(input),
         unsupported_tls_version(input),
         http3_without_tls(input),
@@ -26,6 +27,15 @@ fn unused_address(input: &RuleInput<'_>) -> Option<String> {
     let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
     let unused = document.flag("resolve_dns");
     unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
+}
+
+fn unused_certificate_days(input: &RuleInput<'_>) -> Option<String> {
+    let document = input.document;
+    let dates = document.text("check_ssl_expiration_dates")?;
+    let is_unused = dates != "Expiring" && document.int_or_zero("certificate_days") != 0;
+    is_unused.then(|| {
+        format!("`certificate_days` is not used: `check_ssl_expiration_dates` is {dates}, not Expiring")
+    })
 }
 
 fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {

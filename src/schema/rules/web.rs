@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::rule_context::{RuleContext, regex_error};
 use crate::domain::MonitorType;
+use crate::schema::typed::website::BODY_METHODS;
 use crate::syntax::ValidationErrorKind;
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
@@ -50,8 +51,12 @@ fn check_body(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     if cx.has_field("post_body") && document.text("post_body").is_some() {
         let method = document.text("http_method").unwrap_or_default();
-        if method != "POST" && cx.are_valid(&["http_method"]) {
-            cx.add_conflict("post_body", format!("`post_body` needs `http_method` POST, which is {method}"));
+        if !BODY_METHODS.contains(&method) && cx.are_valid(&["http_method"]) {
+            let methods = "POST, PUT, PATCH or DELETE";
+            cx.add_conflict(
+                "post_body",
+                format!("`post_body` needs `http_method` {methods}, which is {method}"),
+            );
         }
     }
 }

@@ -91,6 +91,9 @@ pub static API_STEP: FieldTable = FieldTable::new(
     ]],
 );
 
+/// Codes of the methods in the legacy API (behaviour.md 2).
+const STEP_METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "HEAD")];
+
 static API_STEP_FIELDS: &[Field] = &[
     Field::new(
         "api_steps",
@@ -104,7 +107,7 @@ static API_STEP_FIELDS: &[Field] = &[
         "The one request, instead of `api_steps`",
     ),
     Field::new("http_method", FieldType::TextEnum(&["GET", "POST", "HEAD"]), "Method of the one request")
-        .legacy(LegacyEncoding::Coded(super::web::METHOD_CODES)),
+        .legacy(LegacyEncoding::Coded(STEP_METHOD_CODES)),
     Field::new(
         "assertions",
         FieldType::List { item_type: &ASSERTION_ITEM, min: 0, max: 100 },

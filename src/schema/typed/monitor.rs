@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::alerting::{AlertingSettings, CertificateDateCheck, CertificateDateSettings, FullPageSettings};
+use super::alerting::{AlertingSettings, CertificateDateSettings, FullPageSettings};
 use super::browser::StepTimeoutSettings;
 use super::deserializer::deserialize_fields;
 use super::invalid_settings::InvalidSettings;
@@ -28,7 +28,7 @@ pub struct MonitorSettings {
     /// Loading and comparison of full pages, for types that load pages.
     pub full_page: Option<FullPageSettings>,
     /// Which dates of certificates are checked.
-    pub certificate_dates: CertificateDateCheck,
+    pub certificate_dates: CertificateDateSettings,
 }
 
 impl MonitorSettings {
@@ -45,8 +45,6 @@ impl MonitorSettings {
             ),
             _ => (deserialize_fields::<LocationModeSettings>(table, value_of)?.mode, None),
         };
-        let certificate_date_settings: Option<CertificateDateSettings> =
-            deserialize_if_present(table, "check_ssl_expiration_dates", value_of)?;
         let step_timeout_settings: Option<StepTimeoutSettings> =
             deserialize_if_present(table, "step_timeout", value_of)?;
         Ok(Self {
@@ -58,8 +56,7 @@ impl MonitorSettings {
                 .filter(|seconds| *seconds > 0),
             alerting: deserialize_fields(table, value_of)?,
             full_page: deserialize_if_present(table, "interval_fullpage", value_of)?,
-            certificate_dates: certificate_date_settings
-                .map(|certificate_date_settings| certificate_date_settings.check_ssl_expiration_dates)
+            certificate_dates: deserialize_if_present(table, "check_ssl_expiration_dates", value_of)?
                 .unwrap_or_default(),
         })
     }
