@@ -121,7 +121,7 @@ impl Monitor {
     /// Returns the time between two planned runs; interface.md counts it in minutes.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval_minutes).max(1))
+        self.document.settings().interval()
     }
 
     /// Returns the offset of its schedule from 00:00 UTC, if it is set (fields.md 3 `monitor_offset`, in minutes).

@@ -88,6 +88,7 @@ impl DocumentValidator<'_> {
         errors.extend(self.check_type_unchanged());
         let old = self.previous.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
         self.restore_masked_values(&mut new_values, &old, &mut errors);
+        self.unite_intervals(&mut new_values);
         if self.format == InputFormat::Legacy {
             legacy::set_rotate_locations(&mut new_values, &old, self.context.default_location_ids);
         }
@@ -112,6 +113,22 @@ impl DocumentValidator<'_> {
         }
         errors.sort_by_key(|error| (error.position, error.kind != ValidationErrorKind::MissingField));
         Err(errors)
+    }
+
+    /// Makes `interval` 1 where the body sets `interval_seconds`, and clears that where it sets another `interval`
+    /// (fields.md 2). A body with both stays as it is, for the rule about them.
+    fn unite_intervals(&self, new_values: &mut Map<String, Value>) {
+        let is_set =
+            |name: &str| self.body.get(name).is_some() && !new_values.get(name).is_none_or(Value::is_null);
+        match (is_set("interval_seconds"), is_set("interval")) {
+            (true, false) => drop(new_values.insert("interval".to_owned(), Value::from(1))),
+            (false, true) if new_values.get("interval") != Some(&Value::from(1)) => {
+                if self.previous.is_some_and(|previous| previous.value("interval_seconds").is_some()) {
+                    new_values.insert("interval_seconds".to_owned(), Value::Null);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Rejects a body with another `type`: the type of a monitor never changes (fields.md 1).

@@ -18,6 +18,7 @@ use crate::domain::{
 use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
 use crate::service::details::deciding_reason;
+use crate::service::details::format_interval;
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -69,7 +70,7 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
         ("Key", key_text),
         ("Type", monitor.monitor_type().to_string()),
         ("Target", display_target(monitor)),
-        ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
+        ("Every", format_interval(monitor.interval())),
         ("Timeout", format!("{} s, {retry_text}", monitor.timeout().as_secs())),
         ("State", state.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),

@@ -348,6 +348,8 @@ fn any_value(kind: FieldType) -> BoxedStrategy<Value> {
 
 /// Fields that depend on each other, so that random values would rarely be valid.
 const DEPENDENT_FIELDS: &[&str] = &[
+    "interval",
+    "interval_seconds",
     "locations",
     "home_location",
     "monitor_location_count",

@@ -503,3 +503,42 @@ fn rules_are_skipped_when_their_fields_are_invalid() {
     let found = errors_of(T::BrowserScript, InputFormat::V3, body, &test_context());
     assert_eq!(found.len(), 3, "{found:#?}");
 }
+
+#[test]
+fn an_interval_in_seconds_makes_the_interval_one_minute_and_another_interval_clears_it() {
+    let refused = |seconds: i64| {
+        format!("interval: `interval` must be 1 or left out with `interval_seconds` {seconds}, not 5")
+    };
+    assert_rule(
+        T::Tcp,
+        json!({"interval_seconds": 10, "interval": 1, "timeout": 5}),
+        json!({"interval_seconds": 10, "interval": 5}),
+        &refused(10),
+    );
+    let browser =
+        errors_of(T::BrowserScript, InputFormat::V3, json!({"interval_seconds": 10}), &test_context());
+    assert!(browser[0].contains("unknown field") || browser[0].contains("interval_seconds"), "{browser:?}");
+    let intervals = |document: &vigie::schema::MonitorDocument| {
+        (
+            document.value("interval").cloned(),
+            document.value("interval_seconds").cloned(),
+            document.settings().interval().as_secs(),
+        )
+    };
+    let slow = document(T::Tcp, json!({"interval": 5}));
+    assert_eq!(intervals(&slow), (Some(json!(5)), None, 300));
+    let fast = validate_patch(&slow, InputFormat::V3, json!({"interval_seconds": 20})).unwrap();
+    assert_eq!(intervals(&fast.document), (Some(json!(1)), Some(json!(20)), 20));
+    assert_eq!(
+        fast.warnings,
+        ["2 attempts may take 60 s, longer than the interval of 20 s: runs are skipped then"]
+    );
+    let same = validate_patch(&fast.document, InputFormat::V3, json!({"interval": 1, "note": "x"})).unwrap();
+    assert_eq!(intervals(&same.document).2, 20);
+    let slow_again = validate_patch(&fast.document, InputFormat::Legacy, json!({"interval": "10"})).unwrap();
+    assert_eq!(intervals(&slow_again.document), (Some(json!(10)), None, 600));
+    let minute = validate_patch(&fast.document, InputFormat::V3, json!({"interval_seconds": null})).unwrap();
+    assert_eq!(intervals(&minute.document), (Some(json!(1)), None, 60));
+    let both = validate_patch(&fast.document, InputFormat::V3, json!({"interval_seconds": 5, "interval": 5}));
+    assert_eq!(both.unwrap_err()[0].message, refused(5).trim_start_matches("interval: "));
+}

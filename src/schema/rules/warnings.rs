@@ -43,7 +43,7 @@ fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
     let (max_seconds, interval_seconds) =
-        (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval_minutes));
+        (attempts * attempt_seconds(document), document.settings().interval().as_secs().cast_signed());
     (max_seconds > interval_seconds).then(|| {
         format!(
             "{attempts} attempts may take {max_seconds} s, longer than the interval of {interval_seconds} s: runs are skipped then"

@@ -11,6 +11,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     check_scheme(cx);
     check_body(cx);
     check_http_version(cx);
+    check_intervals(cx);
     check_keyword(cx);
     check_alternatives(cx);
     check_dialogue(cx);
@@ -58,6 +59,17 @@ fn check_body(cx: &mut RuleContext<'_>) {
                 format!("`post_body` needs `http_method` {methods}, which is {method}"),
             );
         }
+    }
+}
+
+fn check_intervals(cx: &mut RuleContext<'_>) {
+    let settings = cx.document().settings();
+    let (minutes, seconds) = (settings.schedule.interval_minutes, settings.interval_seconds);
+    if let Some(seconds) = seconds.filter(|_| minutes != 1 && cx.are_valid(&["interval", "interval_seconds"]))
+    {
+        let message =
+            format!("`interval` must be 1 or left out with `interval_seconds` {seconds}, not {minutes}");
+        cx.add_conflict("interval", message);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::field::{DefaultValue, Field, FieldTable};
 use super::shared::{
     CLIENT_CERTIFICATE_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS,
-    SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
+    SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -22,7 +22,15 @@ static FTP_FIELDS: &[Field] = &[
 pub static FTP: FieldTable = FieldTable::new(
     "ftp",
     "An FTP session",
-    &[IDENTITY_FIELDS, FTP_FIELDS, PORT_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[
+        IDENTITY_FIELDS,
+        FTP_FIELDS,
+        PORT_FIELDS,
+        RESOLUTION_FIELDS,
+        SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );
 
 /// `ftp-ssl`.
@@ -38,6 +46,7 @@ pub static FTP_SSL: FieldTable = FieldTable::new(
         TLS_VERSION_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );

@@ -2,7 +2,8 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS,
+    SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::DIALOGUE_LINE;
 use crate::syntax::text_format::TextFormat;
@@ -50,6 +51,7 @@ pub static TCP: FieldTable = FieldTable::new(
         TCP_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -68,7 +70,15 @@ static PING_FIELDS: &[Field] = &[
 pub static PING: FieldTable = FieldTable::new(
     "ping",
     "Echo requests",
-    &[IDENTITY_FIELDS, HOST_FIELDS, RESOLUTION_FIELDS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[
+        IDENTITY_FIELDS,
+        HOST_FIELDS,
+        RESOLUTION_FIELDS,
+        PING_FIELDS,
+        SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );
 
 static NAME_SERVER_FIELDS: &[Field] = &[
@@ -104,6 +114,7 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         TRUST_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );

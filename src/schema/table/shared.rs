@@ -62,6 +62,17 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::list("locations", &LOCATION_ITEM, 1000, "Its pool of locations; empty is the account's defaults"),
 ];
 
+/// Values of `interval_seconds`.
+const INTERVAL_SECONDS: &[i64] = &[5, 10, 15, 20, 30];
+
+/// Intervals below a minute: for types that use the network alone.
+pub static SHORT_INTERVAL_FIELDS: &[Field] = &[Field::new(
+    "interval_seconds",
+    FieldType::IntEnum(INTERVAL_SECONDS),
+    "Seconds between two runs, instead of `interval`, which is 1 then",
+)
+.vigie_extension()];
+
 /// Fields that Vigie sets (interface.md 2.1, ro).
 pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("access_type", FieldType::TextEnum(&["View", "Edit"]), "Whether the caller may edit it now")

@@ -1,5 +1,7 @@
 //! The settings of a monitor that every run and result uses: small, and read when it is loaded.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -7,7 +9,7 @@ use super::alerting::{AlertingSettings, CertificateDateSettings, FullPageSetting
 use super::browser::StepTimeoutSettings;
 use super::deserializer::deserialize_fields;
 use super::invalid_settings::InvalidSettings;
-use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings};
+use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings, ShortIntervalSettings};
 use crate::domain::{LocationMode, MonitorType};
 use crate::schema::field::{Field, FieldTable};
 use crate::schema::table;
@@ -29,6 +31,8 @@ pub struct MonitorSettings {
     pub full_page: Option<FullPageSettings>,
     /// Which dates of certificates are checked.
     pub certificate_dates: CertificateDateSettings,
+    /// Seconds between two runs, instead of the minutes of the schedule.
+    pub interval_seconds: Option<u16>,
 }
 
 impl MonitorSettings {
@@ -45,6 +49,8 @@ impl MonitorSettings {
             ),
             _ => (deserialize_fields::<LocationModeSettings>(table, value_of)?.mode, None),
         };
+        let short_interval_settings: Option<ShortIntervalSettings> =
+            deserialize_if_present(table, "interval_seconds", value_of)?;
         let step_timeout_settings: Option<StepTimeoutSettings> =
             deserialize_if_present(table, "step_timeout", value_of)?;
         Ok(Self {
@@ -56,9 +62,20 @@ impl MonitorSettings {
                 .filter(|seconds| *seconds > 0),
             alerting: deserialize_fields(table, value_of)?,
             full_page: deserialize_if_present(table, "interval_fullpage", value_of)?,
+            interval_seconds: short_interval_settings.and_then(|settings| settings.interval_seconds),
             certificate_dates: deserialize_if_present(table, "check_ssl_expiration_dates", value_of)?
                 .unwrap_or_default(),
         })
+    }
+}
+
+impl MonitorSettings {
+    /// Returns the time between two runs.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        let seconds = self.interval_seconds.map(u64::from).filter(|seconds| *seconds > 0);
+        let minutes = u64::from(self.schedule.interval_minutes).max(1);
+        Duration::from_secs(seconds.unwrap_or(60 * minutes))
     }
 }
 

@@ -26,4 +26,4 @@ pub use page::{ObjectChangeKind, ObjectChangeView, PageView};
 pub use phases::{PhaseSpan, phase_label, phase_spans, sum_us};
 pub use steps::{RequestView, StepView};
 pub use summary::{deciding_reason, status_description, without_exchanges_and_objects};
-pub use units::{days_between, format_duration, format_grouped};
+pub use units::{days_between, format_duration, format_grouped, format_interval};
