@@ -139,7 +139,7 @@ impl ResultRow {
     }
 
     /// Whether its details are stored as failed, which are kept longer.
-    pub(super) fn is_failed(&self) -> bool {
+    pub(super) fn has_failure_details(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
