@@ -17,7 +17,7 @@ use super::driver_start::{DriverStarter, StartedDriver};
 use super::facts::browser_facts;
 use super::failure::launch_failure;
 use super::host::HostedBrowser;
-use super::process::{BrowserProcess, ProcessGuard};
+use super::process::{BrowserProcess, ProcessResources};
 use super::remote::ProtectedDrivers;
 use super::session_options::{BrowserKind, SessionOptions};
 use super::tls_policy::intercepts_tls;
@@ -364,9 +364,10 @@ impl BrowserPool {
         };
         let starter = DriverStarter { binaries: &binaries, launch, os_user, niceness: self.config.niceness };
         let (process_group, driver_log) = starter.start(&profile)?;
-        let guard = ProcessGuard { process_group: Some(process_group), profile, browser_permit: permit };
+        let resources =
+            ProcessResources { process_group: Some(process_group), profile, browser_permit: permit };
         let mut process = BrowserProcess::new(
-            guard,
+            resources,
             Some(driver_log),
             self.config.max_memory_bytes_per_browser,
             Arc::clone(&self.process_table),
