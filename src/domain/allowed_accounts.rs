@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::egress_scope::EgressScope;
+use super::egress_principal::EgressPrincipal;
 use super::id::CustomerId;
 
 /// The accounts that may use an object of the settings, such as a proxy. The operator (account 1 and monitor files)
@@ -19,10 +19,10 @@ impl AllowedAccounts {
 
     /// Whether a connection of `scope` may use it.
     #[must_use]
-    pub fn allows_scope(&self, scope: EgressScope) -> bool {
+    pub fn allows_scope(&self, scope: EgressPrincipal) -> bool {
         match scope {
-            EgressScope::Vigie | EgressScope::Operator => true,
-            EgressScope::Account(account) => self.allows(account),
+            EgressPrincipal::Vigie | EgressPrincipal::Operator => true,
+            EgressPrincipal::Account(account) => self.allows(account),
         }
     }
 }

@@ -5,7 +5,7 @@ mod audit_entry;
 mod capture;
 mod check_details;
 mod check_result;
-mod egress_scope;
+mod egress_principal;
 mod failure;
 mod filter;
 mod header_list;
@@ -40,7 +40,7 @@ pub use check_details::{
 pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros,
 };
-pub use egress_scope::EgressScope;
+pub use egress_principal::EgressPrincipal;
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
 pub use header_list::HeaderList;

@@ -10,7 +10,7 @@ use super::error::NetConfigError;
 use super::resolver::DnsResolver;
 use super::socket::SourceBinding;
 use super::tls::TlsContext;
-use crate::domain::EgressScope;
+use crate::domain::EgressPrincipal;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
@@ -19,7 +19,7 @@ use crate::sync::RwLock;
 #[derive(Clone, Debug)]
 pub struct Net {
     pub(super) stack: Arc<NetStack>,
-    pub(super) egress_scope: EgressScope,
+    pub(super) egress_principal: EgressPrincipal,
 }
 
 /// The state of one location's network, shared by all its [`Net`]s.
@@ -47,13 +47,13 @@ impl Net {
             tls_context: TlsContext::new(&config.trust_config)?,
             echo_sockets: EchoSockets::default(),
         };
-        Ok(Self { stack: Arc::new(stack), egress_scope: EgressScope::Operator })
+        Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator })
     }
 
     /// Returns the same network for connections on behalf of `scope`.
     #[must_use]
-    pub fn with_egress_scope(&self, scope: EgressScope) -> Self {
-        Self { stack: Arc::clone(&self.stack), egress_scope: scope }
+    pub fn with_egress_principal(&self, scope: EgressPrincipal) -> Self {
+        Self { stack: Arc::clone(&self.stack), egress_principal: scope }
     }
 
     /// Returns the source address and interface of connections.

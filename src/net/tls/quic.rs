@@ -33,7 +33,7 @@ impl Net {
         self.stack.tls_context.trust_store.check_access(
             options.ca_id,
             options.client_certificate_id,
-            self.egress_scope,
+            self.egress_principal,
         )?;
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;

@@ -13,7 +13,7 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::domain::{AllowedAccounts, EgressScope, Failure, FailureKind, Phase};
+use crate::domain::{AllowedAccounts, EgressPrincipal, Failure, FailureKind, Phase};
 use crate::net::error::NetConfigError;
 
 /// PEM text with a label for messages, such as its path.
@@ -210,7 +210,7 @@ impl TrustStore {
         &self,
         ca_id: Option<i64>,
         client_certificate_id: Option<i64>,
-        scope: EgressScope,
+        scope: EgressPrincipal,
     ) -> Result<(), Failure> {
         for (field, id) in [("ca_cert_id", ca_id), ("ssl_cert_id", client_certificate_id)] {
             let accounts = id.and_then(|id| Some((id, self.certificate_accounts.get(&id)?)));

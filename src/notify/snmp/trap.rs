@@ -52,7 +52,7 @@ impl TrapChannel {
         let (host, port) = parse_host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
         let mut trace = ConnectionTrace::default();
-        let net = self.net.with_egress_scope(message.egress_scope);
+        let net = self.net.with_egress_principal(message.egress_principal);
         let resolved_addresses = net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
         let allowed = net.allowed_addresses(&resolved_addresses, Some(port), &mut trace)?;
         let address = allowed.first().ok_or_else(|| SendError::transient("the host name has no address"))?;

@@ -16,7 +16,7 @@ use super::recipient_delivery_state::NextAction;
 use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event, digest};
-use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
+use crate::domain::{EgressPrincipal, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
 use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::store::{DeliveryOutcome, StoreError};
@@ -470,7 +470,7 @@ async fn render_and_send(
         idempotency_key: new_notification.idempotency_key.clone(),
         content,
         recipient,
-        egress_scope: EgressScope::for_account(new_notification.content.customer),
+        egress_principal: EgressPrincipal::for_account(new_notification.content.customer),
         credential: secret,
         subject: rendered.subject,
         text: rendered.text,
