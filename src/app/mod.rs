@@ -1,6 +1,6 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
-mod alert_control;
+mod alert_pipeline_handle;
 mod blackout_cache;
 mod browser_host;
 mod browser_setup;

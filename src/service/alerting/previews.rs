@@ -47,7 +47,7 @@ impl AlertService {
         let message = test_notification(&facts, RecipientId(id), monitor.as_ref(), now);
         let notification_id =
             self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
-        self.dependencies.alert_control.wake_delivery();
+        self.dependencies.alert_pipeline_handle.wake_delivery();
         self.write_audit_entry(caller, "test", RecordKind::Recipient.name(), id, "").await?;
         Ok(SavedObject { id: notification_id, revision: 1, ..SavedObject::default() })
     }
