@@ -61,7 +61,7 @@ pub use phase::{Phase, Phases};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
 pub use role::{Permission, Role};
-pub use sample::{MeanDuration, Sample};
+pub use sample::{LocationMeanDuration, Sample};
 pub use session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
