@@ -16,7 +16,7 @@ pub(crate) mod sla;
 mod status_queries;
 
 pub use accounts::{
-    AccountService, IssuedToken, TokenInfo, UserChangeGuard, authorize_user_change, generate_password,
+    AccountService, IssuedToken, TokenInfo, UserChangeLock, authorize_user_change, generate_password,
     hash_password, login_error, normalize_login, password_error,
 };
 pub use alerting::{AlertPipelineHandle, AlertService, AlertServiceDependencies, NoAlertPipeline};
