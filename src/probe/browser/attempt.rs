@@ -12,7 +12,7 @@ use super::options::{BrowserScriptOptions, initial_variables};
 use super::script_browser::ScriptBrowser;
 use super::script_runner::ScriptRunner;
 use super::step_recorder::StepRecorder;
-use super::{content_views, page_results};
+use super::{content_view_evaluation, page_results};
 use crate::browser::{
     BidiListener, BrowserPool, BrowserProcess, BrowserSession, NetworkLog, OpenBrowser, SessionOptions,
     bidi_url,
@@ -153,7 +153,7 @@ fn evaluate_results(
     observation: &mut Observation,
 ) -> Result<(), Failure> {
     let (view_results, failure, warnings) =
-        content_views::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
+        content_view_evaluation::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
     observation.details.content_views = view_results;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));

@@ -5,7 +5,7 @@ mod actions;
 mod attempt;
 mod capture;
 mod capture_rule;
-mod content_views;
+mod content_view_evaluation;
 mod current_page;
 mod descriptions;
 mod dom;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use url::{ParseError, Url};
 
 use super::capture_rule::CaptureRule;
-use super::content_views::ContentView;
+use super::content_view_evaluation::ContentView;
 use super::text_condition::MAX_QUOTED_CHARS;
 use super::time_budget::ScriptLimits;
 use crate::browser::{BrowserKind, DeviceProfile, Emulation, SessionOptions};
