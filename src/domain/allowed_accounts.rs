@@ -17,10 +17,10 @@ impl AllowedAccounts {
         account == CustomerId::OPERATOR || self.0.contains(&account)
     }
 
-    /// Whether a connection of `scope` may use it.
+    /// Whether a connection of `principal` may use it.
     #[must_use]
-    pub fn allows_scope(&self, scope: EgressPrincipal) -> bool {
-        match scope {
+    pub fn allows_principal(&self, principal: EgressPrincipal) -> bool {
+        match principal {
             EgressPrincipal::Vigie | EgressPrincipal::Operator => true,
             EgressPrincipal::Account(account) => self.allows(account),
         }

@@ -14,7 +14,7 @@ use crate::domain::EgressPrincipal;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
-/// The network of one location, for connections of one egress scope. It is rebuilt when settings change;
+/// The network of one location, for connections of one egress principal. It is rebuilt when settings change;
 /// only certificates and named proxies change in between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Clone, Debug)]
 pub struct Net {
@@ -50,10 +50,10 @@ impl Net {
         Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator })
     }
 
-    /// Returns the same network for connections on behalf of `scope`.
+    /// Returns the same network for connections on behalf of `principal`.
     #[must_use]
-    pub fn with_egress_principal(&self, scope: EgressPrincipal) -> Self {
-        Self { stack: Arc::clone(&self.stack), egress_principal: scope }
+    pub fn with_egress_principal(&self, principal: EgressPrincipal) -> Self {
+        Self { stack: Arc::clone(&self.stack), egress_principal: principal }
     }
 
     /// Returns the source address and interface of connections.

@@ -56,7 +56,7 @@ impl Net {
         let Some(proxy) = self.stack.proxies_by_id.read().get(&id).cloned() else {
             return Err(failure(format!("`proxy_id`: the settings of this location have no proxy `{id}`")));
         };
-        if !proxy.allowed_accounts.allows_scope(self.egress_principal) {
+        if !proxy.allowed_accounts.allows_principal(self.egress_principal) {
             return Err(failure(format!(
                 "`proxy_id`: proxy `{id}` is not for this account; add the account to its `accounts` in the setting `proxies`"
             )));
