@@ -5,6 +5,7 @@
 
 mod alertmanager;
 mod channels;
+mod dedup_key;
 mod form_post;
 mod json_fields;
 mod json_post;

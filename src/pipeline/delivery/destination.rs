@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::{AccountCache, RecipientSecrets};
-use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
+use crate::domain::{CustomerId, Notification, NotificationMethod, Recipient, Record, RecordKind};
 use crate::notify::{AccountTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
@@ -26,6 +26,12 @@ pub struct Destination {
 pub trait DestinationLookup: Send + Sync + 'static {
     /// Returns the destination of `notification`; `None` when the recipient was removed.
     fn find<'a>(&'a self, notification: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
+
+    /// Returns how the recipient of `notification` is reached; `None` when it was removed.
+    fn find_method<'a>(
+        &'a self,
+        notification: &'a Notification,
+    ) -> StoreFuture<'a, Option<NotificationMethod>>;
 }
 
 /// The destinations of all accounts.
@@ -71,6 +77,17 @@ impl DestinationLookup for AccountDestinations {
                 }
             }
             Ok(Some(Destination { recipient, secret, template: best_template }))
+        })
+    }
+
+    fn find_method<'a>(
+        &'a self,
+        notification: &'a Notification,
+    ) -> StoreFuture<'a, Option<NotificationMethod>> {
+        Box::pin(async move {
+            let account = self.account_cache.account(notification.message.content.customer).await?;
+            let recipient = account.contacts.recipient(notification.message.recipient_id);
+            Ok(recipient.map(|recipient| recipient.method))
         })
     }
 }
