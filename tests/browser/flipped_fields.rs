@@ -154,6 +154,37 @@ async fn captures_contain_what_the_fields_enable() {
     .await;
 }
 
+/// The header fields of an event are those of the document that the page shows at that event.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_captures_of_an_event_are_of_one_document() {
+    let site = Site::start().await;
+    each(browsers("the_captures_of_an_event_are_of_one_document"), async |kind| {
+        let steps = r#"<step name="One"><open url="/pages/stay"/></step>
+<step name="Two"><open url="/login"/><scroll y="1"/></step>
+<step name="Three"><run-js>history.pushState({}, '', '/elsewhere')</run-js><open url="/pages/forms"/></step>"#;
+        let capture = json!({"capture": {"level": "All Events", "headers": true, "images": false, "sources": true}});
+        let observation = Check::new(kind, &site.url("/"), steps).with(capture).passes().await;
+        let text = |name: &str| {
+            let file = observation.captures.iter().find(|file| file.name == name);
+            let file = file.unwrap_or_else(|| panic!("{name}: {:?}", observation.captures));
+            String::from_utf8_lossy(file.content.as_ref().unwrap()).into_owned()
+        };
+        for (event, path, title) in [
+            ("step-01-act-01", "/pages/stay", "Stay"),
+            ("step-02-act-01", "/login", "Login"),
+            ("step-02-act-02", "/login", "Login"),
+            ("step-03-act-01", "/login", "Login"),
+            ("step-03-act-02", "/pages/forms", "Preferences"),
+        ] {
+            let headers = text(&format!("{event}-headers.txt"));
+            assert!(headers.starts_with(&format!("GET {}\r\n", site.url(path))), "{event}: {headers}");
+            assert!(headers.contains("HTTP/1.1 200"), "{event}: {headers}");
+            assert!(text(&format!("{event}.html")).contains(&format!("<title>{title}</title>")), "{event}");
+        }
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_admin_allows_more_steps() {
     let site = Site::start().await;

@@ -15,6 +15,7 @@ mod load_error;
 mod network_log_reader;
 mod network_results;
 mod options;
+mod page_documents;
 mod page_inspection;
 mod page_reads;
 mod page_results;
