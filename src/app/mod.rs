@@ -16,6 +16,7 @@ mod liveness;
 mod local_planner;
 mod location_agents;
 mod monitor_files;
+mod pool_browsers;
 mod recorded_until;
 mod reload;
 mod running_server;

@@ -1,10 +1,13 @@
 //! The parts of the settings and of this build that monitors are validated against.
 
+use std::sync::Arc;
+
+use super::pool_browsers::PoolBrowsers;
 use crate::catalog::{CertificateSummary, SharedAccountData};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
-use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
 use crate::settings::Settings;
 
 /// Owns the data that [`ValidationContext`] borrows.
@@ -19,6 +22,7 @@ pub struct KnownReferences {
     billing_plans: Option<Vec<BillingPlan>>,
     supported_types: Vec<MonitorType>,
     supported_tls_versions: Vec<&'static str>,
+    browsers: Arc<dyn BrowserLookup>,
 }
 
 impl KnownReferences {
@@ -42,6 +46,7 @@ impl KnownReferences {
                 .filter(|monitor_type| probe::find_descriptor(*monitor_type).is_some())
                 .collect(),
             supported_tls_versions: versions.iter().copied().filter(is_supported).collect(),
+            browsers: Arc::new(PoolBrowsers::new(Arc::clone(&settings.probe.browser_pool))),
         }
     }
 
@@ -61,6 +66,7 @@ impl KnownReferences {
             billing_plans: self.billing_plans.as_deref(),
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
+            browsers: Some(&*self.browsers),
             author_is_not_admin: false,
         }
     }
@@ -89,6 +95,7 @@ pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
         billing_plans: known.billing_plans,
         supported_types: known.supported_types,
         supported_tls_versions: known.supported_tls_versions,
+        browsers: Some(known.browsers),
         default_certificate_warning_days: settings.probe.certificate_warning_days,
         mobile_emulation: settings.mobile_emulation.clone(),
     }
@@ -115,5 +122,32 @@ mod tests {
         new.restore_restart_only(&old);
         let mobile = shared_facts(&new).mobile_emulation;
         assert_eq!((mobile.region_id, mobile.profile_names), (Some(40), [(2, "tablet".to_owned())].into()));
+    }
+
+    #[test]
+    fn saving_a_script_warns_of_a_browser_that_the_settings_do_not_find() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("vigie.yaml");
+        std::fs::write(&file, "browser: {chromium: /nowhere/chromium, firefox: /nowhere/firefox}\n").unwrap();
+        let settings =
+            Settings::load(&SettingSources { file: Some(file), ..SettingSources::default() }).unwrap();
+        let known = KnownReferences::from_settings(&settings);
+        let warning = |fields: &str| {
+            let text = format!("{{name: n, billing_plancode: p, url: 'http://a.test/'{fields}}}");
+            let body = crate::syntax::node::Node::from_yaml(&text).unwrap();
+            let saved = crate::schema::validate::validate_new(
+                MonitorType::BrowserScript,
+                crate::schema::reader::InputFormat::V3,
+                &body,
+                &known.validation_context(),
+            );
+            saved.unwrap().warnings.join("; ")
+        };
+        assert_eq!(
+            warning(", browser: Google Chrome"),
+            "`browser`: no location of this monitor has Google Chrome: `browser.chromium`: `/nowhere/chromium` is not \
+             an executable file; checks end as unknown, status 95"
+        );
+        assert!(warning("").starts_with("no location of this monitor has a browser: `browser.firefox`"));
     }
 }

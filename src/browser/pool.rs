@@ -133,6 +133,26 @@ impl BrowserPool {
         self.config.start_timeout
     }
 
+    /// Returns the browser to use: `chosen`, or without a choice Firefox, or whichever is available.
+    ///
+    /// # Errors
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (95), naming what is missing.
+    pub fn choose_browser(&self, chosen: Option<BrowserKind>) -> Result<BrowserKind, Failure> {
+        if let Some(chosen) = chosen {
+            return self.check_available(chosen).map(|()| chosen);
+        }
+        let preferences = [BrowserKind::Firefox, BrowserKind::Chrome, BrowserKind::InternetExplorer];
+        if let Some(available) = preferences.into_iter().find(|kind| self.check_available(*kind).is_ok()) {
+            return Ok(available);
+        }
+        let reasons: Vec<String> = [BrowserKind::Firefox, BrowserKind::Chrome]
+            .into_iter()
+            .filter_map(|kind| Some(format!("{}: {}", kind.name(), self.check_available(kind).err()?.detail)))
+            .collect();
+        let detail = format!("this location has no browser ({})", reasons.join("; "));
+        Err(launch_failure(FailureKind::BrowserNotInstalled, detail))
+    }
+
     /// Checks whether a browser of this kind is available.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use crate::schema::typed::record::{
     PropertyValueSettings,
 };
 pub use crate::schema::validation_context::PropertyDefinition;
-use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
 use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
 
 /// Brand of accounts that have not chosen one; alerts start with it.
@@ -65,6 +65,8 @@ pub struct SharedAccountData {
     pub supported_types: Vec<MonitorType>,
     /// Values of `use_ssl_version` that this build supports.
     pub supported_tls_versions: Vec<&'static str>,
+    /// The browsers of the locations; `None` when they are not known.
+    pub browsers: Option<Arc<dyn BrowserLookup>>,
     /// Default number of days before a certificate expires.
     pub default_certificate_warning_days: u32,
     /// Mobile locations and profiles.
@@ -139,6 +141,7 @@ impl AccountSnapshot {
             billing_plans: self.shared.billing_plans.as_deref(),
             supported_types: Some(&self.shared.supported_types),
             supported_tls_versions: Some(&self.shared.supported_tls_versions),
+            browsers: self.shared.browsers.as_deref(),
             author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
         }
     }

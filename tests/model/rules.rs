@@ -500,3 +500,30 @@ fn rules_are_skipped_when_their_fields_are_invalid() {
     let found = errors_of(T::BrowserScript, InputFormat::V3, body, &test_context());
     assert_eq!(found.len(), 3, "{found:#?}");
 }
+
+/// `browser` chooses, `browser_type` shows what is used and is another name of `browser` in files and legacy records.
+#[test]
+fn browser_type_sets_browser_where_it_may_be_set() {
+    let both = json!({"browser": "Firefox", "browser_type": "Google Chrome"});
+    let body = |more: &Value| with(minimal(T::BrowserScript), more.clone());
+    let saved = |format, more: &Value| {
+        validate_create(T::BrowserScript, format, body(more), &ValidationContext::default())
+            .map(|saved| saved.document.to_json(vigie::schema::SecretMode::Masked))
+    };
+    let shown = |format, more: Value| {
+        let object = saved(format, &more).unwrap();
+        (object.get("browser").cloned().unwrap_or_default(), object["browser_type"].clone())
+    };
+    let (chrome, firefox) = (json!("Google Chrome"), json!("Firefox"));
+    assert_eq!(shown(InputFormat::V3, json!({})), (Value::Null, firefox.clone()));
+    assert_eq!(shown(InputFormat::V3, json!({"browser": "Google Chrome"})), (chrome.clone(), chrome.clone()));
+    assert_eq!(shown(InputFormat::V3, both.clone()), (firefox.clone(), firefox.clone()), "read-only");
+    assert_eq!(shown(InputFormat::File, json!({"browser_type": "Firefox"})), (firefox.clone(), firefox));
+    assert_eq!(shown(InputFormat::Legacy, json!({"browser_type": "CH"})), (chrome.clone(), chrome));
+    let errors = saved(InputFormat::File, &both).unwrap_err();
+    assert_eq!(errors[0].message, "`browser_type` is `Google Chrome`, but `browser` is `Firefox`");
+    let without_choice = document(T::BrowserScript, json!({}));
+    let returned = json!({"browser_type": "FF", "site_type": "browserscript"});
+    let unchanged = validate_patch(&without_choice, InputFormat::Legacy, returned);
+    assert_eq!(unchanged.unwrap().document, without_choice, "a record that is sent back chooses nothing");
+}

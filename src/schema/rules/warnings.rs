@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::monitor_document::MonitorDocument;
+use super::browsers::missing_browser_warning;
 use super::rule_context::RuleInput;
 use super::scripts;
 use crate::domain::MonitorType;
@@ -17,6 +18,7 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
         http3_without_tls(input),
         http3_with_old_tls(input),
         unsupported_type(input),
+        missing_browser_warning(input.document, input.context.browsers),
     ];
     warnings.into_iter().flatten().chain(scripts::warnings(input)).collect()
 }

@@ -213,6 +213,7 @@ impl MonitorJson<'_> {
             "is_content_view" => json!(false),
             "has_mobile_locations" => json!(self.account.mobile_location_count(monitor) > 0),
             "mobile_location_count" => json!(self.account.mobile_location_count(monitor)),
+            "browser_type" => json!(monitor.document.used_browser(self.account.shared.browsers.as_deref())),
             "mobile_type" => json!(self.account.mobile_profile_name(monitor)),
             "last_modified" => json!(format_audit_time(monitor.modified_at)),
             "script_created" => json!(format_audit_time(metadata.script_created?)),
