@@ -37,7 +37,7 @@ pub use host_token::{
 };
 pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
-pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_monitors, read_monitors_for_apply};
+pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
 pub use supervisor::TaskFailure;
 pub use validation_context::KnownReferences;

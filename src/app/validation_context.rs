@@ -19,6 +19,7 @@ pub struct KnownReferences {
     proxy_ids: Vec<i64>,
     device_profile_ids: Vec<i64>,
     dns_name_count: usize,
+    requires_provider_host: bool,
     billing_plans: Option<Vec<BillingPlan>>,
     supported_types: Vec<MonitorType>,
     supported_tls_versions: Vec<&'static str>,
@@ -39,6 +40,7 @@ impl KnownReferences {
             proxy_ids: settings.proxies.keys().copied().collect(),
             device_profile_ids: settings.mobile_emulation.profile_names.keys().copied().collect(),
             dns_name_count: settings.probe.dns_query_names.len(),
+            requires_provider_host: settings.mobile_emulation.provider_host.is_none(),
             billing_plans: (!settings.billing_plans.is_empty()).then(|| settings.billing_plans.clone()),
             supported_types: MonitorType::ALL
                 .iter()
@@ -67,6 +69,7 @@ impl KnownReferences {
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
             browsers: Some(&*self.browsers),
+            requires_provider_host: self.requires_provider_host,
             author_is_not_admin: false,
         }
     }
@@ -118,10 +121,13 @@ mod tests {
         let shipped = shared_facts(&old).mobile_emulation;
         let names: Vec<&str> = shipped.profile_names.values().map(String::as_str).collect();
         assert_eq!((shipped.region_id, names), (None, vec!["small phone", "large phone", "tablet"]));
-        let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
+        let mut new = load(
+            "mobile: {region: 40, provider_host: devices.test, profiles: [{subtype: 2, name: tablet}]}\n",
+        );
         new.restore_restart_only(&old);
         let mobile = shared_facts(&new).mobile_emulation;
         assert_eq!((mobile.region_id, mobile.profile_names), (Some(40), [(2, "tablet".to_owned())].into()));
+        assert_eq!(mobile.provider_host.as_deref(), Some("devices.test"));
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct MobileEmulation {
     pub region_id: Option<i64>,
     /// Names of the emulation profiles, by `subtype`.
     pub profile_names: BTreeMap<i64, String>,
+    /// Host of the provider of devices, for monitors that name none; `None` when each must name it.
+    pub provider_host: Option<String>,
 }
 
 /// Data from the settings and this build that all accounts share.
@@ -142,6 +144,7 @@ impl AccountSnapshot {
             supported_types: Some(&self.shared.supported_types),
             supported_tls_versions: Some(&self.shared.supported_tls_versions),
             browsers: self.shared.browsers.as_deref(),
+            requires_provider_host: self.shared.mobile_emulation.provider_host.is_none(),
             author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
         }
     }

@@ -38,7 +38,8 @@ pub use check_details::{
     HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
 };
 pub use check_result::{
-    Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros,
+    Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,
+    duration_micros,
 };
 pub use egress_principal::EgressPrincipal;
 pub use failure::{Failure, FailureKind, Fault};

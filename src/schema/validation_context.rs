@@ -32,6 +32,8 @@ pub struct ValidationContext<'a> {
     pub supported_tls_versions: Option<&'a [&'a str]>,
     /// The browsers of the locations; `None` when they are not known.
     pub browsers: Option<&'a dyn BrowserLookup>,
+    /// Whether mobile monitors must name the host of their provider, since the settings name none.
+    pub requires_provider_host: bool,
     /// Whether the author is not an admin: only admins set `transaction_steps_allowed`.
     pub author_is_not_admin: bool,
 }

@@ -410,6 +410,13 @@ pub static SETTINGS: &[Setting] = &[
     )
     .reloadable(),
     Setting::new(
+        "mobile.provider_host",
+        SettingType::FormattedText(TextFormat::Host),
+        "null",
+        "Host of the provider of devices, for `mobilecloud` and `mobilelab` monitors without `hostname`. null: each\nnames its own.",
+    )
+    .reloadable(),
+    Setting::new(
         "mobile.profiles",
         SettingType::MapList(DEVICE_PROFILE_FIELDS),
         DEFAULT_DEVICES,

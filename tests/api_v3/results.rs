@@ -265,6 +265,6 @@ async fn the_list_of_results_is_paged_and_filtered() {
     assert_eq!(found("location_id=2").await.0, 0);
     assert_eq!(found(&format!("monitor_id={}", id + 1)).await.0, 0);
     let errors =
-        user.get("/results?monitor_id=x&location_id=1,2&from=soon&outcome=bad&select=a").await.refused(400);
+        user.get("/results?monitor_id=x&location_id=1,2&from=soon&outcome=bad&selected=a").await.refused(400);
     assert_eq!(errors.len(), 5, "{errors:?}");
 }

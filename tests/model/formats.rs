@@ -106,6 +106,24 @@ fn every_legacy_code_is_decoded_and_encoded() {
 }
 
 #[test]
+fn the_methods_of_api_steps_are_coded_too() {
+    let step = |method: &str| {
+        let custom = (method == "CUSTOM").then_some("PURGE");
+        json!([{"url": "http://a/", "step_name": "s", "http_method": method, "custom_method": custom}])
+    };
+    for (code, method) in [("g", "GET"), ("p", "POST"), ("h", "HEAD"), ("CUSTOM", "CUSTOM")] {
+        for sent in [code, method] {
+            let body = json!({"name": "n", "billing_plancode": "p", "site_type": "transaction", "api_steps": step(sent)});
+            let body = with(body, json!({"interval": 5, "enabled": "y"}));
+            let document = legacy_create(body).unwrap();
+            assert_eq!(document.list("api_steps")[0]["http_method"], method, "{sent}");
+            let record = legacy::record_from_document(&document, SecretMode::Masked);
+            assert_eq!(record["api_steps"][0]["http_method"], code, "{sent}");
+        }
+    }
+}
+
+#[test]
 fn capture_level_is_the_index_of_the_level() {
     let levels = [
         "Disabled",

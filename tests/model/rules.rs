@@ -527,3 +527,43 @@ fn browser_type_sets_browser_where_it_may_be_set() {
     let unchanged = validate_patch(&without_choice, InputFormat::Legacy, returned);
     assert_eq!(unchanged.unwrap().document, without_choice, "a record that is sent back chooses nothing");
 }
+
+#[test]
+fn version_3_requires_enable_ftp_upload_and_the_others_have_a_default() {
+    for kind in [T::Ftp, T::FtpSsl] {
+        let bare = json!({"name": "n", "billing_plancode": "p", "hostname": "ftp.example.com"});
+        let accepted = |format, body: Value| {
+            validate_create(kind, format, body, &ValidationContext::default())
+                .map(|saved| saved.document.value("enable_ftp_upload").cloned())
+                .map_err(|errors| errors.into_iter().map(|error| error.message).collect::<Vec<_>>())
+        };
+        let missing = vec!["`enable_ftp_upload` is required".to_owned()];
+        assert_eq!(accepted(InputFormat::V3, bare.clone()), Err(missing.clone()));
+        let null = with(bare.clone(), json!({"enable_ftp_upload": null}));
+        assert_eq!(accepted(InputFormat::V3, null), Err(missing));
+        let given = with(bare.clone(), json!({"enable_ftp_upload": true}));
+        assert_eq!(accepted(InputFormat::V3, given), Ok(Some(json!(true))));
+        for format in [InputFormat::File, InputFormat::Legacy] {
+            let body = with(bare.clone(), json!({"site_type": kind.name()}));
+            let body = if format == InputFormat::File { bare.clone() } else { body };
+            assert_eq!(accepted(format, body), Ok(Some(json!(false))), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mobile_monitor_needs_a_provider_unless_the_settings_name_one() {
+    let without = json!({"hostname": null});
+    let needed = ValidationContext { requires_provider_host: true, ..ValidationContext::default() };
+    for kind in [T::MobileCloud, T::MobileLab] {
+        assert_eq!(
+            errors_of(kind, InputFormat::V3, without.clone(), &needed),
+            [
+                "hostname: `hostname` is required: the settings name no provider | give the host of the provider, or \
+                 set `mobile.provider_host`"
+            ]
+        );
+        assert!(errors_of(kind, InputFormat::V3, json!({}), &needed).is_empty());
+        assert!(errors_of(kind, InputFormat::V3, without.clone(), &ValidationContext::default()).is_empty());
+    }
+}

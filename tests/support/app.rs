@@ -222,6 +222,7 @@ fn common() -> SharedAccountData {
         supported_tls_versions: vec!["12"],
         default_certificate_warning_days: 14,
         mobile_emulation: MobileEmulation {
+            provider_host: Some("devices.test".to_owned()),
             region_id: Some(3),
             profile_names: [(1, "phone"), (2, "tablet"), (3, "watch")]
                 .map(|(id, name)| (id, name.to_owned()))

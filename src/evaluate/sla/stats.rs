@@ -15,7 +15,7 @@ pub struct SlaStats {
     pub runs_down: u64,
     /// Checks by outcome, in the order of [`Outcome::ALL`].
     pub checks_by_outcome: [u64; 6],
-    /// Checks outside of operating periods, or in exclusions or blackouts.
+    /// Checks outside of operating periods or in exclusions, and those that took place in a blackout.
     pub excluded_checks: u64,
     /// Durations of checks that passed, by location.
     pub durations_by_location: BTreeMap<LocationId, LocationMeanDuration>,

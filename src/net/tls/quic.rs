@@ -26,7 +26,7 @@ impl Net {
         server_name: &str,
         options: &TlsOptions,
     ) -> Result<QuicTlsClient, Failure> {
-        if options.versions != TlsVersions::Default {
+        if !matches!(options.versions, TlsVersions::Default | TlsVersions::Tls13Only) {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail));
         }

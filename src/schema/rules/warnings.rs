@@ -86,7 +86,7 @@ fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
 
 fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
-    let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let version = document.text("use_ssl_version").filter(|version| !["", "13"].contains(version))?;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let requested = document.text("http_version") == Some("3");
     (requested && !plain).then(|| {

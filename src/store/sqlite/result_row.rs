@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{
     Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+    default_status_text,
 };
 
 use super::captures::{self, CaptureChunk};
@@ -93,7 +94,7 @@ impl ResultRow {
         let full_page_us = result.details.page_load.as_ref().map(|page| saturating_i64(page.duration_us));
         let certificate_chain = take_certificate_chain(&mut result.facts);
         let (shared_facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
-        let has_own_status_text = result.status_text != result.status.text();
+        let has_own_status_text = result.status_text != default_status_text(result.outcome, result.status);
         let mut captures = std::mem::take(&mut result.captures);
         let capture_chunks = captures::compress_all(&mut captures);
         let details = DetailsBody {
