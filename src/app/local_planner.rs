@@ -258,7 +258,7 @@ impl LocalPlanner {
         Assignment {
             monitor_id: monitor.id,
             customer_id: monitor.customer,
-            egress_scope: monitor.egress_scope(),
+            egress_principal: monitor.egress_principal(),
             revision: monitor.revision,
             monitor_name: monitor.name().into(),
             monitor_type: monitor.monitor_type(),
@@ -313,7 +313,7 @@ impl Planner for LocalPlanner {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
-            let net = self.agent_at(location)?.net.with_egress_scope(monitor.egress_scope());
+            let net = self.agent_at(location)?.net.with_egress_principal(monitor.egress_principal());
             let facts = self.account_facts(monitor.customer).await;
             let probe = self.build_assignment(&monitor, facts.as_deref(), location).probe;
             let endpoint = Endpoint {

@@ -1,6 +1,6 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
-mod alert_control;
+mod alert_pipeline_handle;
 mod blackout_cache;
 mod browser_host;
 mod browser_setup;
@@ -16,6 +16,7 @@ mod liveness;
 mod local_planner;
 mod location_agents;
 mod monitor_files;
+mod pool_browsers;
 mod recorded_until;
 mod reload;
 mod running_server;
@@ -36,7 +37,7 @@ pub use host_token::{
 };
 pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
-pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_monitors, read_monitors_for_apply};
+pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
 pub use supervisor::TaskFailure;
 pub use validation_context::KnownReferences;

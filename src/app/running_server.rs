@@ -10,7 +10,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::alert_control::LocalAlertControl;
+use super::alert_pipeline_handle::LocalAlertPipeline;
 use super::blackout_cache::BlackoutCache;
 use super::host_names::host_names;
 use super::liveness::{Liveness, TimedIngest};
@@ -114,7 +114,7 @@ impl RunningServer {
             tokens: store.clone(),
             alert_store: store.clone(),
             outbox: store.clone(),
-            alert_control: Arc::new(LocalAlertControl {
+            alert_pipeline_handle: Arc::new(LocalAlertPipeline {
                 delivery_wakeup: delivery_wakeup.clone(),
                 ingestor: Arc::clone(&ingestor),
             }),

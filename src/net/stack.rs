@@ -10,16 +10,16 @@ use super::error::NetConfigError;
 use super::resolver::DnsResolver;
 use super::socket::SourceBinding;
 use super::tls::TlsContext;
-use crate::domain::EgressScope;
+use crate::domain::EgressPrincipal;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
-/// The network of one location, for connections of one egress scope. It is rebuilt when settings change;
+/// The network of one location, for connections of one egress principal. It is rebuilt when settings change;
 /// only certificates and named proxies change in between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Clone, Debug)]
 pub struct Net {
     pub(super) stack: Arc<NetStack>,
-    pub(super) egress_scope: EgressScope,
+    pub(super) egress_principal: EgressPrincipal,
 }
 
 /// The state of one location's network, shared by all its [`Net`]s.
@@ -47,13 +47,13 @@ impl Net {
             tls_context: TlsContext::new(&config.trust_config)?,
             echo_sockets: EchoSockets::default(),
         };
-        Ok(Self { stack: Arc::new(stack), egress_scope: EgressScope::Operator })
+        Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator })
     }
 
-    /// Returns the same network for connections on behalf of `scope`.
+    /// Returns the same network for connections on behalf of `principal`.
     #[must_use]
-    pub fn with_egress_scope(&self, scope: EgressScope) -> Self {
-        Self { stack: Arc::clone(&self.stack), egress_scope: scope }
+    pub fn with_egress_principal(&self, principal: EgressPrincipal) -> Self {
+        Self { stack: Arc::clone(&self.stack), egress_principal: principal }
     }
 
     /// Returns the source address and interface of connections.

@@ -12,7 +12,7 @@ use super::snmp::{TrapChannel, parse_object_identifier};
 use super::webhook::{WebhookClient, WebhookRequest};
 use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
-use crate::domain::{EgressScope, NotificationMethod};
+use crate::domain::{EgressPrincipal, NotificationMethod};
 use crate::net::Net;
 use crate::redaction::redactor::Redactor;
 
@@ -75,7 +75,7 @@ impl NotificationChannels {
 
     async fn send_by_method(&self, message: &OutgoingMessage) -> Result<(), SendError> {
         let not_configured = |what: &str| SendError::transient(format!("{what} is not set in the settings"));
-        let mut egress_scope = message.egress_scope;
+        let mut egress_principal = message.egress_principal;
         let request: WebhookRequest = match message.recipient.method {
             NotificationMethod::MailText | NotificationMethod::MailHtml => {
                 return self
@@ -90,7 +90,7 @@ impl NotificationChannels {
             }
             NotificationMethod::Sms => {
                 // The settings name the gateway.
-                egress_scope = EgressScope::Operator;
+                egress_principal = EgressPrincipal::Operator;
                 sms::to_request(
                     self.sms_settings.as_ref().ok_or_else(|| not_configured("`sms.url`"))?,
                     message,
@@ -104,7 +104,7 @@ impl NotificationChannels {
             NotificationMethod::Slack => slack::to_request(message)?,
             NotificationMethod::Alertmanager => alertmanager::to_request(message)?,
         };
-        self.webhook_client.send(request, egress_scope, self.attempt_timeout).await.map(drop)
+        self.webhook_client.send(request, egress_principal, self.attempt_timeout).await.map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::monitor_document::MonitorDocument;
-use crate::domain::{CustomerId, EgressScope, MonitorId, MonitorType, Revision, Timestamp};
+use crate::domain::{CustomerId, EgressPrincipal, MonitorId, MonitorType, Revision, Timestamp};
 use crate::script::language::Script;
 
 /// Where a monitor is defined.
@@ -75,10 +75,10 @@ pub struct Monitor {
 impl Monitor {
     /// Returns on whose behalf its checks connect: who writes a monitor file has access to the host anyway.
     #[must_use]
-    pub fn egress_scope(&self) -> EgressScope {
+    pub fn egress_principal(&self) -> EgressPrincipal {
         match self.origin {
-            Origin::File { .. } => EgressScope::Operator,
-            Origin::Api | Origin::Applied { .. } => EgressScope::for_account(self.customer),
+            Origin::File { .. } => EgressPrincipal::Operator,
+            Origin::Api | Origin::Applied { .. } => EgressPrincipal::for_account(self.customer),
         }
     }
 

@@ -16,10 +16,10 @@ pub(crate) mod sla;
 mod status_queries;
 
 pub use accounts::{
-    AccountService, IssuedToken, TokenInfo, UserChangeGuard, authorize_user_change, generate_password,
+    AccountService, IssuedToken, TokenInfo, UserChangeLock, authorize_user_change, generate_password,
     hash_password, login_error, normalize_login, password_error,
 };
-pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
+pub use alerting::{AlertPipelineHandle, AlertService, AlertServiceDependencies, NoAlertPipeline};
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
 pub use client_connection::ClientConnection;
 pub use monitors::{

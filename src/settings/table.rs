@@ -418,6 +418,13 @@ pub static SETTINGS: &[Setting] = &[
     )
     .reloadable(),
     Setting::new(
+        "mobile.provider_host",
+        SettingType::FormattedText(TextFormat::Host),
+        "null",
+        "Host of the provider of devices, for `mobilecloud` and `mobilelab` monitors without `hostname`. null: each\nnames its own.",
+    )
+    .reloadable(),
+    Setting::new(
         "mobile.profiles",
         SettingType::MapList(DEVICE_PROFILE_FIELDS),
         DEFAULT_DEVICES,
@@ -428,7 +435,7 @@ pub static SETTINGS: &[Setting] = &[
         "alerts.per_minute",
         int_range(0, 10_000),
         "10",
-        "Maximum number of messages to one recipient per minute; further ones are combined in one digest. 0: no\nlimit.",
+        "Maximum number of messages a minute to one recipient by mail and SMS; further ones are combined in one\ndigest. Clears and the methods that programs read have no limit. 0: no limit.",
     ),
     Setting::new("alerts.at_once", int_range(1, 1_000), "64", "Maximum number of deliveries in progress, over all recipients."),
     Setting::new("alerts.try_seconds", int_range(1, 300), "20", "Time limit for one delivery attempt to a webhook."),

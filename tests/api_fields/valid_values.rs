@@ -118,7 +118,7 @@ fn lists(item_type: &'static FieldType, min: usize, max: usize) -> Vec<Value> {
 /// Returns the values of `field`; null, which stands for its default, comes last.
 pub fn for_field(field: &Field) -> Vec<Value> {
     let mut values = values(&field.field_type);
-    if !field.required {
+    if !field.is_required_in_v3() {
         values.push(Value::Null);
     }
     values

@@ -195,7 +195,7 @@ impl vigie::store::SampleStore for MemoryResults {
         _: MonitorId,
         _: Timestamp,
         _: Timestamp,
-    ) -> StoreFuture<'_, Vec<vigie::domain::MeanDuration>> {
+    ) -> StoreFuture<'_, Vec<vigie::domain::LocationMeanDuration>> {
         self.respond(vec![])
     }
 }

@@ -542,3 +542,70 @@ fn an_interval_in_seconds_makes_the_interval_one_minute_and_another_interval_cle
     let both = validate_patch(&fast.document, InputFormat::V3, json!({"interval_seconds": 5, "interval": 5}));
     assert_eq!(both.unwrap_err()[0].message, refused(5).trim_start_matches("interval: "));
 }
+
+/// `browser` chooses, `browser_type` shows what is used and is another name of `browser` in files and legacy records.
+#[test]
+fn browser_type_sets_browser_where_it_may_be_set() {
+    let both = json!({"browser": "Firefox", "browser_type": "Google Chrome"});
+    let body = |more: &Value| with(minimal(T::BrowserScript), more.clone());
+    let saved = |format, more: &Value| {
+        validate_create(T::BrowserScript, format, body(more), &ValidationContext::default())
+            .map(|saved| saved.document.to_json(vigie::schema::SecretMode::Masked))
+    };
+    let shown = |format, more: Value| {
+        let object = saved(format, &more).unwrap();
+        (object.get("browser").cloned().unwrap_or_default(), object["browser_type"].clone())
+    };
+    let (chrome, firefox) = (json!("Google Chrome"), json!("Firefox"));
+    assert_eq!(shown(InputFormat::V3, json!({})), (Value::Null, firefox.clone()));
+    assert_eq!(shown(InputFormat::V3, json!({"browser": "Google Chrome"})), (chrome.clone(), chrome.clone()));
+    assert_eq!(shown(InputFormat::V3, both.clone()), (firefox.clone(), firefox.clone()), "read-only");
+    assert_eq!(shown(InputFormat::File, json!({"browser_type": "Firefox"})), (firefox.clone(), firefox));
+    assert_eq!(shown(InputFormat::Legacy, json!({"browser_type": "CH"})), (chrome.clone(), chrome));
+    let errors = saved(InputFormat::File, &both).unwrap_err();
+    assert_eq!(errors[0].message, "`browser_type` is `Google Chrome`, but `browser` is `Firefox`");
+    let without_choice = document(T::BrowserScript, json!({}));
+    let returned = json!({"browser_type": "FF", "site_type": "browserscript"});
+    let unchanged = validate_patch(&without_choice, InputFormat::Legacy, returned);
+    assert_eq!(unchanged.unwrap().document, without_choice, "a record that is sent back chooses nothing");
+}
+
+#[test]
+fn version_3_requires_enable_ftp_upload_and_the_others_have_a_default() {
+    for kind in [T::Ftp, T::FtpSsl] {
+        let bare = json!({"name": "n", "billing_plancode": "p", "hostname": "ftp.example.com"});
+        let accepted = |format, body: Value| {
+            validate_create(kind, format, body, &ValidationContext::default())
+                .map(|saved| saved.document.value("enable_ftp_upload").cloned())
+                .map_err(|errors| errors.into_iter().map(|error| error.message).collect::<Vec<_>>())
+        };
+        let missing = vec!["`enable_ftp_upload` is required".to_owned()];
+        assert_eq!(accepted(InputFormat::V3, bare.clone()), Err(missing.clone()));
+        let null = with(bare.clone(), json!({"enable_ftp_upload": null}));
+        assert_eq!(accepted(InputFormat::V3, null), Err(missing));
+        let given = with(bare.clone(), json!({"enable_ftp_upload": true}));
+        assert_eq!(accepted(InputFormat::V3, given), Ok(Some(json!(true))));
+        for format in [InputFormat::File, InputFormat::Legacy] {
+            let body = with(bare.clone(), json!({"site_type": kind.name()}));
+            let body = if format == InputFormat::File { bare.clone() } else { body };
+            assert_eq!(accepted(format, body), Ok(Some(json!(false))), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mobile_monitor_needs_a_provider_unless_the_settings_name_one() {
+    let without = json!({"hostname": null});
+    let needed = ValidationContext { requires_provider_host: true, ..ValidationContext::default() };
+    for kind in [T::MobileCloud, T::MobileLab] {
+        assert_eq!(
+            errors_of(kind, InputFormat::V3, without.clone(), &needed),
+            [
+                "hostname: `hostname` is required: the settings name no provider | give the host of the provider, or \
+                 set `mobile.provider_host`"
+            ]
+        );
+        assert!(errors_of(kind, InputFormat::V3, json!({}), &needed).is_empty());
+        assert!(errors_of(kind, InputFormat::V3, without.clone(), &ValidationContext::default()).is_empty());
+    }
+}

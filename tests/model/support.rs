@@ -32,6 +32,9 @@ pub fn minimal(kind: MonitorType) -> Value {
         MonitorType::MobileCloud | MonitorType::MobileLab => {
             json!({"hostname": "a.example", "api_key": "k", "run_configuration": "{}"})
         }
+        MonitorType::Ftp | MonitorType::FtpSsl => {
+            json!({"hostname": "a.example", "enable_ftp_upload": false})
+        }
         _ => json!({"hostname": "a.example"}),
     };
     with(json!({"name": "n", "billing_plancode": "p"}), own)

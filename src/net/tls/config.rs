@@ -23,6 +23,7 @@ pub(in crate::net) struct TlsContext {
     pub(super) trust_store: TrustStore,
     default_config: ClientConfig,
     tls12_config: ClientConfig,
+    tls13_config: ClientConfig,
 }
 
 impl TlsContext {
@@ -32,7 +33,8 @@ impl TlsContext {
         let default_config =
             base_config(&provider, &trust_store, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
         let tls12_config = base_config(&provider, &trust_store, &[&rustls::version::TLS12])?;
-        Ok(Self { trust_store, default_config, tls12_config })
+        let tls13_config = base_config(&provider, &trust_store, &[&rustls::version::TLS13])?;
+        Ok(Self { trust_store, default_config, tls12_config, tls13_config })
     }
 
     /// Builds a separate configuration for one server, without earlier sessions.
@@ -44,6 +46,7 @@ impl TlsContext {
         let mut config = match options.versions {
             TlsVersions::Default => self.default_config.clone(),
             TlsVersions::Tls12Only => self.tls12_config.clone(),
+            TlsVersions::Tls13Only => self.tls13_config.clone(),
             other => return Err(unsupported_version_failure(other)),
         };
         config.dangerous().set_certificate_verifier(verifier);

@@ -56,7 +56,7 @@ impl Net {
         self.stack.tls_context.trust_store.check_access(
             options.ca_id,
             options.client_certificate_id,
-            self.egress_scope,
+            self.egress_principal,
         )?;
         let parsed_server_name = parse_server_name(server_name)?;
         let verifier = Arc::new(RecordingVerifier::new(

@@ -26,14 +26,14 @@ impl Net {
         server_name: &str,
         options: &TlsOptions,
     ) -> Result<QuicTlsClient, Failure> {
-        if options.versions != TlsVersions::Default {
+        if !matches!(options.versions, TlsVersions::Default | TlsVersions::Tls13Only) {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail));
         }
         self.stack.tls_context.trust_store.check_access(
             options.ca_id,
             options.client_certificate_id,
-            self.egress_scope,
+            self.egress_principal,
         )?;
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;

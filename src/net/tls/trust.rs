@@ -13,7 +13,7 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::domain::{AllowedAccounts, EgressScope, Failure, FailureKind, Phase};
+use crate::domain::{AllowedAccounts, EgressPrincipal, Failure, FailureKind, Phase};
 use crate::net::error::NetConfigError;
 
 /// PEM text with a label for messages, such as its path.
@@ -205,16 +205,16 @@ impl TrustStore {
         Arc::clone(&self.runtime_certificates.read())
     }
 
-    /// Fails with [`FailureKind::NotConfigured`] (95) when `scope` may not use one of these certificates.
+    /// Fails with [`FailureKind::NotConfigured`] (95) when `principal` may not use one of these certificates.
     pub(super) fn check_access(
         &self,
         ca_id: Option<i64>,
         client_certificate_id: Option<i64>,
-        scope: EgressScope,
+        principal: EgressPrincipal,
     ) -> Result<(), Failure> {
         for (field, id) in [("ca_cert_id", ca_id), ("ssl_cert_id", client_certificate_id)] {
             let accounts = id.and_then(|id| Some((id, self.certificate_accounts.get(&id)?)));
-            if let Some((id, _)) = accounts.filter(|(_, accounts)| !accounts.allows_scope(scope)) {
+            if let Some((id, _)) = accounts.filter(|(_, accounts)| !accounts.allows_principal(principal)) {
                 let detail = format!(
                     "`{field}`: certificate `{id}` is not for this account; add the account to its `accounts` in the setting `certificates`"
                 );

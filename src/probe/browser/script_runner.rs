@@ -352,8 +352,7 @@ impl<'a> ScriptRunner<'a> {
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
         let redactor = self.redactor();
         let Self { recorder, browser: window, time_budget: budget, options, .. } = self;
-        capture_moment(recorder, &window.session, budget, &options.capture_rule, &redactor, (moment, name))
-            .await;
+        capture_moment(recorder, window, budget, &options.capture_rule, &redactor, (moment, name)).await;
     }
 
     fn current_page(&self) -> CurrentPage<'_> {

@@ -28,8 +28,8 @@ pub(super) enum LoginState {
 }
 
 impl LoginOptions {
-    /// Returns the first command. `apop_timestamp` is that of the greeting, `offered_mechanisms` the mechanisms announced by CAPA.
-    pub(super) fn start_login(
+    /// Chooses the method, and returns its state and first command. `apop_timestamp` is that of the greeting, `offered_mechanisms` the mechanisms announced by CAPA.
+    pub(super) fn choose_method(
         &self,
         is_encrypted: bool,
         apop_timestamp: Option<&str>,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::monitor_document::MonitorDocument;
+use super::browsers::missing_browser_warning;
 use super::rule_context::RuleInput;
 use super::scripts;
 use crate::domain::MonitorType;
@@ -18,6 +19,7 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
         http3_without_tls(input),
         http3_with_old_tls(input),
         unsupported_type(input),
+        missing_browser_warning(input.document, input.context.browsers),
     ];
     warnings.into_iter().flatten().chain(scripts::warnings(input)).collect()
 }
@@ -94,7 +96,7 @@ fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
 
 fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
-    let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let version = document.text("use_ssl_version").filter(|version| !["", "13"].contains(version))?;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let requested = document.text("http_version") == Some("3");
     (requested && !plain).then(|| {

@@ -14,6 +14,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     check_intervals(cx);
     check_keyword(cx);
     check_alternatives(cx);
+    check_provider_host(cx);
     check_dialogue(cx);
     check_thresholds(cx);
     check_steps_allowed(cx);
@@ -99,6 +100,20 @@ fn check_alternatives(cx: &mut RuleContext<'_>) {
             first,
             format!("`{first}` or `{second}` is required"),
         );
+    }
+}
+
+/// Checks that the host of the provider is known: from the monitor, or from the settings.
+fn check_provider_host(cx: &mut RuleContext<'_>) {
+    let is_mobile = matches!(cx.document().monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab);
+    if is_mobile
+        && cx.context().requires_provider_host
+        && cx.document().text("hostname").is_none()
+        && cx.are_valid(&["hostname"])
+    {
+        let message = "`hostname` is required: the settings name no provider".to_owned();
+        cx.add_error(ValidationErrorKind::MissingField, "hostname", message).hint =
+            Some("give the host of the provider, or set `mobile.provider_host`".to_owned());
     }
 }
 

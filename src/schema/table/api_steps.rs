@@ -74,7 +74,8 @@ pub static API_STEP: FieldTable = FieldTable::new(
     &[&[
         Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrlTemplate, "Requested URL")
             .required(),
-        Field::choice("http_method", &["GET", "POST", "HEAD", "CUSTOM"], "Method of the request"),
+        Field::choice("http_method", &["GET", "POST", "HEAD", "CUSTOM"], "Method of the request")
+            .legacy(LegacyEncoding::Coded(super::web::METHOD_CODES)),
         Field::text_with_format(
             "custom_method",
             64,

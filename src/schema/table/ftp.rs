@@ -13,7 +13,7 @@ pub const FTP_SCHEMES: &[&str] = &["ftp", "ftps"];
 static FTP_FIELDS: &[Field] = &[
     Field::text_with_format("hostname", 255, TextFormat::ServiceAddress(FTP_SCHEMES), "The server")
         .required(),
-    Field::flag("enable_ftp_upload", false, "Also upload, compare and delete a small file"),
+    Field::flag("enable_ftp_upload", false, "Also upload, compare and delete a small file").required_in_v3(),
     Field::text("ftp_username", 255, "User name; empty is anonymous").with_default(DefaultValue::Text("")),
     Field::text("ftp_password", 255, "Password").secret(),
 ];

@@ -118,7 +118,7 @@ pub static TRUST_FIELDS: &[Field] = &[
 ];
 
 /// TLS versions that can be pinned; 2 and 3 are SSL, 10 to 12 TLS 1.0 to 1.2 (interface.md 2.2).
-pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12"];
+pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12", "13"];
 
 /// Client certificate (interface.md 2.2, FTPS and browserscript).
 pub static CLIENT_CERTIFICATE_FIELDS: &[Field] = &[

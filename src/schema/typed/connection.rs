@@ -74,6 +74,9 @@ pub enum SslVersion {
     /// TLS 1.2.
     #[serde(rename = "12")]
     Tls12,
+    /// TLS 1.3.
+    #[serde(rename = "13")]
+    Tls13,
 }
 
 impl SslVersion {
@@ -87,6 +90,7 @@ impl SslVersion {
             Self::Tls10 => "10",
             Self::Tls11 => "11",
             Self::Tls12 => "12",
+            Self::Tls13 => "13",
         }
     }
 }

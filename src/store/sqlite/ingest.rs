@@ -137,7 +137,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         && let Some(details) = &row.details_json
     {
         conn.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-            row.is_failed(),
+            row.has_failure_details(),
             row.planned_at,
             row.monitor_id,
             row.location_id,
@@ -146,7 +146,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
     }
     if inserted == 1 && !row.capture_chunks.is_empty() {
         let key = (row.planned_at, row.monitor_id, row.location_id);
-        captures::insert(conn, row.is_failed(), key, &row.capture_chunks)?;
+        captures::insert(conn, row.has_failure_details(), key, &row.capture_chunks)?;
     }
     Ok(inserted == 1)
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{
     Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+    default_status_text,
 };
 
 use super::captures::{self, CaptureChunk};
@@ -95,7 +96,7 @@ impl ResultRow {
         let full_page_us = result.details.page_load.as_ref().map(|page| saturating_i64(page.duration_us));
         let certificate_chain = take_certificate_chain(&mut facts);
         let (shared_facts, own_facts) = split_facts(facts);
-        let has_own_status_text = result.status_text != result.status.text();
+        let has_own_status_text = result.status_text != default_status_text(result.outcome, result.status);
         // Their contents are shared.
         let mut captures = result.captures.clone();
         let capture_chunks = captures::compress_all(&mut captures);
@@ -142,7 +143,7 @@ impl ResultRow {
     }
 
     /// Whether its details are stored as failed, which are kept longer.
-    pub(super) fn is_failed(&self) -> bool {
+    pub(super) fn has_failure_details(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_f
 
 use crate::domain::{
     Attempt, Capture, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts, default_status_text,
 };
 use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
 
@@ -200,6 +200,7 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         .and_then(|(monitor_type, monitor_name)| Some((MonitorType::from_name(monitor_type)?, monitor_name)));
     let (monitor_type, monitor_name) = locator.require_decoded("label", label, decoded_label)?;
     let outcome: u8 = row.get(3)?;
+    let outcome = locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?;
     Ok(CheckResult {
         check_id: CheckId::new(run_id, location_id),
         run_id,
@@ -210,10 +211,12 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         location_id,
         planned_at,
         started_at,
-        outcome: locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
+        outcome,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
-        status_text: details.status_text.map_or_else(|| status.text().to_owned(), Cow::into_owned),
+        status_text: details
+            .status_text
+            .map_or_else(|| default_status_text(outcome, status).to_owned(), Cow::into_owned),
         reasons: details.reasons.into_owned(),
         duration_us: total_us,
         address: address_from_row(row, locator)?,
