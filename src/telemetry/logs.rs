@@ -42,6 +42,7 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("path", "path of a request to Vigie"),
     ("place", "source location of the panic"),
     ("profile", "name of the profile of a browser"),
+    ("reason", "what the settings do not allow, and which setting does"),
     ("removed", "monitors removed by a reload"),
     ("request_id", "id of a request, as in `X-Request-Id` of its response"),
     ("results", "number of results"),
