@@ -8,9 +8,10 @@ use crate::domain::{
 use super::future::StoreFuture;
 use super::rollup::{Rollup, RollupSpan};
 use super::samples::SampleStore;
+use super::usage::UsageStore;
 
 /// Reads results, states and rollups.
-pub trait ResultStore: SampleStore {
+pub trait ResultStore: SampleStore + UsageStore {
     /// Returns results, newest first.
     fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults>;
 
