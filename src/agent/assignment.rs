@@ -22,6 +22,8 @@ pub struct Assignment {
     pub revision: Revision,
     /// Name of the monitor.
     pub monitor_name: Arc<str>,
+    /// Code of its billing plan.
+    pub billing_plancode: Arc<str>,
     /// Type of the monitor.
     pub monitor_type: MonitorType,
     /// Time between two planned runs.

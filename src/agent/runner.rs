@@ -319,7 +319,10 @@ impl Runner {
             });
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
-                None => delivery.deliver_result(result, location_start_at).await,
+                None => {
+                    delivery.metrics.record_plan_check(&assignment.billing_plancode, &result);
+                    delivery.deliver_result(result, location_start_at).await;
+                }
             }
         });
     }

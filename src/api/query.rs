@@ -156,6 +156,10 @@ pub(super) struct Paging {
     pub selection: FieldSelection,
 }
 
+/// What a parameter with a time takes.
+pub(super) const TIME_REQUIREMENT: &str =
+    "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+
 /// Parses an RFC 3339 time, or a local time in `zone` (behaviour.md 1 "Times"). A local time that daylight saving
 /// skips is moved past the gap; of a repeated one, the earlier counts (RFC 5545).
 pub(super) fn parse_time_in_zone(zone: &TimeZone, text: &str) -> Option<Timestamp> {

@@ -11,7 +11,6 @@ use crate::domain::{EgressPrincipal, Record};
 use crate::net::EgressPolicy;
 use crate::schema::{Monitor, SecretMode};
 use crate::settings::Settings;
-use crate::store::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, StoreError};
 
 /// Fields that hold a host.
 const HOST_FIELDS: &[&str] =
@@ -26,20 +25,6 @@ pub(super) fn denied_targets(
     let policy = &settings.net.egress_policy;
     let monitors = monitors.iter().filter_map(|monitor| denied_monitor_target(policy, monitor));
     monitors.chain(recipients.iter().filter_map(|record| denied_recipient(policy, record))).collect()
-}
-
-/// Returns why the egress policy of `settings` denies stored monitors and recipients, if there is a database.
-///
-/// # Errors
-/// Fails when the database cannot be read.
-pub async fn denied_stored_targets(settings: &Settings) -> Result<Vec<String>, StoreError> {
-    let path = settings.data_dir.join(DATABASE_FILE);
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let store =
-        ReadOnlyStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() })?;
-    Ok(denied_targets(settings, &store.monitors().await?, &store.recipients().await?))
 }
 
 /// Returns why `monitor` cannot be checked under `policy`; `None` if it can, as far as its addresses are known without

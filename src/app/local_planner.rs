@@ -261,6 +261,7 @@ impl LocalPlanner {
             egress_principal: monitor.egress_principal(),
             revision: monitor.revision,
             monitor_name: monitor.name().into(),
+            billing_plancode: document.billing_plancode().into(),
             monitor_type: monitor.monitor_type(),
             interval: monitor.interval(),
             schedule_offset: monitor.schedule_offset(),

@@ -23,15 +23,16 @@ mod running_server;
 mod serve;
 mod server;
 mod services;
+mod settings_object_review;
 mod sign_in_link;
 mod signals;
+mod stored_review;
 mod supervisor;
 mod systemd;
 mod validation_context;
 
 pub use blackout_cache::BlackoutCache;
 pub use browser_host::{BrowserHostOptions, run_browser_host};
-pub use egress_review::denied_stored_targets;
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
@@ -39,5 +40,6 @@ pub use key_file::key_file_location;
 pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
+pub use stored_review::review_stored;
 pub use supervisor::TaskFailure;
 pub use validation_context::KnownReferences;

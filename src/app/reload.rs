@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::egress_review::denied_targets;
 use super::local_planner::RecordedUntil;
 use super::monitor_files::{into_desired_monitors, read_monitors_and_secret_paths};
 use super::recorded_until::recorded_until;
 use super::services::Services;
+use super::stored_review::{REVIEWED_KINDS, stored_problems};
 use super::validation_context::shared_facts;
 use crate::clock::Clock;
-use crate::domain::{LocationId, MonitorId, RecordFilter, RecordKind};
+use crate::domain::{LocationId, MonitorId, RecordFilter};
 use crate::pipeline::{Ingestor, ResultSpool, take_up_spool};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
@@ -103,11 +103,16 @@ impl RunningConfig {
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
         tracing::info!(monitors = planned.len(), from_files = config.file_monitors.len(), "monitors planned");
-        let recipients = RecordFilter::new(RecordKind::Recipient);
         let everything = Pagination { limit: u32::MAX, offset: 0 };
-        let recipients = config.handles.config_store.records(recipients, everything).await?.items;
-        for denial in denied_targets(&config.settings, &planned, &recipients) {
-            tracing::warn!(reason = denial, "the egress policy denies a stored target");
+        let store = &config.handles.config_store;
+        let [recipients, certificates] =
+            REVIEWED_KINDS.map(|kind| store.records(RecordFilter::new(kind), everything));
+        let (recipients, certificates) = (recipients.await?.items, certificates.await?.items);
+        for problem in stored_problems(&config.settings, &planned, [&recipients, &certificates]) {
+            tracing::warn!(
+                reason = problem,
+                "the settings do not allow what a stored monitor or recipient needs"
+            );
         }
         Ok(config)
     }

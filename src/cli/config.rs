@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::{config_files, denied_stored_targets, read_monitors};
+use crate::app::{config_files, read_monitors, review_stored};
 use crate::schema::monitor_file::FileMonitor;
 use crate::settings::{SETTINGS, Settings, read_config_text};
 use crate::syntax::ValidationError;
@@ -108,11 +108,12 @@ fn contains_settings(path: &Path) -> bool {
     })
 }
 
-/// Returns a line for each stored monitor and recipient that the egress policy of `settings` denies.
+/// Returns a line for each stored monitor and recipient that does not work under `settings`.
 fn stored_warnings(settings: &Settings) -> anyhow::Result<String> {
-    let denied = super::process::build_runtime(false)?.block_on(denied_stored_targets(settings));
-    let denied = denied.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
-    let lines: Vec<String> = denied.iter().map(|reason| format!("warning: {reason}\n")).collect();
+    let problems = super::process::build_runtime(false)?.block_on(review_stored(settings));
+    let problems =
+        problems.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
+    let lines: Vec<String> = problems.iter().map(|reason| format!("warning: {reason}\n")).collect();
     Ok(lines.concat())
 }
 

@@ -40,6 +40,7 @@ mod time_argument;
 mod token;
 mod traceroute;
 mod trust;
+mod usage;
 mod user;
 
 pub use dispatch::{clap_command, run};

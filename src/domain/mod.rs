@@ -28,6 +28,7 @@ mod store_error;
 mod text;
 mod time;
 mod token_scopes;
+mod usage;
 mod verification;
 
 pub use allowed_accounts::AllowedAccounts;
@@ -71,4 +72,5 @@ pub use text::{
 };
 pub use time::Timestamp;
 pub use token_scopes::{TokenScope, TokenScopes};
+pub use usage::UsageGrouping;
 pub use verification::Verification;

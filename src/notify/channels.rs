@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::domain::{EgressPrincipal, NotificationMethod};
 use crate::net::Net;
 use crate::redaction::redactor::Redactor;
+use crate::redaction::scope::RedactionScope;
 
 /// Default enterprise of traps: the one that Net-SNMP reserves for experiments.
 pub const DEFAULT_TRAP_ENTERPRISE: &str = "1.3.6.1.4.1.8072.9999.9999";
@@ -118,13 +119,15 @@ impl MessageSender for NotificationChannels {
                 _ => self.attempt_timeout,
             };
             // Channels have their own timeouts; this one covers what they miss.
-            let result =
-                tokio::time::timeout(timeout + Duration::from_secs(5), self.send_by_method(message)).await;
+            let message_redactor = message_redactor(message);
+            let scope = RedactionScope::new([self.redactor.clone(), message_redactor.clone()]);
+            let sending = scope.wrap(Box::pin(self.send_by_method(message)));
+            let result = tokio::time::timeout(timeout + Duration::from_secs(5), sending).await;
             let timed_out = |_| SendError::transient(format!("timed out after {} s", timeout.as_secs()));
             result
                 .map_err(timed_out)
                 .flatten()
-                .map_err(|error| error.redact_and_truncate([&self.redactor, &message_redactor(message)]))
+                .map_err(|error| error.redact_and_truncate([&self.redactor, &message_redactor]))
         })
     }
 }

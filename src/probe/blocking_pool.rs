@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
+use crate::redaction::scope::RedactionScope;
 
 /// Largest text that is searched on the async thread, in bytes.
 pub(super) const INLINE_SEARCH_BYTES: usize = 32 * 1024;
@@ -39,8 +40,9 @@ pub(super) async fn run_blocking<T: Send + 'static>(
             "did not start before the timeout: searches of other checks took all the time",
         ));
     };
+    let redaction_scope = RedactionScope::current();
     let task = spawn_blocking(move || {
-        let result = work();
+        let result = redaction_scope.run(work);
         drop(permit);
         result
     });

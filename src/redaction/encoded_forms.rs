@@ -64,6 +64,17 @@ pub(super) fn add_secret(forms: &mut Vec<String>, secret: &str) {
     for [quote, apostrophe] in [["&#34;", "&#x27;"], ["&#x22;", "&apos;"], ["\"", "'"]] {
         add(forms, escaped.replace("&quot;", quote).replace("&#39;", apostrophe));
     }
+    // Template engines that follow OWASP escape the slash, too, and Mustache two more characters.
+    for [slash, quote, apostrophe] in [
+        ["&#x2F;", "&quot;", "&#x27;"],
+        ["&#x2f;", "&quot;", "&#x27;"],
+        ["&#x2F;", "&quot;", "&#39;"],
+        ["&#47;", "&#34;", "&#39;"],
+    ] {
+        let form = escaped.replace("&quot;", quote).replace("&#39;", apostrophe).replace('/', slash);
+        add(forms, form.replace('=', "&#x3D;").replace('`', "&#x60;"));
+        add(forms, form);
+    }
 }
 
 /// Adds the forms of a login: `user:secret`, as Basic authentication joins them.
@@ -157,6 +168,9 @@ mod tests {
             "p\\/\\u00e4 <\\\"'&+",
             "p/ä &lt;&quot;&#39;&amp;+",
             "p/ä &lt;&#34;&#x27;&amp;+",
+            "p&#x2F;ä &lt;&quot;&#39;&amp;+",
+            "p&#x2F;ä &lt;&quot;&#x27;&amp;+",
+            "p&#47;ä &lt;&#34;&#39;&amp;+",
             "p%2F%C3%A4%20%3C%22'&+",
             "p/%C3%A4%20%3C%22%27&+",
         ] {

@@ -4,5 +4,6 @@ mod encoded_forms;
 pub mod named_values;
 mod observation;
 pub mod redactor;
+pub mod scope;
 pub mod sensitive_names;
 pub mod urls;

@@ -17,8 +17,8 @@ const MIN_TRUNCATED_BYTES: usize = 100;
 
 /// Masks secrets in text, in every form in which a URL, a form, JSON, XML or Base64 encodes them. Without secrets it
 /// costs nothing.
-#[derive(Default)]
-pub struct Redactor(Option<Box<Secrets>>);
+#[derive(Clone, Default)]
+pub struct Redactor(Option<Arc<Secrets>>);
 
 struct Secrets {
     /// Every form of every secret.
@@ -85,7 +85,7 @@ impl SecretSet {
             .dense_depth(1)
             .build(&forms)
             .ok();
-        Redactor(Some(Box::new(Secrets { forms, automaton })))
+        Redactor(Some(Arc::new(Secrets { forms, automaton })))
     }
 }
 

@@ -12,6 +12,18 @@ pub(super) fn mask(url: &str) -> Option<String> {
     (!secrets.is_empty()).then(|| replace(url, secrets.into_iter().map(|secret| (secret.range, MASK))))
 }
 
+/// Returns `text`, which may be no URL, with everything masked that could be credentials: a slash in a password ends the
+/// host of a URL, but people write it nonetheless.
+pub(super) fn mask_invalid(text: &str) -> String {
+    let masked = mask(text).unwrap_or_else(|| text.to_owned());
+    let path_end = masked.find(['?', '#']).unwrap_or(masked.len());
+    let start = masked[..path_end].find("://").map_or(0, |at| at + "://".len());
+    match masked[start..path_end].rfind('@') {
+        Some(at) => format!("{}{MASK}{}", &masked[..start], &masked[start + at..]),
+        None => masked,
+    }
+}
+
 /// Whether any of the credentials of `url` are masked.
 pub(super) fn is_masked(url: &str) -> bool {
     Url::parse(url)
@@ -160,6 +172,18 @@ mod tests {
             // What the HTTP client of a check takes for credentials must be masked.
             let has_credentials = url::Url::parse(url).is_ok_and(|url| !url.username().is_empty());
             assert!(!has_credentials || masked.is_some(), "{url}");
+        }
+    }
+
+    #[test]
+    fn credentials_of_an_invalid_url_are_masked() {
+        for (text, masked) in [
+            ("http://anna:hun/ter2@shop.test/", "http://********@shop.test/"),
+            ("anna:hun/ter2@shop.test", "********@shop.test"),
+            ("http://shop test/?token=a&x=b@c", "http://shop test/?token=********&x=b@c"),
+            ("shop", "shop"),
+        ] {
+            assert_eq!(mask_invalid(text), masked);
         }
     }
 

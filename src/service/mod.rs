@@ -14,6 +14,7 @@ pub(crate) mod records;
 mod secret_sealing;
 pub(crate) mod sla;
 mod status_queries;
+mod usage_report;
 
 pub use accounts::{
     AccountService, IssuedToken, TokenInfo, UserChangeLock, authorize_user_change, generate_password,
@@ -39,3 +40,4 @@ pub use sla::{ErrorBudgetReport, Granularity, SlaQuery, SlaReport};
 pub use status_queries::{
     MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQueries, StatusQuery, StatusRow,
 };
+pub use usage_report::{UsageReport, UsageRequest, UsageRow, usage_report};

@@ -178,6 +178,11 @@ impl StatusQueries {
         &*self.result_store
     }
 
+    /// Returns the store of the usage of accounts.
+    pub(super) fn usage_store(&self) -> &dyn crate::store::UsageStore {
+        &*self.result_store
+    }
+
     /// Returns a monitor of any account.
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {

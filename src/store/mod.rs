@@ -10,7 +10,7 @@ pub use contract::{
     NotificationFilter, Outbox, Paginated, PaginatedResults, Pagination, PerformanceAlertStore, RecordFilter,
     ResealFn, ResultFilter, ResultKey, ResultStore, Retention, Rollup, RollupSpan, SampleStore, StoreError,
     StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken, TokenKind, TokenStore,
-    TokenUse, seal_context,
+    TokenUse, UsageQuery, UsageStore, seal_context,
 };
 pub use sqlite::{
     DATABASE_FILE, ReadOnlyStore, SKETCH_RELATIVE_ERROR, SqliteSettings, SqliteStore, Synchronous,

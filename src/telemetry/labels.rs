@@ -1,7 +1,8 @@
-//! Label sets of the metrics. Values come from closed sets only: the name, host or address of a monitor never becomes a
-//! label, so that the number of series does not grow with the number of monitors.
+//! Label sets of the metrics. Values come from closed sets, or from bounded ones: the name, host or address of a monitor
+//! never becomes a label, so that the number of series does not grow with the number of monitors.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 
@@ -24,6 +25,12 @@ label_value! { Outcome: name, MonitorType: name, Phase: name, FailureKind: label
 pub(super) struct CheckResultLabels {
     pub outcome: Outcome,
     pub r#type: MonitorType,
+}
+
+/// Code of a billing plan, of a bounded set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct PlanLabels {
+    pub plan: Arc<str>,
 }
 
 /// Labels with a monitor type only.

@@ -1,11 +1,13 @@
 //! Log setup: text or JSON lines on standard error.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::str::FromStr;
 
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::redaction::scope::redact_in_scope;
 
 /// Every field name that a log line may contain, with its meaning. Names include the unit; secrets and bodies are never
 /// logged.
@@ -40,6 +42,7 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("path", "path of a request to Vigie"),
     ("place", "source location of the panic"),
     ("profile", "name of the profile of a browser"),
+    ("reason", "what the settings do not allow, and which setting does"),
     ("removed", "monitors removed by a reload"),
     ("request_id", "id of a request, as in `X-Request-Id` of its response"),
     ("results", "number of results"),
@@ -124,8 +127,9 @@ pub enum LogSetupError {
 /// check reports.
 const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 
-/// Libraries that log network traffic, passwords included, at `debug` or `trace`.
-const SECRET_LOGGING_CRATES: [&str; 2] = ["async_imap", "suppaftp"];
+/// Libraries that log network traffic, passwords and cookies included, at `debug` or `trace`.
+const SECRET_LOGGING_CRATES: [&str; 7] =
+    ["async_imap", "cookie_store", "lettre", "suppaftp", "tokio_tungstenite", "tungstenite", "fantoccini"];
 
 /// Parses a level, or levels by module.
 pub fn parse_log_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
@@ -142,8 +146,36 @@ pub fn parse_log_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
         }
     }
     let secret_directives = SECRET_LOGGING_CRATES.map(|name| format!("{name}=info")).join(",");
-    EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{filter},{secret_directives}"))
+    let own_directives = filter.split(',').map(|directive| own_directive(directive.trim()));
+    let own_directives = own_directives.collect::<Vec<_>>().join(",");
+    EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{own_directives},{secret_directives}"))
         .map_err(|error| filter_error(&error.to_string()))
+}
+
+/// Returns `directive`, one of Vigie alone if it is `debug` or `trace`: what libraries write at these levels may change
+/// with each of their versions, and has to be asked for by name.
+fn own_directive(directive: &str) -> String {
+    match directive.to_ascii_lowercase().as_str() {
+        level @ ("debug" | "trace") => format!("info,vigie={level}"),
+        _ => directive.to_owned(),
+    }
+}
+
+/// Standard error. The secrets of the check or delivery that writes a line are masked in it.
+#[derive(Clone, Copy)]
+struct RedactedStderr;
+
+impl Write for RedactedStderr {
+    /// Writes a whole line: the log layers call this once for each.
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        std::io::stderr().write_all(redact_in_scope(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
 }
 
 /// Sends the logs of the whole process to standard error.
@@ -152,13 +184,13 @@ pub fn init_logging(options: &LogOptions) -> Result<(), LogSetupError> {
     match options.format {
         LogFormat::Text => {
             let log_layer =
-                fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+                fmt::layer().with_writer(|| RedactedStderr).with_ansi(std::io::stderr().is_terminal());
             registry.with(log_layer.with_target(false)).try_init()?;
         }
         LogFormat::Json => {
             // `span` contains the id of the request that a line belongs to.
             let log_layer = fmt::layer().json().flatten_event(true).with_span_list(false);
-            registry.with(log_layer.with_writer(std::io::stderr)).try_init()?;
+            registry.with(log_layer.with_writer(|| RedactedStderr)).try_init()?;
         }
     }
     Ok(())
@@ -169,8 +201,8 @@ pub fn init_logging(options: &LogOptions) -> Result<(), LogSetupError> {
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
-        let panic = info.payload_as_str().unwrap_or("no message");
-        tracing::error!(panic, place, "a task panicked; this is a bug in Vigie, please report it");
+        let panic = redact_in_scope(info.payload_as_str().unwrap_or("no message"));
+        tracing::error!(panic = &*panic, place, "a task panicked; this is a bug in Vigie, please report it");
     }));
 }
 
@@ -196,11 +228,23 @@ mod tests {
             assert!(tracing::enabled!(target: "vigie::wire", tracing::Level::TRACE));
             assert!(!tracing::enabled!(target: "async_imap::imap_stream", tracing::Level::TRACE));
             assert!(!tracing::enabled!(target: "suppaftp::sync_ftp", tracing::Level::DEBUG));
+            assert!(!tracing::enabled!(target: "cookie_store::cookie_store", tracing::Level::DEBUG));
+            assert!(!tracing::enabled!(target: "tungstenite::protocol", tracing::Level::TRACE));
+            assert!(!tracing::enabled!(target: "a_new_library", tracing::Level::DEBUG));
+            assert!(tracing::enabled!(target: "a_new_library", tracing::Level::INFO));
         });
-        for filter in ["async_imap=trace", "info,async_imap::imap_stream=trace", "suppaftp=debug"] {
+        for filter in
+            ["async_imap=trace", "info,async_imap::imap_stream=trace", "suppaftp=debug", "tungstenite=trace"]
+        {
             let error = parse_log_filter(filter).unwrap_err().to_string();
             assert!(error.contains("would write passwords"), "{error}");
         }
+        let subscriber = tracing_subscriber::registry().with(parse_log_filter("DEBUG,rustls=trace").unwrap());
+        tracing::subscriber::with_default(subscriber, || {
+            assert!(tracing::enabled!(target: "rustls::conn", tracing::Level::TRACE));
+            assert!(tracing::enabled!(target: "vigie::net", tracing::Level::DEBUG));
+            assert!(!tracing::enabled!(target: "vigie::net", tracing::Level::TRACE));
+        });
     }
 
     #[test]

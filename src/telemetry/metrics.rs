@@ -10,10 +10,11 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use super::bounded_names::BoundedNames;
 use super::labels::{
     BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
     FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels, NotificationLabels,
-    PhaseLabels, ReloadLabels, SetApartLabels, TaskLabels,
+    PhaseLabels, PlanLabels, ReloadLabels, SetApartLabels, TaskLabels,
 };
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
@@ -28,6 +29,9 @@ const LATENESS_SECONDS_BUCKETS: [f64; 12] =
 /// Bucket bounds for results per commit.
 const COMMIT_RESULTS_BUCKETS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
 
+/// Most billing plans that have a series of their own.
+const MAX_PLAN_LABELS: usize = 100;
+
 type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
 fn network_histogram() -> Histogram {
@@ -39,6 +43,8 @@ fn network_histogram() -> Histogram {
 pub struct Metrics {
     registry: Registry,
     check_results: Family<CheckResultLabels, Counter>,
+    plan_checks: Family<PlanLabels, Counter>,
+    plan_names: BoundedNames,
     check_retries: Family<MonitorTypeLabels, Counter>,
     attempt_failures: Family<FailureLabels, Counter>,
     phase_seconds: HistogramFamily<PhaseLabels>,
@@ -79,6 +85,8 @@ impl Metrics {
         let metrics = Self {
             registry: Registry::default(),
             check_results: Family::default(),
+            plan_checks: Family::default(),
+            plan_names: BoundedNames::new(MAX_PLAN_LABELS),
             check_retries: Family::default(),
             attempt_failures: Family::default(),
             phase_seconds: Family::new_with_constructor(network_histogram),
@@ -134,6 +142,11 @@ impl Metrics {
             "vigie_check_results",
             "Checks recorded, each missed run included",
             self.check_results.clone(),
+        );
+        registry.register(
+            "vigie_plan_checks",
+            "Scheduled checks that ran, by billing plan of the monitor",
+            self.plan_checks.clone(),
         );
         registry.register(
             "vigie_check_retries",
@@ -219,6 +232,14 @@ impl Metrics {
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed runs.
     pub fn record_result(&self, result: &CheckResult) {
         self.record_result_due_at(result, result.planned_at);
+    }
+
+    /// Counts a scheduled check under the billing plan `code` of its monitor, if it ran.
+    pub fn record_plan_check(&self, code: &str, result: &CheckResult) {
+        if !matches!(result.outcome, Outcome::Missed | Outcome::Blackout) {
+            let plan = self.plan_names.label(code);
+            self.plan_checks.get_or_create(&PlanLabels { plan }).inc();
+        }
     }
 
     /// Like [`Self::record_result`], for a check that was due at `due_at`, which is later than its planned time where

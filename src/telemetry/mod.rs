@@ -1,5 +1,6 @@
 //! Logs, metrics, and the health of the process.
 
+mod bounded_names;
 mod fault_injection;
 mod health;
 mod labels;

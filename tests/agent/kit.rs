@@ -119,6 +119,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
         egress_principal: EgressPrincipal::Operator,
         revision: Revision(1),
         monitor_name: format!("monitor {id}").into(),
+        billing_plancode: "basic".into(),
         monitor_type: MonitorType::Tcp,
         interval: MINUTE,
         schedule_offset: Some(Duration::ZERO),

@@ -17,3 +17,4 @@ mod sla_report;
 mod tenancy;
 mod time_zones;
 mod url_logins;
+mod usage;

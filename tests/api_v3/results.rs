@@ -48,6 +48,7 @@ async fn run_and_store(app: &App, id: i64, second: i64) {
         egress_principal: EgressPrincipal::Operator,
         revision: monitor.revision,
         monitor_name: monitor.name().into(),
+        billing_plancode: "basic".into(),
         monitor_type: monitor.monitor_type(),
         interval: monitor.interval(),
         schedule_offset: None,

@@ -22,7 +22,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("schema", "syntax redaction script evaluate schedule"),
     ("alerting", "evaluate schedule"),
     // Layer 2: the network and foreign processes.
-    ("telemetry", ""),
+    ("telemetry", "redaction"),
     ("vault", "telemetry"),
     ("spool", "telemetry"),
     ("net", "telemetry"),

@@ -14,6 +14,7 @@ fn with_every_metric() -> Metrics {
     metrics.record_result(&retried);
     metrics.record_result(&result(1, 1, Outcome::Ok));
     metrics.record_result(&result(1, 2, Outcome::Missed));
+    metrics.record_plan_check("basic", &result(1, 1, Outcome::Ok));
     metrics.record_load_change(
         SchedulerLoad::default(),
         SchedulerLoad { planned_monitors: 5, queued_runs: 4, light_checks: 2, heavy_checks: 1 },

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use nix::sys::signal::Signal;
+use vigie::redaction::redactor::Redactor;
+use vigie::redaction::scope::RedactionScope;
 
 use crate::daemon::process::{Daemon, command, folder, tcp_monitor};
 use crate::support::alone::alone;
@@ -35,11 +37,17 @@ fn a_contained_panic_is_one_log_line_without_a_backtrace() {
     vigie::telemetry::install_panic_hook();
     tracing::subscriber::with_default(log, || {
         std::panic::catch_unwind(|| panic!("boom {}", 7)).unwrap_err();
+        let secret = Redactor::from_secrets(["planted-secret"].into_iter());
+        let scope = RedactionScope::new([secret]);
+        std::panic::catch_unwind(|| scope.run(|| panic!("no `x` in `planted-secret`"))).unwrap_err();
     });
     std::panic::set_hook(before);
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
-    assert_eq!((text.lines().count(), &line["fields"]["panic"]), (1, &"boom 7".into()));
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [line, in_scope] = lines.as_slice() else { panic!("{text}") };
+    assert_eq!(line["fields"]["panic"], "boom 7");
+    assert_eq!(in_scope["fields"]["panic"], "no `x` in `********`");
     assert!(line["fields"]["place"].as_str().unwrap().contains("panics.rs:"), "{text}");
 }
 

@@ -175,6 +175,12 @@ impl ResultStore for MemoryResults {
     }
 }
 
+impl vigie::store::UsageStore for MemoryResults {
+    fn usage(&self, _: vigie::store::UsageQuery) -> StoreFuture<'_, Vec<(String, u64)>> {
+        self.respond(vec![])
+    }
+}
+
 impl vigie::store::SampleStore for MemoryResults {
     fn samples(
         &self,

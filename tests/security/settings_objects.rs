@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::{check_monitor, server_with_other_account};
 use crate::daemon::process::{Daemon, command};
+use crate::support::binary::{out, vigie};
+use crate::support::tls_server::Authority;
 
 /// Starts `server` again with `settings`.
 fn restart_with(mut server: Daemon, settings: &str) -> Daemon {
@@ -14,7 +16,9 @@ fn restart_with(mut server: Daemon, settings: &str) -> Daemon {
     server.wait_for_exit();
     let folder = std::mem::replace(&mut server.folder, tempfile::tempdir().unwrap());
     let file = folder.path().join("vigie.yaml");
-    fs::write(&file, settings).unwrap();
+    // The data folder is the flag's; `vigie config check` reads it here.
+    let data = folder.path().join("data").display().to_string();
+    fs::write(&file, format!("{settings}data: '{data}'\n")).unwrap();
     let mut command = command(folder.path());
     command.arg("--config").arg(&file);
     Daemon::from_child(command.spawn().unwrap(), folder)
@@ -60,6 +64,31 @@ fn other_accounts_use_only_the_proxies_and_certificates_that_name_them() {
         let (status, response) = server.call_in(1, "POST", "/monitors/website-ssl", &website(&fields));
         assert_eq!(status, 200, "account 1 always may: {response}");
     }
+    // The start and `vigie config check` list what stored monitors lost.
+    let mut server = server;
+    let log = server.log_text();
+    let settings_file = server.folder.path().join("vigie.yaml");
+    let arguments = ["config", "check", settings_file.to_str().unwrap()];
+    let check = vigie(&arguments);
+    assert_eq!(check.status.code(), Some(0));
+    for (id, problem) in [
+        (
+            &ids[0],
+            "`proxy_id`: proxy `7` is not for this account; add the account to its `accounts` in the setting `proxies`",
+        ),
+        (
+            &ids[1],
+            "`ca_cert_id`: certificate `8` is not for this account; add the account to its `accounts` in the setting `certificates`",
+        ),
+    ] {
+        let problem = format!("monitor {id} `Through` of account {other}: {problem}");
+        assert!(log.contains(&problem), "{problem}: {log}");
+        let output = out(&check);
+        assert!(
+            output.contains(&format!("warning: {problem}\n")) && output.matches("warning: ").count() == 2,
+            "{output}"
+        );
+    }
     // Stored monitors do not keep what was taken from the account.
     let result = check_monitor(&server, other, &ids[0]);
     assert_eq!((&result["status"], &result["outcome"]), (&json!(95), &json!("unknown")), "{result:#}");
@@ -67,4 +96,27 @@ fn other_accounts_use_only_the_proxies_and_certificates_that_name_them() {
         result["reasons"][0].as_str().unwrap().contains("proxy `7` is not for this account"),
         "{result:#}"
     );
+}
+
+#[test]
+fn stored_monitors_whose_proxy_or_certificate_is_gone_are_listed() {
+    let (server, other) = server_with_other_account();
+    let client = Authority::new("client").issue(&["client.test"], (2020, 2090));
+    let certificate = json!({"name": "own", "kind": "client", "pem": client.pem()});
+    let (status, response) = server.call_in(other, "POST", "/certificates", &certificate);
+    assert_eq!(status, 200, "{response}");
+    let own_certificate: i64 = response["id"].as_str().unwrap().parse().unwrap();
+    let settings = "proxies: [{id: 7, kind: http, server: 'proxy.test:1'}]\n";
+    let server = restart_with(server, settings);
+    let fields = website(&json!({"proxy_id": 7}));
+    let (status, response) = server.call_in(1, "POST", "/monitors/website-ssl", &fields);
+    assert_eq!(status, 200, "{response}");
+    let fields = website(&json!({"ssl_cert_id": own_certificate}));
+    let (status, response) = server.call_in(other, "POST", "/monitors/website-ssl", &fields);
+    assert_eq!(status, 200, "{response}");
+    let mut server = restart_with(server, "proxies: []\n");
+    let log = server.log_text();
+    let problems: Vec<_> = log.lines().filter(|line| line.contains("the settings do not allow")).collect();
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert!(problem.contains("of account 1: `proxy_id`: there is no proxy `7`; add it to"), "{problem}");
 }

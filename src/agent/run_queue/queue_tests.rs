@@ -38,6 +38,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         egress_principal: EgressPrincipal::Operator,
         revision: Revision(1),
         monitor_name: "monitor".into(),
+        billing_plancode: "basic".into(),
         monitor_type: MonitorType::Tcp,
         interval,
         schedule_offset: offset,

@@ -20,5 +20,6 @@ mod router;
 mod sign_in_links;
 mod site_status;
 mod sla_report;
+mod usage;
 
 pub use router::{operations, router};

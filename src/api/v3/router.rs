@@ -45,6 +45,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::results::add_routes,
         super::site_status::add_routes,
         super::sla_report::add_routes,
+        super::usage::add_routes,
         super::records::add_routes,
         super::episodes::add_routes,
         super::notifications::add_routes,

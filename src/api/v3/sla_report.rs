@@ -11,7 +11,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
-use crate::api::query::QueryParams;
+use crate::api::query::{QueryParams, TIME_REQUIREMENT};
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
@@ -76,12 +76,10 @@ async fn compute_report(
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
     let zone = state.records.time_zone(caller).await?;
-    let time_requirement =
-        "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
-        from: query.parse_value("from", time_requirement, parse_time),
-        until: query.parse_value("thru", time_requirement, parse_time),
+        from: query.parse_value("from", TIME_REQUIREMENT, parse_time),
+        until: query.parse_value("thru", TIME_REQUIREMENT, parse_time),
         granularity: query
             .parse_value("by", "one of `hour`, `day`, `month`", Granularity::parse)
             .unwrap_or_default(),

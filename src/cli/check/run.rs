@@ -65,6 +65,7 @@ fn build_assignment(subject: &CheckSubject, settings: &Settings, location: Locat
         egress_principal: monitor.egress_principal(),
         revision: monitor.revision,
         monitor_name: monitor.name().into(),
+        billing_plancode: monitor.document.billing_plancode().into(),
         monitor_type: monitor.monitor_type(),
         interval: monitor.interval(),
         schedule_offset: None,

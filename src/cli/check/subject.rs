@@ -6,6 +6,7 @@ use crate::app::KnownReferences;
 use crate::cli::fields;
 use crate::cli::output::{InvalidInput, UsageError};
 use crate::domain::MonitorType;
+use crate::redaction::urls::redact_url_credentials;
 use crate::schema::field::FieldType;
 use crate::schema::monitor_file::KeyPolicy;
 use crate::schema::reader::{InputFormat, SecretSource};
@@ -31,8 +32,8 @@ pub(super) fn from_arguments(
     field_assignments: &[String],
     settings: &Settings,
 ) -> anyhow::Result<CheckSubject> {
-    // The name is the target, as far as its length allows.
-    let name: String = target.chars().take(MAX_NAME_CHARS).collect();
+    // The name is the target, as far as its length allows, without the credentials in it.
+    let name: String = redact_url_credentials(target).chars().take(MAX_NAME_CHARS).collect();
     let mut entries = vec![
         text_entry("name", if name.is_empty() { "target" } else { &name }),
         text_entry("billing_plancode", "check"),

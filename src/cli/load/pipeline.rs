@@ -205,6 +205,7 @@ pub(super) fn build_monitors(
             egress_principal: EgressPrincipal::Operator,
             revision: Revision(1),
             monitor_name: document.name().into(),
+            billing_plancode: document.billing_plancode().into(),
             monitor_type,
             interval: Duration::from_secs(u64::from(interval_seconds)),
             schedule_offset: None,

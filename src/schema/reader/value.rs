@@ -7,7 +7,6 @@ use super::input_format::InputFormat;
 use super::messages::{is_empty_text, quote_node, quote_value};
 use crate::schema::field::{Field, FieldType, LegacyEncoding};
 use crate::schema::url_credentials;
-use crate::script;
 use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::text_format::TextFormat;
 use crate::syntax::{
@@ -316,12 +315,9 @@ fn hint_for(field_type: &FieldType, node: &Node) -> Option<String> {
 fn display_input(field: &Field, node: &Node) -> String {
     match node.as_text() {
         _ if field.secret => MASK.to_owned(),
-        Some(text) if field.is_url() && url_credentials::mask(text).is_some() => {
-            truncate_value(&url_credentials::mask(text).unwrap_or_default())
-        }
-        Some(text) if field.is_script() && script::has_secrets(text) => {
-            format!("a text of {} bytes", text.len())
-        }
+        Some(text) if field.is_url() => truncate_value(&url_credentials::mask_invalid(text)),
+        // What is no script may be a part of one.
+        Some(text) if field.is_script() => format!("a text of {} bytes", text.len()),
         _ => display_value(node),
     }
 }

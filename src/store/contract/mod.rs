@@ -13,6 +13,7 @@ mod results;
 mod rollup;
 mod samples;
 mod tokens;
+mod usage;
 
 pub use crate::domain::{
     AuditEntry, AuditFilter, EpisodeFilter, MonitorState, NotificationFilter, Paginated, PaginatedResults,
@@ -34,3 +35,4 @@ pub use results::{NewestResultQuery, ResultStore};
 pub use rollup::{Rollup, RollupSpan};
 pub use samples::SampleStore;
 pub use tokens::{StoredToken, TokenKind, TokenStore, TokenUse};
+pub use usage::{UsageQuery, UsageStore};

@@ -8,6 +8,7 @@ use crate::domain::{
 use super::future::StoreFuture;
 use super::rollup::{Rollup, RollupSpan};
 use super::samples::SampleStore;
+use super::usage::UsageStore;
 
 /// Asks for the newest result of a monitor at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct NewestResultQuery {
 }
 
 /// Reads results, states and rollups.
-pub trait ResultStore: SampleStore {
+pub trait ResultStore: SampleStore + UsageStore {
     /// Returns results, newest first.
     fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults>;
 

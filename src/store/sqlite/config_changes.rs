@@ -53,6 +53,14 @@ impl PreparedConfigChanges {
         Self { changes: prepared, audit_entries }
     }
 
+    /// Returns the ids of the monitors that change.
+    pub(super) fn changed_monitors(&self) -> impl Iterator<Item = i64> + '_ {
+        self.changes.iter().filter_map(|change| match change {
+            PreparedChange::UpdateMonitor(row, _) => Some(row.id),
+            _ => None,
+        })
+    }
+
     /// Applies all changes or none; returns the ids of created objects.
     pub(super) fn apply(&self, conn: &Connection) -> rusqlite::Result<Result<Vec<i64>, StoreError>> {
         let execute = |sql| conn.prepare_cached(sql)?.execute([]);

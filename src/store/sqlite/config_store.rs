@@ -7,6 +7,7 @@ use crate::store::contract::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
     ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse, seal_context,
 };
+use crate::store::sqlite::writer::WriteContext;
 
 use super::config_changes::PreparedConfigChanges;
 use super::store::SqliteStore;
@@ -27,7 +28,11 @@ impl ConfigStore for SqliteStore {
     ) -> StoreFuture<'_, Vec<i64>> {
         Box::pin(async move {
             let changes = PreparedConfigChanges::prepare(changes, audit_entries);
-            self.writer.call(move |context| changes.apply(context.conn)).await?
+            let write = move |context: &mut WriteContext<'_>| {
+                changes.changed_monitors().for_each(|id| context.cache.forget_monitor(id));
+                changes.apply(context.conn)
+            };
+            self.writer.call(write).await?
         })
     }
 

@@ -14,6 +14,7 @@ use super::result_row::{MissedColumns, ResultRow, saturating_i64};
 use super::rollup::pending_rollups;
 use super::shared_texts::WriteCache;
 use super::store::SqliteStore;
+use super::usage::UsageChanges;
 use super::writer::WriteContext;
 use crate::store::contract::{Ingest, IngestBatch, StoreError, StoreFuture};
 
@@ -53,13 +54,16 @@ impl PreparedBatch {
 
     pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
         let frontier = pending_rollups::RollupFrontier::read(context.conn)?;
-        let mut count_changes = CountChanges::default();
+        let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
         for row in &self.rows {
             if upsert_result(context, row, &mut count_changes)? {
+                let facts = context.cache.cached_facts(context.conn, row.monitor_id)?;
+                usage_changes.add(row.planned_at, &facts, row.location_id, row.outcome);
                 frontier.mark_result_row(context.conn, row)?;
             }
         }
         count_changes.flush(context.conn)?;
+        usage_changes.flush(context.conn)?;
         for state in &self.monitor_states {
             upsert_state(context.conn, state)?;
         }

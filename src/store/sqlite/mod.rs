@@ -28,6 +28,7 @@ mod settings;
 mod shared_texts;
 mod store;
 mod tokens;
+mod usage;
 mod writer;
 
 pub use read_only::ReadOnlyStore;

@@ -21,7 +21,7 @@ use crate::store::sqlite::writer::WriteContext;
 
 /// A monitor, ready to be written.
 pub(super) struct MonitorRow {
-    id: i64,
+    pub(super) id: i64,
     customer: i64,
     origin: i64,
     origin_key: Option<Arc<str>>,
@@ -309,6 +309,7 @@ impl MonitorStore for SqliteStore {
         Box::pin(async move {
             let upserts: Vec<_> = upserts.iter().map(MonitorRow::from_monitor).collect();
             let write = move |context: &mut WriteContext<'_>| {
+                upserts.iter().for_each(|monitor| context.cache.forget_monitor(monitor.id));
                 apply_changes(context.conn, &upserts, &removed_ids)?;
                 audit::insert_all(context.conn, &audit_entries)
             };

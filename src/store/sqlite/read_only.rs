@@ -37,10 +37,10 @@ impl ReadOnlyStore {
         self.readers.call(monitors::select_all).await
     }
 
-    /// Returns all recipients of all accounts.
-    pub async fn recipients(&self) -> Result<Vec<Record>, StoreError> {
+    /// Returns all records of `kind` of all accounts.
+    pub async fn records(&self, kind: RecordKind) -> Result<Vec<Record>, StoreError> {
         let everything = Pagination { limit: u32::MAX, offset: 0 };
-        let filter = RecordFilter::new(RecordKind::Recipient);
+        let filter = RecordFilter::new(kind);
         let page = self.readers.call(move |conn| records::read_page(conn, &filter, everything)).await?;
         Ok(page.items)
     }

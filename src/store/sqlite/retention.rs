@@ -67,6 +67,7 @@ pub(super) async fn apply_retention(
     .await?;
     removed += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly_cutoff_us).await?;
     removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, cutoff_us(retention.daily_rollups)).await?;
+    removed += delete_in_chunks(store, DELETE_USAGE, cutoff_us(retention.daily_rollups)).await?;
     removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts_cutoff_us).await?;
     removed += remove_audit_entries(store, cutoff_us(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.
@@ -119,6 +120,8 @@ const DELETE_DAILY_ROLLUPS: DeleteSql =
     "DELETE FROM rollups WHERE (span, start, monitor_id, location_id) IN (
     SELECT span, start, monitor_id, location_id FROM rollups WHERE span = 1 AND start < ?1
     ORDER BY start LIMIT ?2)";
+const DELETE_USAGE: DeleteSql = "DELETE FROM usage WHERE (customer, day, plan, type, location_id) IN (
+    SELECT customer, day, plan, type, location_id FROM usage WHERE day < ?1 LIMIT ?2)";
 const DELETE_SHARED_TEXTS: DeleteSql =
     "DELETE FROM shared WHERE id IN (SELECT id FROM shared WHERE last_used < ?1 LIMIT ?2)";
 

@@ -1,6 +1,7 @@
 //! Data that many results share, stored once: texts, and pairs of monitor and location.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use aws_lc_rs::digest;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -35,7 +36,20 @@ const MAX_CACHED_MONITOR_LOCATIONS: usize = 4_000_000;
 pub(super) struct WriteCache {
     text_ids: HashMap<[u8; 16], (i64, i64)>,
     monitor_locations: HashSet<(i64, i64)>,
-    customers_by_monitor: HashMap<i64, i64>,
+    facts_by_monitor: HashMap<i64, MonitorFacts>,
+    /// Plans and types, each once.
+    names: HashSet<Arc<str>>,
+}
+
+/// What the counts of results need of a monitor.
+#[derive(Clone)]
+pub(super) struct MonitorFacts {
+    /// Its account; 0 when the monitor is unknown.
+    pub(super) customer: i64,
+    /// Code of its billing plan.
+    pub(super) plan: Arc<str>,
+    /// Its type.
+    pub(super) monitor_type: Arc<str>,
 }
 
 impl WriteCache {
@@ -79,22 +93,54 @@ impl WriteCache {
 
     /// Returns the account of `monitor`; 0 when it is unknown.
     pub(super) fn cached_customer(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
-        if let Some(&customer) = self.customers_by_monitor.get(&monitor) {
-            return Ok(customer);
+        Ok(self.cached_facts(conn, monitor)?.customer)
+    }
+
+    /// Returns what counts need of `monitor`.
+    pub(super) fn cached_facts(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<MonitorFacts> {
+        if let Some(facts) = self.facts_by_monitor.get(&monitor) {
+            return Ok(facts.clone());
         }
-        let Some(customer) = customer_for_monitor(conn, MonitorId(monitor))? else { return Ok(0) };
-        if self.customers_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
-            self.customers_by_monitor.clear();
+        let row: Option<(i64, Option<String>, Option<String>)> = conn
+            .prepare_cached(
+                "SELECT customer, json_extract(document, '$.billing_plancode'), type FROM monitors WHERE id = ?1",
+            )?
+            .query_row([monitor], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let is_known = row.is_some();
+        let (customer, plan, monitor_type) = row.unwrap_or_default();
+        let (plan, monitor_type) = (plan.unwrap_or_default(), monitor_type.unwrap_or_default());
+        let facts = MonitorFacts { customer, plan: self.name(&plan), monitor_type: self.name(&monitor_type) };
+        if is_known {
+            if self.facts_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
+                self.facts_by_monitor.clear();
+                self.names.clear();
+            }
+            self.facts_by_monitor.insert(monitor, facts.clone());
         }
-        self.customers_by_monitor.insert(monitor, customer.0);
-        Ok(customer.0)
+        Ok(facts)
+    }
+
+    fn name(&mut self, text: &str) -> Arc<str> {
+        if let Some(name) = self.names.get(text) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = text.into();
+        self.names.insert(Arc::clone(&name));
+        name
+    }
+
+    /// Forgets what is cached of `monitor`, which changes.
+    pub(super) fn forget_monitor(&mut self, monitor: i64) {
+        self.facts_by_monitor.remove(&monitor);
     }
 
     /// Clears the cache, after a transaction was rolled back or rows were removed.
     pub(super) fn clear(&mut self) {
         self.text_ids.clear();
         self.monitor_locations.clear();
-        self.customers_by_monitor.clear();
+        self.facts_by_monitor.clear();
+        self.names.clear();
     }
 }
 

@@ -4,13 +4,11 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::api::operation::{Param, ParamType};
-use crate::api::query::{QueryParams, parse_time_in_zone, quoted_list};
+use crate::api::query::{QueryParams, TIME_REQUIREMENT, parse_time_in_zone, quoted_list};
 use crate::domain::{RecordFilter, RecordKind};
 
 const BLACKOUT_TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const BOOLEANS: &[&str] = &["true", "false"];
-const TIME_REQUIREMENT: &str =
-    "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
 
 const BLACKOUT_PARAMS: &[Param] = &[
     Param::new("type", ParamType::Choice(BLACKOUT_TYPES), "Those of this type"),

@@ -1,0 +1,38 @@
+//! Lists what is stored and does not work under the settings, with the setting that allows it.
+
+use super::egress_review::denied_targets;
+use super::settings_object_review::unusable_settings_objects;
+use crate::domain::{Record, RecordKind};
+use crate::schema::Monitor;
+use crate::settings::Settings;
+use crate::store::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, StoreError};
+
+/// Kinds of records that are reviewed.
+pub(super) const REVIEWED_KINDS: [RecordKind; 2] = [RecordKind::Recipient, RecordKind::Certificate];
+
+/// Returns what does not work among `monitors` and `records`, which are those of [`REVIEWED_KINDS`], in this order.
+pub(super) fn stored_problems(
+    settings: &Settings,
+    monitors: &[Monitor],
+    [recipients, certificates]: [&[Record]; 2],
+) -> Vec<String> {
+    let mut problems = denied_targets(settings, monitors, recipients);
+    problems.extend(unusable_settings_objects(settings, monitors, certificates));
+    problems
+}
+
+/// Returns what does not work under `settings` in the database, if there is one.
+///
+/// # Errors
+/// Fails when the database cannot be read.
+pub async fn review_stored(settings: &Settings) -> Result<Vec<String>, StoreError> {
+    let path = settings.data_dir.join(DATABASE_FILE);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let store =
+        ReadOnlyStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() })?;
+    let [recipients, certificates] = REVIEWED_KINDS;
+    let (recipients, certificates) = (store.records(recipients).await?, store.records(certificates).await?);
+    Ok(stored_problems(settings, &store.monitors().await?, [&recipients, &certificates]))
+}
