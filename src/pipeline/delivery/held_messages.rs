@@ -23,13 +23,12 @@ impl DeliveryWorker {
         methods: &mut HashMap<RecipientId, Option<NotificationMethod>>,
     ) -> Result<bool, StoreError> {
         let recipient = notification.message.recipient_id;
-        let method = match methods.get(&recipient) {
-            Some(method) => *method,
-            None => {
-                let found = self.dependencies.destination_lookup.find_method(notification).await?;
-                methods.insert(recipient, found);
-                found
-            }
+        let method = if let Some(method) = methods.get(&recipient) {
+            *method
+        } else {
+            let found = self.dependencies.destination_lookup.find_method(notification).await?;
+            methods.insert(recipient, found);
+            found
         };
         // A recipient that was removed gets nothing: its messages are marked dead when they are sent.
         Ok(method.is_some_and(NotificationMethod::is_read_by_people))

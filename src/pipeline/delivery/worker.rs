@@ -44,6 +44,7 @@ pub(super) struct FinishedAttempt {
 pub struct DeliveryWorker {
     pub(super) dependencies: DeliveryDependencies,
     settings: DeliverySettings,
+    settings_receiver: watch::Receiver<DeliverySettings>,
     wakeup: DeliveryWakeup,
     shutdown_receiver: watch::Receiver<Option<Duration>>,
     pub(super) heartbeat: TaskHeartbeat,
@@ -68,15 +69,17 @@ pub struct DeliveryWorker {
 impl DeliveryWorker {
     pub(super) fn new(
         dependencies: DeliveryDependencies,
-        settings: DeliverySettings,
+        settings_receiver: watch::Receiver<DeliverySettings>,
         wakeup: DeliveryWakeup,
         shutdown_receiver: watch::Receiver<Option<Duration>>,
         heartbeat: TaskHeartbeat,
         (abort, ended): (CancellationToken, CancellationToken),
     ) -> Self {
+        let settings = settings_receiver.borrow().clone();
         Self {
             dependencies,
             settings,
+            settings_receiver,
             wakeup,
             shutdown_receiver,
             heartbeat,
@@ -175,6 +178,7 @@ impl DeliveryWorker {
     /// Stores outcomes and sends due messages; returns whether there may be more to do at once.
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
+        self.settings.clone_from(&self.settings_receiver.borrow());
         let now = self.dependencies.clock.now();
         self.delivery_states.remove_discardable(now);
         self.enqueue_due_digests(now).await?;
