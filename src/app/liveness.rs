@@ -305,7 +305,7 @@ mod tests {
         let running = tokio::spawn({
             let stop = stop.clone();
             async move {
-                probed.run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await
+                probed.run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await;
             }
         });
         while unmet(liveness.readiness()).is_empty() {

@@ -37,8 +37,8 @@ impl ReloadableParts {
         });
     }
 
-    /// Starts the locations that are new or changed in `settings`, and stops those that are gone or changed. Checks that
-    /// run at a stopped location finish. The monitors must be planned again after it.
+    /// Starts the locations that are new or changed in `settings`, and stops those that are gone or changed. Checks
+    /// that run at a stopped location finish. The monitors must be planned again after it.
     ///
     /// # Errors
     /// Fails when the network of a location cannot be set up; then nothing changes.

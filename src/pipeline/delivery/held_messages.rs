@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use super::digest;
+use super::digest::{self, is_digest, is_exempt_from_limit};
 use super::worker::DeliveryWorker;
-use crate::domain::{Notification, NotificationKind, NotificationMethod, RecipientId, Timestamp};
+use crate::domain::{Notification, NotificationMethod, RecipientId, Timestamp};
 use crate::store::{DeliveryOutcome, StoreError};
 
 /// Most messages of one recipient held back in one round.
@@ -124,14 +124,4 @@ impl DeliveryWorker {
             }
         }
     }
-}
-
-/// Whether it is a digest.
-pub(super) fn is_digest(notification: &Notification) -> bool {
-    notification.message.content.kind == NotificationKind::Digest
-}
-
-/// Whether the limit of messages a minute does not apply to it: a clear that waits would leave an alert open.
-pub(super) fn is_exempt_from_limit(notification: &Notification) -> bool {
-    is_digest(notification) || notification.message.content.kind.is_clear()
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::destination::Destination;
-use super::held_messages::{is_digest, is_exempt_from_limit};
+use super::digest::{is_digest, is_exempt_from_limit};
 use super::recipient_delivery_state::NextAction;
 use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
