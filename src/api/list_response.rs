@@ -61,7 +61,9 @@ fn selected_chunk(chunk: Vec<u8>, selection: &FieldSelection) -> Vec<u8> {
     let list = [b"[".as_slice(), &chunk, b"]"].concat();
     match serde_json::from_slice::<Vec<JsonObject>>(&list) {
         Ok(mut objects) => {
-            objects.iter_mut().for_each(|object| selection.remove_unselected(object));
+            for object in &mut objects {
+                selection.remove_unselected(object);
+            }
             json_chunk(&objects)
         }
         Err(error) => {

@@ -19,6 +19,7 @@ mod monitor_files;
 mod pool_browsers;
 mod recorded_until;
 mod reload;
+mod reloadable_parts;
 mod running_server;
 mod serve;
 mod server;
@@ -37,7 +38,8 @@ pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
 pub use key_file::key_file_location;
-pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
+pub use local_planner::{LocalPlanner, PlannerDependencies, RecordedUntil};
+pub use location_agents::{LocationAgent, LocationAgents};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
 pub use stored_review::review_stored;

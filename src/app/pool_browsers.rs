@@ -31,14 +31,11 @@ impl BrowserLookup for PoolBrowsers {
     fn missing_reason(&self, name: &str) -> Option<String> {
         let kind = BrowserKind::from_name(name)?;
         let mut last_reasons = self.last_reasons.lock();
-        let (_, reasons) = match last_reasons.take().filter(|(found_at, _)| found_at.elapsed() < MAX_AGE) {
-            Some(recent) => last_reasons.insert(recent),
-            None => {
-                let reason = |kind| self.pool.check_available(kind).err().map(|failure| failure.detail);
-                let reasons = BrowserKind::ALL.map(|kind| (kind, reason(kind))).into();
-                last_reasons.insert((Instant::now(), reasons))
-            }
-        };
+        if last_reasons.as_ref().is_none_or(|(found_at, _)| found_at.elapsed() >= MAX_AGE) {
+            let reason = |kind| self.pool.check_available(kind).err().map(|failure| failure.detail);
+            *last_reasons = Some((Instant::now(), BrowserKind::ALL.map(|kind| (kind, reason(kind))).into()));
+        }
+        let (_, reasons) = last_reasons.as_ref()?;
         reasons.iter().find(|(known, _)| *known == kind).and_then(|(_, reason)| reason.clone())
     }
 }

@@ -10,6 +10,7 @@ use anyhow::Context;
 use super::local_planner::RecordedUntil;
 use super::monitor_files::{into_desired_monitors, read_monitors_and_secret_paths};
 use super::recorded_until::recorded_until;
+use super::reloadable_parts::ReloadableParts;
 use super::services::Services;
 use super::stored_review::{REVIEWED_KINDS, stored_problems};
 use super::validation_context::shared_facts;
@@ -38,6 +39,7 @@ pub(super) struct ReloadHandles {
     pub(super) spool: Arc<ResultSpool>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) reloadable: ReloadableParts,
 }
 
 /// The configuration that runs now.
@@ -183,6 +185,7 @@ impl RunningConfig {
         let _lock = monitor_context.lock_exclusive().await;
         let stored =
             self.handles.monitor_store.monitors().await.context("the stored monitors cannot be read")?;
+        self.handles.reloadable.apply_locations(&settings, &self.settings)?;
         let plan = self.provision(file_monitors, &stored).await?;
         let must_replan_all =
             changed_settings.iter().any(|setting| setting.reloadable && setting.path != "monitors");
@@ -190,6 +193,8 @@ impl RunningConfig {
             tracing::warn!(setting = setting.path, "changed setting ignored until restart");
         }
         self.settings = settings;
+        // Also when no setting changed, since the files with passwords may have.
+        self.handles.reloadable.apply_alert_settings(&self.settings).await;
         if must_replan_all {
             services.account_cache.update_shared(shared_facts(&self.settings));
             services.planner.update_probe_context(self.settings.probe.clone());

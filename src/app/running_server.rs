@@ -8,25 +8,30 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::alert_pipeline_handle::LocalAlertPipeline;
 use super::blackout_cache::BlackoutCache;
+use super::certificate_updates::CertificateUpdates;
+use super::delivery_setup;
 use super::host_names::host_names;
 use super::liveness::{Liveness, TimedIngest};
+use super::location_agents::{AgentStarter, LocationAgents};
 use super::reload::{ReloadHandles, RunningConfig};
+use super::reloadable_parts::ReloadableParts;
 use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
 use super::supervisor::Supervisor;
-use super::{certificate_updates, delivery_setup, location_agents};
-use crate::agent::RunnerHandle;
 use crate::api;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
+use crate::notify::NotificationChannels;
 use crate::pipeline::{
-    AlertEngineDependencies, DeliveryTask, DeliveryWakeup, HousekeepingRunner, HousekeepingScheduler,
-    IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies, PerformanceEvaluator,
-    PerformanceTask, ResultSpool, SetApartRecorder, SetApartRecorderDependencies, TimeOfDay,
+    AlertEngineDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, HousekeepingRunner,
+    HousekeepingScheduler, IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies,
+    PerformanceEvaluator, PerformanceTask, ResultSpool, SetApartRecorder, SetApartRecorderDependencies,
+    TimeOfDay,
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
@@ -52,7 +57,11 @@ pub(super) struct RunningServer {
     pub(super) store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
     spool: Arc<ResultSpool>,
-    pub(super) runners: Vec<RunnerHandle>,
+    pub(super) agents: Arc<LocationAgents>,
+    agent_starter: Arc<AgentStarter>,
+    certificate_updates: Arc<CertificateUpdates>,
+    channels: Arc<NotificationChannels>,
+    delivery_settings: watch::Sender<DeliverySettings>,
     housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
     status_queries: Arc<StatusQueries>,
     pub(super) services: Arc<Services>,
@@ -93,17 +102,16 @@ impl RunningServer {
         let ingestor = Arc::new(ingestor);
         supervisor.spawn(ingest_task);
         let blackout_cache = Arc::new(BlackoutCache::default());
-        let agents = location_agents::start_agents(
-            settings,
-            &ingestor,
-            &blackout_cache,
-            &clock,
-            &metrics,
-            &supervisor,
-        )?;
-        let runners = agents.iter().map(|agent| agent.runner.clone()).collect();
-        let nets = agents.iter().map(|agent| Arc::clone(&agent.net)).collect();
-        let locations: Vec<_> = agents.iter().map(|agent| agent.location.clone()).collect();
+        let agent_starter = AgentStarter {
+            ingestor: Arc::clone(&ingestor),
+            blackout_cache: Arc::clone(&blackout_cache),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+            supervisor: Arc::clone(&supervisor),
+        };
+        let agents =
+            Arc::new(LocationAgents::new(agent_starter.start(settings, settings.hosted_locations())?));
+        let locations: Vec<_> = agents.current().iter().map(|agent| agent.location.clone()).collect();
         let status_queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
@@ -120,13 +128,14 @@ impl RunningServer {
             }),
             monitor_cache: Arc::clone(&monitor_cache),
             status_queries: Arc::clone(&status_queries),
-            agents,
+            agents: Arc::clone(&agents),
             blackout_cache,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
-        certificate_updates::follow_certificates(&services.api_state.records, nets).await?;
+        let certificate_updates =
+            CertificateUpdates::follow(&services.api_state.records, Arc::clone(&agents)).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -145,9 +154,10 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             heartbeat: supervisor.heartbeat(TaskName::Delivery),
         };
-        let (delivery, delivery_worker) =
+        let (delivery, delivery_worker, channels) =
             delivery_setup::new_delivery(settings, inputs, delivery_wakeup.clone())?;
         supervisor.spawn(delivery_worker);
+        let delivery_settings = delivery.settings_sender();
         let delivery = Mutex::new(Some(delivery));
         let performance_dependencies = PerformanceDependencies {
             config_store: store.clone(),
@@ -184,7 +194,11 @@ impl RunningServer {
             store,
             ingestor,
             spool,
-            runners,
+            agents,
+            agent_starter: Arc::new(agent_starter),
+            certificate_updates,
+            channels,
+            delivery_settings,
             housekeeping_scheduler,
             status_queries,
             services,
@@ -246,7 +260,21 @@ impl RunningServer {
         self.services.api_state.clone()
     }
 
-    pub(super) async fn start_running_config(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
+    pub(super) async fn start_running_config(
+        &self,
+        settings: Settings,
+        heartbeat_url: watch::Sender<Option<String>>,
+    ) -> anyhow::Result<RunningConfig> {
+        let reloadable = ReloadableParts {
+            agents: Arc::clone(&self.agents),
+            agent_starter: Arc::clone(&self.agent_starter),
+            certificate_updates: Arc::clone(&self.certificate_updates),
+            status_queries: Arc::clone(&self.status_queries),
+            ingestor: Arc::clone(&self.ingestor),
+            channels: Arc::clone(&self.channels),
+            delivery_settings: self.delivery_settings.clone(),
+            heartbeat_url,
+        };
         let handles = ReloadHandles {
             monitor_store: self.store.clone(),
             config_store: self.store.clone(),
@@ -256,6 +284,7 @@ impl RunningServer {
             spool: Arc::clone(&self.spool),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
+            reloadable,
         };
         RunningConfig::start(handles, settings).await
     }
@@ -271,8 +300,9 @@ impl RunningServer {
             tracing::warn!(error = %error, "failed to stop the housekeeping jobs");
         }
         // Bounded, since the store may accept nothing: `drain` then reports the queued results as lost.
+        let agents = self.agents.current();
         let shutdowns =
-            futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain_timeout)));
+            futures::future::join_all(agents.iter().map(|agent| agent.runner.shutdown(drain_timeout)));
         if tokio::time::timeout(drain_timeout + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
             tracing::warn!("the store does not accept results; trying once more to store the queued ones");
         }

@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::blackout_cache::BlackoutCache;
 use super::key_file::key_file_location;
-use super::local_planner::{LocalPlanner, LocationAgent, PlannerDependencies};
+use super::local_planner::{LocalPlanner, PlannerDependencies};
+use super::location_agents::LocationAgents;
 use super::validation_context::shared_facts;
 use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
@@ -46,7 +47,7 @@ pub(super) struct ServiceInputs {
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     pub(super) monitor_cache: Arc<MonitorCache>,
     pub(super) status_queries: Arc<StatusQueries>,
-    pub(super) agents: Vec<LocationAgent>,
+    pub(super) agents: Arc<LocationAgents>,
     pub(super) blackout_cache: Arc<BlackoutCache>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) clock: Arc<dyn Clock>,

@@ -10,6 +10,7 @@ const OTHER_BROWSERS: [&str; 2] = ["Google Chrome", "Internet Explorer"];
 
 impl MonitorDocument {
     /// Returns the browser that is used: the chosen one, else Firefox, or what `lookup` has in its place.
+    #[must_use]
     pub fn used_browser(&self, lookup: Option<&dyn BrowserLookup>) -> &str {
         if let Some(chosen) = self.text("browser") {
             return chosen;

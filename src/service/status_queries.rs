@@ -15,6 +15,7 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
+use crate::sync::RwLock;
 
 /// How long a status board is cached.
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
@@ -149,7 +150,7 @@ pub struct PaginatedStatusRows {
 pub struct StatusQueries {
     result_store: Arc<dyn ResultStore>,
     monitor_cache: Arc<MonitorCache>,
-    locations: Vec<Location>,
+    locations: RwLock<Arc<[Location]>>,
     cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     health_source: OverallHealthSource,
 }
@@ -161,7 +162,7 @@ impl StatusQueries {
         Self {
             result_store: results,
             monitor_cache: monitors,
-            locations,
+            locations: RwLock::new(locations.into()),
             cached_board: Mutex::new(None),
             health_source: OverallHealthSource::default(),
         }
@@ -169,8 +170,13 @@ impl StatusQueries {
 
     /// Returns the locations of this process.
     #[must_use]
-    pub fn locations(&self) -> &[Location] {
-        &self.locations
+    pub fn locations(&self) -> Arc<[Location]> {
+        Arc::clone(&self.locations.read())
+    }
+
+    /// Sets the locations of this process.
+    pub fn set_locations(&self, locations: Vec<Location>) {
+        *self.locations.write() = locations.into();
     }
 
     /// Returns the store of the samples that SLA reports are computed from.

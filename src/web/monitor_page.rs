@@ -51,7 +51,7 @@ async fn render_monitor_page(
     body.push_str(&render_outcome_strip(&results));
     body.push_str(&render_results(
         &results,
-        &ResultColumns::for_results(&results, monitor, state.status_queries.locations()),
+        &ResultColumns::for_results(&results, monitor, &state.status_queries.locations()),
         state.clock.now(),
     ));
     Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))

@@ -338,6 +338,21 @@ async fn a_program_gets_every_event_alone_and_in_order() {
     assert_eq!(sent, expected);
 }
 
+#[tokio::test]
+async fn reloaded_limits_apply_to_the_next_messages() {
+    let limited = DeliverySettings { max_per_minute: 1, ..DeliverySettings::default() };
+    let harness = harness(limited, &[], |_, _| Ok(()));
+    harness.put("first", PERSON);
+    harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 1).await;
+    let unlimited = DeliverySettings { max_per_minute: 0, ..DeliverySettings::default() };
+    harness.delivery.settings_sender().send_replace(unlimited);
+    for n in 0..5 {
+        harness.put(&format!("key-{n}"), PERSON);
+    }
+    harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 6).await;
+    assert_eq!(states(&harness, NotificationState::Held), 0);
+}
+
 /// The recipient was reached by mail when its messages were held back, or an earlier version held them back.
 #[tokio::test]
 async fn what_was_held_back_for_a_program_is_sent_without_a_digest() {

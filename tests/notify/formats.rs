@@ -262,6 +262,28 @@ async fn a_form_carries_the_same_fields_with_escaped_values() {
 }
 
 #[tokio::test]
+async fn reloaded_settings_apply_to_the_next_message() {
+    let receiver = Receiver::always(200).await;
+    let channels = NotificationChannels::new(net(&[]), std::sync::Arc::new(SystemClock), settings());
+    let message = message(NotificationKind::SiteError, NotificationMethod::Sms, "+49 30 123456", "");
+    let error = channels.send(&message).await.unwrap_err();
+    assert!(error.is_retryable && error.detail.contains("`sms.url` is not set"), "{error}");
+    let sms = SmsSettings {
+        gateway_url: receiver.url("/send"),
+        body_template: "text={{ text }}".to_owned(),
+        body_is_json: false,
+        sender: String::new(),
+        username: String::new(),
+        password: Secret::default(),
+    };
+    channels.set_settings(ChannelSettings { sms: Some(sms), ..settings() });
+    channels.send(&message).await.unwrap();
+    assert_eq!(receiver.requests().len(), 1);
+    channels.set_settings(settings());
+    assert!(channels.send(&message).await.is_err(), "the gateway is gone again");
+}
+
+#[tokio::test]
 async fn an_sms_is_sent_through_the_configured_gateway() {
     let receiver = Receiver::always(200).await;
     let gateway = |json: bool, body: &str| {

@@ -109,6 +109,7 @@ impl AlertEngine {
                     });
                     batch.alert_changes.notifications.extend(due_notifications);
                 }
+                IngestCommand::UpdateSettings(settings) => self.apply_settings(*settings),
                 IngestCommand::AcknowledgeEpisode { monitor_id, episode_id } => {
                     if self
                         .monitors

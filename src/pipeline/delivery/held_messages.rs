@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use super::digest;
+use super::digest::{self, is_digest, is_exempt_from_limit};
 use super::worker::DeliveryWorker;
-use crate::domain::{Notification, NotificationKind, NotificationMethod, RecipientId, Timestamp};
+use crate::domain::{Notification, NotificationMethod, RecipientId, Timestamp};
 use crate::store::{DeliveryOutcome, StoreError};
 
 /// Most messages of one recipient held back in one round.
@@ -23,13 +23,12 @@ impl DeliveryWorker {
         methods: &mut HashMap<RecipientId, Option<NotificationMethod>>,
     ) -> Result<bool, StoreError> {
         let recipient = notification.message.recipient_id;
-        let method = match methods.get(&recipient) {
-            Some(method) => *method,
-            None => {
-                let found = self.dependencies.destination_lookup.find_method(notification).await?;
-                methods.insert(recipient, found);
-                found
-            }
+        let method = if let Some(method) = methods.get(&recipient) {
+            *method
+        } else {
+            let found = self.dependencies.destination_lookup.find_method(notification).await?;
+            methods.insert(recipient, found);
+            found
         };
         // A recipient that was removed gets nothing: its messages are marked dead when they are sent.
         Ok(method.is_some_and(NotificationMethod::is_read_by_people))
@@ -125,14 +124,4 @@ impl DeliveryWorker {
             }
         }
     }
-}
-
-/// Whether it is a digest.
-pub(super) fn is_digest(notification: &Notification) -> bool {
-    notification.message.content.kind == NotificationKind::Digest
-}
-
-/// Whether the limit of messages a minute does not apply to it: a clear that waits would leave an alert open.
-pub(super) fn is_exempt_from_limit(notification: &Notification) -> bool {
-    is_digest(notification) || notification.message.content.kind.is_clear()
 }

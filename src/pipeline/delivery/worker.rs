@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::destination::Destination;
-use super::held_messages::{is_digest, is_exempt_from_limit};
+use super::digest::{is_digest, is_exempt_from_limit};
 use super::recipient_delivery_state::NextAction;
 use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
@@ -44,6 +44,7 @@ pub(super) struct FinishedAttempt {
 pub struct DeliveryWorker {
     pub(super) dependencies: DeliveryDependencies,
     settings: DeliverySettings,
+    settings_receiver: watch::Receiver<DeliverySettings>,
     wakeup: DeliveryWakeup,
     shutdown_receiver: watch::Receiver<Option<Duration>>,
     pub(super) heartbeat: TaskHeartbeat,
@@ -68,15 +69,17 @@ pub struct DeliveryWorker {
 impl DeliveryWorker {
     pub(super) fn new(
         dependencies: DeliveryDependencies,
-        settings: DeliverySettings,
+        settings_receiver: watch::Receiver<DeliverySettings>,
         wakeup: DeliveryWakeup,
         shutdown_receiver: watch::Receiver<Option<Duration>>,
         heartbeat: TaskHeartbeat,
         (abort, ended): (CancellationToken, CancellationToken),
     ) -> Self {
+        let settings = settings_receiver.borrow().clone();
         Self {
             dependencies,
             settings,
+            settings_receiver,
             wakeup,
             shutdown_receiver,
             heartbeat,
@@ -175,6 +178,7 @@ impl DeliveryWorker {
     /// Stores outcomes and sends due messages; returns whether there may be more to do at once.
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
+        self.settings.clone_from(&self.settings_receiver.borrow());
         let now = self.dependencies.clock.now();
         self.delivery_states.remove_discardable(now);
         self.enqueue_due_digests(now).await?;

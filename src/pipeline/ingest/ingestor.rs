@@ -109,6 +109,11 @@ impl Ingestor {
         Ok(())
     }
 
+    /// Passes reloaded settings to the alert engine.
+    pub async fn update_alert_settings(&self, settings: AlertEngineSettings) {
+        self.send_command(IngestCommand::UpdateSettings(settings)).await;
+    }
+
     /// Passes changed monitors, planned or not, and removed ones to the alert engine; call it before they are planned.
     pub async fn update_monitors(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) {
         self.send_command(IngestCommand::UpdateMonitors { upserts, removed }).await;
