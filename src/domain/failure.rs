@@ -135,6 +135,7 @@ failure_kinds! {
     BrowserOutOfMemory = "browser_too_large", Vigie, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
     BrowserNotInstalled = "browser_missing", Vigie, CANNOT_RUN, "this location has no such browser or driver";
     ProbeUnsupported = "unsupported", Vigie, CANNOT_RUN, "this build has no probe for the type or option";
+    TargetUnsupported = "target_unsupported", Vigie, CANNOT_RUN, "this build speaks nothing of what the target offers";
     NotConfigured = "not_configured", Vigie, CANNOT_RUN, "this location lacks something that the monitor requires";
     PatternTooLarge = "pattern_too_large", Vigie, CANNOT_RUN, "a regular expression of the monitor exceeds its limit";
     Cancelled = "cancelled", Vigie, INTERNAL, "the check was cancelled";

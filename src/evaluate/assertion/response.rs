@@ -97,11 +97,18 @@ impl<'a> ParsedResponse<'a> {
         self.xml.get_or_init(|| XmlDocument::parse(self.body_text)).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the values of the header `name`, joined by `, `; `None` without that header.
-    pub(super) fn header(&self, name: &str) -> Option<String> {
+    /// Returns the value of the header `name`: those of several fields joined by `, `, except for `Set-Cookie`, where a comma
+    /// separates nothing and each field stays its own (RFC 9110 5.3).
+    pub(super) fn header_values(&self, name: &str) -> Vec<Cow<'_, str>> {
         let matching = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         let values: Vec<_> = matching.map(|(_, value)| value.as_str()).collect();
-        (!values.is_empty()).then(|| values.join(", "))
+        match values.as_slice() {
+            [] => Vec::new(),
+            several if name.eq_ignore_ascii_case("set-cookie") => {
+                several.iter().map(|&value| Cow::Borrowed(value)).collect()
+            }
+            several => vec![Cow::Owned(several.join(", "))],
+        }
     }
 }
 
@@ -158,11 +165,16 @@ pub(super) fn describe_nodes(nodes: &[ResponseNode<'_>]) -> String {
 
 /// Describes the value of the header `name` briefly.
 pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String {
+    if !SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) {
+        return describe_nodes(nodes);
+    }
     match nodes {
-        [value] if SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
-            format!("a value of {} bytes", value.text().len())
+        [] => describe_nodes(nodes),
+        [value] => format!("a value of {} bytes", value.text().len()),
+        several => {
+            let sizes: Vec<_> = several.iter().take(8).map(|value| value.text().len().to_string()).collect();
+            format!("{} values of {} bytes", several.len(), sizes.join(", "))
         }
-        _ => describe_nodes(nodes),
     }
 }
 
