@@ -78,6 +78,7 @@ failure_kinds! {
     CertificateNotYetValid = "certificate_not_yet_valid", Target, INVALID_RESPONSE, "the certificate is not valid yet";
     CertificateNameMismatch = "certificate_name", Target, INVALID_RESPONSE, "the certificate is for another name";
     CertificateIssuerUnknown = "certificate_issuer", Target, INVALID_RESPONSE, "the certificate has an unknown issuer";
+    CertificateRevoked = "certificate_revoked", Target, INVALID_RESPONSE, "the certificate is revoked";
     CertificateInvalid = "certificate_invalid", Target, INVALID_RESPONSE, "the certificate cannot be used";
     NoResponse = "no_response", Target, NO_RESPONSE, "the target closed the connection without data";
     ResponseReset = "response_reset", Target, NO_RESPONSE, "the target reset the connection before it responded";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::probe_trait::{AttemptFuture, Probe, ProbeContext};
+use crate::domain::FailureKind;
 use crate::redaction::redactor::{Redactor, SharedRedactor};
 
 /// A probe whose observations have the secrets of its monitor masked.
@@ -20,6 +21,15 @@ impl Probe for RedactingProbe {
     fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(async move {
             let mut observation = self.probe.attempt(cx).await;
+            if observation.may_need_weak_suites {
+                let net = cx.net.with_weak_suites();
+                let second = self.probe.attempt(ProbeContext { net: &net, ..cx }).await;
+                let failure_kind = second.failure.as_ref().map(|failure| failure.kind);
+                // A server that refuses weak suites too has another reason, which the first attempt tells.
+                if second.facts.tls.is_some() || failure_kind == Some(FailureKind::TargetUnsupported) {
+                    observation = second;
+                }
+            }
             self.redactor.redact_observation(&mut observation);
             let settings_redactor = self.settings_redactor.current();
             if !settings_redactor.is_empty() {

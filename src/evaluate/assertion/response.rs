@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json_query::{self, JsonDocument, JsonQuery};
 use crate::evaluate::search_budget::SearchBudget;
-use crate::evaluate::xpath::{XPathNode, XmlDocument};
+use crate::evaluate::xpath::{HtmlPage, XPathNode, XmlDocument};
 
 /// Maximum number of characters of a found value in a failure.
 const MAX_EXCERPT_CHARS: usize = 60;
@@ -35,6 +35,8 @@ pub struct ParsedResponse<'a> {
     json: OnceCell<Result<JsonDocument, String>>,
     direct_reads: Cell<u8>,
     xml: OnceCell<Result<XmlDocument<'a>, String>>,
+    /// Set for a page of HTML, which is then read as one.
+    html: Option<&'a HtmlPage>,
     pub(super) node_budget: Cell<u64>,
     /// Budget of regular expressions.
     pub(in crate::evaluate) search_budget: SearchBudget<'a>,
@@ -47,7 +49,24 @@ impl<'a> ParsedResponse<'a> {
         let node_budget = Cell::new(NODE_BUDGET);
         let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
         let search_budget = SearchBudget::unlimited();
-        Self { status, elapsed, headers, body_text, json, direct_reads, xml, node_budget, search_budget }
+        Self {
+            status,
+            elapsed,
+            headers,
+            body_text,
+            json,
+            direct_reads,
+            xml,
+            html: None,
+            node_budget,
+            search_budget,
+        }
+    }
+
+    /// Reads the body as HTML where an XPath needs a document; `page` keeps the result.
+    #[must_use]
+    pub fn with_html(self, page: &'a HtmlPage) -> Self {
+        Self { html: Some(page), ..self }
     }
 
     /// Limits searches to `budget`. Results are invalid if it [is exhausted](SearchBudget::is_exhausted) afterwards.
@@ -94,7 +113,11 @@ impl<'a> ParsedResponse<'a> {
     }
 
     pub(super) fn xml(&self) -> Result<&XmlDocument<'a>, String> {
-        self.xml.get_or_init(|| XmlDocument::parse(self.body_text)).as_ref().map_err(Clone::clone)
+        let parse = || match self.html {
+            Some(page) => XmlDocument::parse(page.to_xml(self.body_text)?),
+            None => XmlDocument::parse(self.body_text),
+        };
+        self.xml.get_or_init(parse).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the value of the header `name`: those of several fields joined by `, `, except for `Set-Cookie`, where a comma

@@ -279,8 +279,9 @@ impl<'a> ApiStepsAttempt<'a> {
         if !chain_trace.last_exchange.resolved_addresses.is_empty() {
             observation.facts.resolved_addresses = chain_trace.last_exchange.resolved_addresses;
         }
-        if chain_trace.last_exchange.tls_facts.is_some() {
-            observation.facts.tls = chain_trace.last_exchange.tls_facts;
+        if let Some(facts) = chain_trace.last_exchange.tls_facts {
+            observation.record_tls_warnings(&facts);
+            observation.facts.tls = Some(facts);
         }
         if let Some(mut facts) = facts {
             facts.redirects = chain_trace.redirects;

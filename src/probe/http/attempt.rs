@@ -144,6 +144,7 @@ impl<'a> HttpAttempt<'a> {
 
     fn evaluate_certificate_expiry(&mut self) {
         let Some(tls) = &self.chain.exchange_trace.tls_facts else { return };
+        self.observation.record_tls_warnings(tls);
         match self.options.expiry_rule.evaluate(tls, self.cx.clock.now()) {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),

@@ -37,7 +37,9 @@ impl VersionNormalizer {
         for byte in bytes {
             self.state = match (self.state, *byte) {
                 (State::Done, _) => return,
-                (State::Start, b'\r' | b'\n') => State::Start,
+                (State::Start, b'\r' | b'\n') | (State::Informational { line_is_empty: true }, b'\n') => {
+                    State::Start
+                }
                 (State::Start, b'H') => State::Prefix(1),
                 (State::Prefix(count), byte) if PREFIX.get(count) == Some(&byte) => State::Prefix(count + 1),
                 (State::Prefix(count), b'0'..=b'9') if count == PREFIX.len() => {
@@ -46,11 +48,11 @@ impl VersionNormalizer {
                     State::Status
                 }
                 (State::Status, b' ') => State::Status,
-                (State::Status, b'1') => State::Informational { line_is_empty: false },
-                (State::Informational { line_is_empty: true }, b'\n') => State::Start,
                 (State::Informational { .. }, b'\n') => State::Informational { line_is_empty: true },
                 (State::Informational { line_is_empty }, b'\r') => State::Informational { line_is_empty },
-                (State::Informational { .. }, _) => State::Informational { line_is_empty: false },
+                (State::Status, b'1') | (State::Informational { .. }, _) => {
+                    State::Informational { line_is_empty: false }
+                }
                 _ => State::Done,
             };
         }

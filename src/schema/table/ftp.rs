@@ -3,7 +3,7 @@
 use super::super::field::{DefaultValue, Field, FieldTable};
 use super::shared::{
     CLIENT_CERTIFICATE_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS,
-    SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
+    REVOCATION_FIELDS, SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -37,6 +37,7 @@ pub static FTP_SSL: FieldTable = FieldTable::new(
         CLIENT_CERTIFICATE_FIELDS,
         TLS_VERSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],

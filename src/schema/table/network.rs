@@ -2,7 +2,8 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
+    TRUST_FIELDS,
 };
 use super::sub_objects::DIALOGUE_LINE;
 use crate::syntax::text_format::TextFormat;
@@ -49,6 +50,7 @@ pub static TCP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         TCP_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],
@@ -108,6 +110,7 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
         PORT_FIELDS,
         RESOLUTION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         READ_ONLY_FIELDS,
     ],

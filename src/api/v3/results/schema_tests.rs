@@ -86,6 +86,7 @@ fn full_result() -> CheckResult {
                     not_after: at,
                     sha256: "ab".repeat(32),
                 }],
+                tls_warnings: Vec::new(),
             })),
             dns: Some(Box::new(DnsFacts {
                 rcode: "NOERROR".into(),
