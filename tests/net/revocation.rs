@@ -25,11 +25,11 @@ use crate::support::tls_server::{Identity, serve};
 const SERIAL: [u8; 4] = [0x7a, 1, 2, 3];
 
 fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
-    let length = content.len();
-    let header = match length {
-        0..128 => vec![tag, length as u8],
-        128..256 => vec![tag, 0x81, length as u8],
-        _ => vec![tag, 0x82, (length >> 8) as u8, length as u8],
+    let [high, low] = u16::try_from(content.len()).unwrap().to_be_bytes();
+    let header = match (high, low) {
+        (0, 0..128) => vec![tag, low],
+        (0, _) => vec![tag, 0x81, low],
+        _ => vec![tag, 0x82, high, low],
     };
     [header, content.to_vec()].concat()
 }
@@ -210,7 +210,7 @@ async fn a_stapled_response_is_read() {
         match expected {
             None => assert!(warnings.is_empty(), "{says:?}: {warnings:?}"),
             Some(text) => {
-                assert!(warnings.len() == 1 && warnings[0].contains(text), "{says:?}: {warnings:?}")
+                assert!(warnings.len() == 1 && warnings[0].contains(text), "{says:?}: {warnings:?}");
             }
         }
     }

@@ -42,8 +42,8 @@ async fn start_server(accepts: bool) -> (SocketAddr, Arc<AtomicUsize>) {
                 let offered = suites[2..2 + length].chunks(2).any(|suite| suite == SUITE);
                 let answer = if offered && accepts {
                     let body = [&[3, 3][..], &[7; 32], &[0], &SUITE, &[0]].concat();
-                    let message = [&[2, 0, 0, body.len() as u8][..], &body].concat();
-                    [&[22, 3, 3, 0, message.len() as u8][..], &message].concat()
+                    let message = [&[2, 0, 0, u8::try_from(body.len()).unwrap()][..], &body].concat();
+                    [&[22, 3, 3, 0, u8::try_from(message.len()).unwrap()][..], &message].concat()
                 } else {
                     HANDSHAKE_FAILURE.to_vec()
                 };

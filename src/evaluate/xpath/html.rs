@@ -357,12 +357,13 @@ mod tests {
     #[test]
     fn hostile_pages_are_bounded() {
         let started = std::time::Instant::now();
-        let formatting: String = (0..4000).map(|n| format!("<b a={n}><p>")).collect();
-        for html in ["<div>".repeat(100_000), formatting, "<a>".repeat(100_000), "<br>".repeat(300_000)] {
+        let formatting = (0..4000).map(|n| format!("<b a={n}><p>")).collect::<Vec<_>>().concat();
+        for html in ["<div>".repeat(100_000), formatting, "<br>".repeat(300_000)] {
             assert!(select(&html, "//x").is_err(), "{}", &html[..20]);
         }
         // It moves all of these out of the tables, and is not deep.
         assert!(select(&"<table><b>".repeat(20_000), "//x").is_ok());
+        assert!(select(&"<a>".repeat(100_000), "//x").is_ok());
         assert!(select(&"x".repeat(MAX_BYTES + 1), "//x").is_err());
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }

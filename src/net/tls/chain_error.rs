@@ -32,11 +32,12 @@ impl ChainError {
                 CertificateError::Expired
             }
             Self::Path(PathError::CertNotValidYet { .. }) => CertificateError::NotValidYet,
-            Self::Path(PathError::CertNotValidForName(_)) => CertificateError::NotValidForName,
+            Self::Path(PathError::CertNotValidForName(_)) | Self::PinnedWithoutNames => {
+                CertificateError::NotValidForName
+            }
             Self::Path(PathError::UnknownIssuer) => CertificateError::UnknownIssuer,
             Self::Path(PathError::BadDer) => CertificateError::BadEncoding,
             Self::Path(error) => CertificateError::Other(OtherError(Arc::new(error.clone()))),
-            Self::PinnedWithoutNames => CertificateError::NotValidForName,
             Self::Revoked { .. } => CertificateError::Revoked,
         };
         error.into()

@@ -191,7 +191,8 @@ impl<'a> PresentedChain<'a> {
         let (_, last) = self.readable().last()?;
         let issuer = DerReader(last.issuer().as_raw()).expect(SEQUENCE)?.content;
         let of_issuer = anchors.roots.roots.iter().filter(|anchor| anchor.subject.as_ref() == issuer);
-        let bits = of_issuer.filter_map(|anchor| bits(&anchor.subject_public_key_info)).next()?;
+        let mut of_issuer = of_issuer;
+        let bits = of_issuer.find_map(|anchor| bits(&anchor.subject_public_key_info))?;
         Some((format!("`{}` (an authority that is trusted here)", self.last_issuer()), bits))
     }
 

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use rustls::{ClientConfig, HandshakeKind};
+use rustls::HandshakeKind;
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
+use super::backend::TlsBackend;
+#[cfg(feature = "legacy-tls")]
+use super::legacy;
 #[cfg(not(feature = "legacy-tls"))]
 use super::legacy_hello;
 use super::stream::{HandshakeResult, TlsStream};
 use super::verifier::RecordingVerifier;
 use super::{certificate, failure, revocation};
-#[cfg(feature = "legacy-tls")]
-use super::{legacy, trust::ClientCertificate};
 use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectionTrace;
@@ -30,17 +31,6 @@ pub struct TlsClient {
     pub(super) verifier: Arc<RecordingVerifier>,
     /// The network by which the authorities are asked about revoked certificates; `None` without `check_revocation`.
     pub(super) revocation_net: Option<Net>,
-}
-
-/// The TLS library, with its configuration.
-#[derive(Clone, Debug)]
-pub(super) enum TlsBackend {
-    Rustls(Arc<ClientConfig>),
-    #[cfg(feature = "legacy-tls")]
-    Legacy(legacy::LegacyTlsVersion, Option<Arc<ClientCertificate>>),
-    /// Finds out which weak cipher suite of TLS 1.2 the server would choose, and ends there.
-    #[cfg(not(feature = "legacy-tls"))]
-    WeakSuiteProbe,
 }
 
 impl TlsClient {

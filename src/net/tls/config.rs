@@ -6,7 +6,7 @@ use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
-use super::client::TlsBackend;
+use super::backend::TlsBackend;
 use super::options::{TlsOptions, TlsVersions};
 use super::trust::{TrustConfig, TrustStore};
 use super::verifier::RecordingVerifier;

@@ -299,6 +299,9 @@ fn path_errors() -> Vec<PathError> {
 
 #[test]
 fn every_error_of_rustls_is_told_in_words() {
+    use CertRevocationListError as Crl;
+    use CertificateError as Cert;
+    use EncryptedClientHelloError as Ech;
     for misbehaviour in peer_misbehaviours() {
         check(&format!("{misbehaviour:?}"), &tls_error_text(&Error::PeerMisbehaved(misbehaviour)));
     }
@@ -306,13 +309,12 @@ fn every_error_of_rustls_is_told_in_words() {
         check(&format!("{reason:?}"), &tls_error_text(&Error::PeerIncompatible(reason.clone())));
     }
     for message in invalid_messages() {
-        check(&format!("{message:?}"), &tls_error_text(&Error::InvalidMessage(message.clone())));
+        check(&format!("{message:?}"), &tls_error_text(&Error::InvalidMessage(message)));
     }
     for alert in alerts() {
         check(&format!("{alert:?}"), &tls_error_text(&Error::AlertReceived(alert)));
     }
     let inner = || OtherError(Arc::new(PathError::NameConstraintViolation));
-    use CertRevocationListError as Crl;
     let lists = [
         Crl::BadSignature,
         Crl::UnsupportedSignatureAlgorithm,
@@ -327,9 +329,7 @@ fn every_error_of_rustls_is_told_in_words() {
         Crl::UnsupportedIndirectCrl,
         Crl::UnsupportedRevocationReason,
     ];
-    use EncryptedClientHelloError as Ech;
     let hellos = [Ech::InvalidConfigList, Ech::NoCompatibleConfig, Ech::SniRequired];
-    use CertificateError as Cert;
     let certificates = [
         Cert::BadEncoding,
         Cert::Expired,

@@ -1,5 +1,5 @@
-//! Finds out whether a server that refused a handshake knows weak cipher suites of TLS 1.2 alone: a ClientHello that offers
-//! those, and the ServerHello to it (RFC 5246 7.4.1). Nothing more is exchanged.
+//! Finds out whether a server that refused a handshake knows weak cipher suites of TLS 1.2 alone: a `ClientHello` that offers
+//! those, and the `ServerHello` to it (RFC 5246 7.4.1). Nothing more is exchanged.
 
 use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use rustls_pki_types::ServerName;
@@ -88,7 +88,7 @@ async fn exchange_hellos<S: AsyncRead + AsyncWrite + Unpin>(
     chosen_suite(&record)
 }
 
-/// Returns the name of the suite in the ServerHello at the start of `message`.
+/// Returns the name of the suite in the `ServerHello` at the start of `message`.
 fn chosen_suite(message: &[u8]) -> Option<&'static str> {
     // Type, length, version, random.
     let (head, rest) = message.split_at_checked(4 + 2 + 32)?;
@@ -101,7 +101,7 @@ fn chosen_suite(message: &[u8]) -> Option<&'static str> {
     WEAK_SUITES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
-/// Returns the record with the ClientHello; `None` without random numbers.
+/// Returns the record with the `ClientHello`; `None` without random numbers.
 fn client_hello(server_name: &ServerName<'_>) -> Option<Vec<u8>> {
     let mut random = [0; 32];
     SystemRandom::new().fill(&mut random).ok()?;

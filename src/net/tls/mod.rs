@@ -1,5 +1,7 @@
 //! TLS over any stream: new sessions, shared trust, and facts even about refused certificates.
 
+mod accepted_path;
+mod backend;
 mod certificate;
 mod chain_error;
 mod chain_names;

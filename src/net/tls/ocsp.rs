@@ -6,11 +6,11 @@ use jiff::tz::TimeZone;
 use rustls_pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use super::accepted_path::PathLink;
 use super::der::{
     DerElement, DerReader, ENUMERATED, GENERALIZED_TIME, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE,
     context, encode,
 };
-use super::path::PathLink;
 use super::signed::{PublicKeyInfo, SignedData};
 use crate::domain::Timestamp;
 
@@ -56,7 +56,7 @@ impl<'a> CertificateId<'a> {
         [self.issuer_name, self.issuer_key].map(|bytes| digest(algorithm, bytes).as_ref().to_vec())
     }
 
-    /// Whether `id`, the content of a CertID, is this one.
+    /// Whether `id`, the content of a `CertID`, is this one.
     fn matches(&self, id: DerElement<'_>) -> Option<bool> {
         let mut reader = id.reader();
         let algorithm = reader.expect(SEQUENCE)?.reader().expect(OBJECT_IDENTIFIER)?.content;
@@ -127,7 +127,7 @@ pub(super) fn read_response(
     Err("it is about another certificate".to_owned())
 }
 
-/// Returns the content of the basic response in an OCSPResponse.
+/// Returns the content of the basic response in an `OCSPResponse`.
 fn basic_response(response: &[u8]) -> Result<&[u8], String> {
     let unreadable = || "it cannot be read".to_owned();
     let mut reader = DerReader(response).expect(SEQUENCE).ok_or_else(unreadable)?.reader();
@@ -190,7 +190,7 @@ fn is_authentic(
     false
 }
 
-/// Returns the SingleResponses of ResponseData.
+/// Returns the `SingleResponses` of `ResponseData`.
 fn single_responses(response_data: &[u8]) -> Option<Vec<DerElement<'_>>> {
     let mut reader = DerReader(response_data).expect(SEQUENCE)?.reader();
     reader.optional(context(0));
@@ -205,7 +205,7 @@ fn single_responses(response_data: &[u8]) -> Option<Vec<DerElement<'_>>> {
     Some(statuses)
 }
 
-/// Reads a SingleResponse after its CertID.
+/// Reads a `SingleResponse` after its `CertID`.
 fn read_status(mut reader: DerReader<'_>, now: i64) -> Result<OcspStatus, String> {
     let unreadable = || "it cannot be read".to_owned();
     let status = reader.next_element().ok_or_else(unreadable)?;

@@ -1,30 +1,12 @@
 //! Verification of the chain that a server presents, up to a trusted authority (RFC 5280 6).
 
-use aws_lc_rs::digest::{SHA256, digest};
-use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use webpki::{EndEntityCert, Error, KeyUsage, RevocationOptions};
 
+use super::accepted_path::{AcceptedPath, PathLink, expired_root};
 use super::der::{DerReader, SEQUENCE};
 use super::rollover;
 use super::trust::TrustAnchors;
-use crate::domain::Timestamp;
-
-/// A chain that was accepted.
-#[derive(Clone, Debug, Default)]
-pub(super) struct AcceptedPath {
-    /// The certificates up to the trusted authority, which is not among them; the server's own first.
-    pub(super) links: Vec<PathLink>,
-    /// The trusted authority at its end, if that has expired: its subject and the end of its validity.
-    pub(super) expired_root: Option<(String, Timestamp)>,
-}
-
-/// A certificate and the key of its issuer.
-#[derive(Clone, Debug)]
-pub(super) struct PathLink {
-    pub(super) certificate: CertificateDer<'static>,
-    /// The content of the issuer's SubjectPublicKeyInfo.
-    pub(super) issuer_key: Box<[u8]>,
-}
 
 /// Verifies that `leaf` may speak for `server_name` at `now`. `intermediates` are the further certificates that the server
 /// sent, in any order.
@@ -91,31 +73,7 @@ fn find_path(
     })
 }
 
-/// Returns the content of an encoded SubjectPublicKeyInfo.
+/// Returns the content of an encoded `SubjectPublicKeyInfo`.
 fn key_info_content(encoded: &[u8]) -> Option<&[u8]> {
     DerReader(encoded).expect(SEQUENCE).map(|element| element.content)
-}
-
-/// Returns subject and end of validity of `anchor`, if it has expired. Path validation does not ask for the dates of an
-/// authority that is trusted as such, and neither do browsers, but other programs do.
-pub(super) fn expired_root(
-    anchors: &TrustAnchors,
-    anchor: &TrustAnchor<'_>,
-    now: UnixTime,
-) -> Option<(String, Timestamp)> {
-    let key_digest = key_digest(anchor);
-    let now = Timestamp::from_seconds(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
-    let mut same_key = anchors.root_dates().filter(|root| root.key_digest == key_digest).peekable();
-    same_key.peek()?;
-    // The same key may be trusted by a newer certificate too.
-    let newest = same_key.max_by_key(|root| root.not_after)?;
-    (newest.not_after < now).then(|| (newest.subject.to_string(), newest.not_after))
-}
-
-/// Returns the SHA-256 of name and key of an authority.
-pub(super) fn key_digest(anchor: &TrustAnchor<'_>) -> [u8; 32] {
-    let bytes = [anchor.subject.as_ref(), anchor.subject_public_key_info.as_ref()].concat();
-    let mut result = [0; 32];
-    result.copy_from_slice(digest(&SHA256, &bytes).as_ref());
-    result
 }

@@ -12,10 +12,11 @@ use x509_parser::extensions::{DistributionPointName, GeneralName, ParsedExtensio
 use x509_parser::oid_registry::OID_PKIX_ACCESS_DESCRIPTOR_OCSP;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use super::accepted_path::PathLink;
 use super::chain_error::ChainError;
 use super::ocsp::{self, OcspStatus};
-use super::path::{PathLink, verify_with_revocation_lists};
-use super::revocation_fetch::{OCSP_LIMIT_BYTES, RevocationRequest};
+use super::path::verify_with_revocation_lists;
+use super::revocation_fetch::{LIST_LIMIT_BYTES, OCSP_LIMIT_BYTES, RevocationRequest};
 use super::verifier::{RecordingVerifier, VerificationRecord};
 use crate::domain::Timestamp;
 use crate::net::deadline::Deadline;
@@ -25,10 +26,14 @@ use crate::net::stack::Net;
 const MAX_CERTIFICATES: usize = 4;
 /// Most addresses of a certificate that are tried, for each of both ways.
 const MAX_ADDRESSES: usize = 2;
+/// One of so many parts of the remaining time is for all answers.
+const SHARE_OF_TIME: u32 = 3;
+/// Longest time for all answers.
+const MAX_TIME: Duration = Duration::from_secs(10);
 /// Longest time for one answer.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an OCSP response without an end is kept.
-const DEFAULT_LIFETIME: Duration = Duration::from_secs(600);
+const DEFAULT_LIFETIME: Duration = Duration::from_mins(10);
 
 /// Where the status of a certificate is published.
 struct PublishedAt {
@@ -55,6 +60,8 @@ pub(super) async fn check_revocation(
     deadline: Deadline,
 ) -> Result<Vec<String>, ChainError> {
     let record = verifier.record();
+    // The rest of the attempt needs its time too.
+    let deadline = Deadline::within((deadline.remaining() / SHARE_OF_TIME).min(MAX_TIME));
     let (mut notes, mut lists) = (Vec::new(), Vec::new());
     for (index, link) in record.path.links.iter().take(MAX_CERTIFICATES).enumerate() {
         match check_link(net, verifier, index, link, deadline).await? {
@@ -184,18 +191,13 @@ async fn fetch_list(
     let now = UnixTime::now();
     let cache = &net.stack.revocation_cache;
     let key = (net.egress_scope, url.to_owned(), Vec::new());
-    let list = match cache.get(&key, now) {
-        Some(kept) => kept,
-        None => {
-            let fetch = RevocationRequest {
-                url,
-                ocsp_request: None,
-                limit_bytes: super::revocation_fetch::LIST_LIMIT_BYTES,
-            };
-            let list: std::sync::Arc<[u8]> = fetch.send(net, fetch_deadline(deadline)).await?.into();
-            cache.insert(key, list.clone(), now.as_secs() + DEFAULT_LIFETIME.as_secs(), now);
-            list
-        }
+    let list = if let Some(kept) = cache.get(&key, now) {
+        kept
+    } else {
+        let fetch = RevocationRequest { url, ocsp_request: None, limit_bytes: LIST_LIMIT_BYTES };
+        let list: std::sync::Arc<[u8]> = fetch.send(net, fetch_deadline(deadline)).await?.into();
+        cache.insert(key, list.clone(), now.as_secs() + DEFAULT_LIFETIME.as_secs(), now);
+        list
     };
     let parsed = BorrowedCertRevocationList::from_der(&list)
         .map_err(|_| "what is there is not a revocation list that is understood here".to_owned())?;

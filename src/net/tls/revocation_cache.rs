@@ -58,7 +58,9 @@ impl RevocationCache {
                 .filter(|(_, entry)| entry.until <= now.as_secs())
                 .map(|(key, _)| key.clone())
                 .collect();
-            outdated.iter().for_each(|key| entries.remove(key));
+            for key in &outdated {
+                entries.remove(key);
+            }
         }
         while entries.is_full(size) {
             let first = entries.by_key.iter().min_by_key(|(_, entry)| entry.until);

@@ -8,7 +8,7 @@ use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime};
 use x509_parser::extensions::{GeneralName, GeneralSubtree, NameConstraints, ParsedExtension};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::path::{AcceptedPath, PathLink, expired_root};
+use super::accepted_path::{AcceptedPath, PathLink, expired_root};
 use super::signed::SignedData;
 use super::trust::TrustAnchors;
 

@@ -43,7 +43,7 @@ impl<'a> SignedData<'a> {
         Self::read(certificate.content).map(|(signed, _)| signed)
     }
 
-    /// Whether `key_info`, the content of a SubjectPublicKeyInfo, made this signature by one of `algorithms`.
+    /// Whether `key_info`, the content of a `SubjectPublicKeyInfo`, made this signature by one of `algorithms`.
     pub(super) fn is_signed_by(
         &self,
         key_info: &[u8],
@@ -59,7 +59,7 @@ impl<'a> SignedData<'a> {
 }
 
 impl<'a> PublicKeyInfo<'a> {
-    /// Reads the content of a SubjectPublicKeyInfo.
+    /// Reads the content of a `SubjectPublicKeyInfo`.
     pub(super) fn read(content: &'a [u8]) -> Option<Self> {
         let mut reader = DerReader(content);
         let algorithm = reader.expect(SEQUENCE)?.content;

@@ -6,15 +6,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use rustls::RootCertStore;
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, TrustAnchor};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::path::key_digest;
 use crate::domain::{
     AllowedAccounts, EgressScope, Failure, FailureKind, Phase, Timestamp, replace_control_chars,
 };
@@ -302,6 +302,14 @@ fn load_system_roots() -> PublicAuthorities {
         authorities.roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     authorities
+}
+
+/// Returns the SHA-256 of name and key of an authority.
+pub(super) fn key_digest(anchor: &TrustAnchor<'_>) -> [u8; 32] {
+    let bytes = [anchor.subject.as_ref(), anchor.subject_public_key_info.as_ref()].concat();
+    let mut result = [0; 32];
+    result.copy_from_slice(digest(&SHA256, &bytes).as_ref());
+    result
 }
 
 fn root_dates(certificates: &[CertificateDer<'static>]) -> Vec<RootDate> {

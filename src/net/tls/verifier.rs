@@ -9,9 +9,10 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use super::accepted_path::AcceptedPath;
 use super::chain_error::ChainError;
 use super::ocsp::{self, OcspStatus};
-use super::path::{AcceptedPath, verify_path};
+use super::path::verify_path;
 use super::trust::TrustAnchors;
 
 /// Records the chain that the server sent. Signatures are checked even when the certificate is not: they belong to the
