@@ -107,7 +107,7 @@ fn unsupported_version_failure(versions: TlsVersions) -> Failure {
              `--features legacy-tls` also supports older versions"
         ),
         TlsVersions::Unsupported(version) => {
-            format!("`use_ssl_version` requires {version}, which is not supported")
+            format!("`use_ssl_version` requires {version}, which is not supported: no build speaks it")
         }
         supported => format!("{supported:?} is handled by another backend"),
     };

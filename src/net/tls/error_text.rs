@@ -1,8 +1,16 @@
 //! Errors of TLS in words: what the target did, and what to do about it.
 
 use std::fmt::Debug;
+use std::io;
 
 use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
+
+/// Returns the text of an I/O error of a connection; of one of TLS, a sentence about that.
+#[must_use]
+pub fn io_error_text(error: &io::Error) -> String {
+    let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    tls_error.map_or_else(|| error.to_string(), tls_error_text)
+}
 
 /// Returns a sentence about `error`. Those about certificates have texts of their own, with the chain at hand; here they
 /// are told without it.

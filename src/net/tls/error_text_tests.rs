@@ -398,6 +398,14 @@ fn every_error_of_rustls_is_told_in_words() {
 }
 
 #[test]
+fn an_alert_after_the_handshake_is_told_in_words_too() {
+    let alert = Error::AlertReceived(AlertDescription::CertificateRequired);
+    let text = io_error_text(&io::Error::new(io::ErrorKind::InvalidData, alert));
+    assert!(text.contains("(alert: certificate required): it requires a client certificate"), "{text}");
+    assert_eq!(io_error_text(&io::ErrorKind::BrokenPipe.into()), "broken pipe");
+}
+
+#[test]
 fn every_error_of_webpki_is_told_in_words_and_names_a_certificate() {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let anchors = TrustStore::new(&TrustConfig::default(), &provider).unwrap().location_anchors();

@@ -33,6 +33,7 @@ mod weak_suites;
 
 pub use client::{TlsClient, was_tls_session_resumed};
 pub(super) use config::TlsContext;
+pub use error_text::io_error_text;
 pub use handshake::warm_up_crypto;
 #[cfg(feature = "legacy-tls")]
 pub use legacy::LegacyTlsVersion;

@@ -182,7 +182,7 @@ impl TimingState {
         let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
         self.stream_end.get_or_insert_with(|| StreamEnd::Failed {
             kind: error.kind(),
-            message: error.to_string(),
+            message: crate::net::io_error_text(error),
             tls_alert: matches!(tls_error, Some(rustls::Error::AlertReceived(_))),
         });
     }

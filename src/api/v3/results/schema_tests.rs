@@ -311,6 +311,7 @@ fn the_schema_has_exactly_the_keys_of_a_result() {
     for kind in [
         WarningKind::RedirectNotFollowed,
         WarningKind::CertificateExpiring,
+        WarningKind::TlsWeakness,
         WarningKind::Fallback,
         WarningKind::Informational,
     ] {
