@@ -317,12 +317,11 @@ impl Runner {
                 heartbeat.record_panic();
                 panicked_result(&assignment, planned_at, now)
             });
-            match reply {
-                Some(reply) => drop(reply.send(Ok(result))),
-                None => {
-                    delivery.metrics.record_plan_check(&assignment.billing_plancode, &result);
-                    delivery.deliver_result(result, location_start_at).await;
-                }
+            if let Some(reply) = reply {
+                drop(reply.send(Ok(result)));
+            } else {
+                delivery.metrics.record_plan_check(&assignment.billing_plancode, &result);
+                delivery.deliver_result(result, location_start_at).await;
             }
         });
     }

@@ -125,10 +125,11 @@ impl DocumentValidator<'_> {
             |name: &str| self.body.get(name).is_some() && !new_values.get(name).is_none_or(Value::is_null);
         match (is_set("interval_seconds"), is_set("interval")) {
             (true, false) => drop(new_values.insert("interval".to_owned(), Value::from(1))),
-            (false, true) if new_values.get("interval") != Some(&Value::from(1)) => {
-                if self.previous.is_some_and(|previous| previous.value("interval_seconds").is_some()) {
-                    new_values.insert("interval_seconds".to_owned(), Value::Null);
-                }
+            (false, true)
+                if new_values.get("interval") != Some(&Value::from(1))
+                    && self.previous.is_some_and(|previous| previous.value("interval_seconds").is_some()) =>
+            {
+                new_values.insert("interval_seconds".to_owned(), Value::Null);
             }
             _ => {}
         }

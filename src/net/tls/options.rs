@@ -75,6 +75,9 @@ pub struct TlsOptions {
     pub alpn_protocols: &'static [&'static [u8]],
     /// Whether the certificate must be valid. Its facts are recorded in either case.
     pub verify_certificate: bool,
+    /// Whether the authorities are asked if a certificate is revoked (`check_revocation`); only where certificates are
+    /// verified.
+    pub check_revocation: bool,
     /// Id of a CA that is trusted in addition to those of the location (fields.md 2 `ca_cert_id`).
     pub ca_id: Option<i64>,
     /// Id of the client certificate to present when the server requests one (`ssl_cert_id`).
@@ -87,6 +90,7 @@ impl Default for TlsOptions {
             versions: TlsVersions::Default,
             alpn_protocols: &[],
             verify_certificate: true,
+            check_revocation: false,
             ca_id: None,
             client_certificate_id: None,
         }

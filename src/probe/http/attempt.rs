@@ -13,7 +13,7 @@ use crate::probe::keyword_search;
 use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::http::client::{
     CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
-    display_url, truncate_for_result, version_name,
+    describe_status, display_url, truncate_for_result, unfollowed_redirect_note, version_name,
 };
 use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
 
@@ -145,6 +145,7 @@ impl<'a> HttpAttempt<'a> {
 
     fn evaluate_certificate_expiry(&mut self) {
         let Some(tls) = &self.chain.exchange_trace.tls_facts else { return };
+        self.observation.record_tls_warnings(tls);
         match self.options.expiry_rule.evaluate(tls, self.cx.clock.now()) {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
@@ -193,7 +194,10 @@ impl<'a> HttpAttempt<'a> {
             facts.body_bytes = body_content.body_bytes;
         }
         let kind = content_type(&head.headers);
-        let BodyContent { bytes, wire_bytes, body_bytes, failure } = body_content;
+        let BodyContent { bytes, wire_bytes, body_bytes, unknown_coding_note, failure } = body_content;
+        if let Some(note) = unknown_coding_note {
+            self.observation.record_warning(WarningKind::Fallback, note);
+        }
         let bytes = Arc::new(bytes);
         let outcome = match (failure, keyword) {
             (Some(failure), _) => Err(failure),
@@ -241,11 +245,7 @@ impl<'a> HttpAttempt<'a> {
         match head.status.as_u16() {
             100..200 => status_failure(FailureKind::ResponseInvalid, ", which was not requested"),
             300..400 => {
-                let detail = format!(
-                    "{} from `{}` was not followed",
-                    describe_status(head),
-                    display_url(self.chain.url())
-                );
+                let detail = unfollowed_redirect_note(head, self.chain.url());
                 self.observation.record_warning(WarningKind::RedirectNotFollowed, detail);
                 Ok(())
             }
@@ -256,12 +256,5 @@ impl<'a> HttpAttempt<'a> {
             400.. => status_failure(FailureKind::HttpErrorStatus, ""),
             _ => Ok(()),
         }
-    }
-}
-
-fn describe_status(head: &ResponseHead) -> String {
-    match &head.reason_phrase {
-        Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
-        None => format!("`{}`", head.status.as_u16()),
     }
 }

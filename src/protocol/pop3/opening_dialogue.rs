@@ -156,6 +156,7 @@ impl OpeningDialogue {
             self.is_encrypted,
             self.apop_timestamp.as_deref(),
             self.capability_arguments("SASL"),
+            self.capability_arguments("USER").is_some(),
         )?;
         self.facts.mail_auth_method = Some(step.method_label().to_owned());
         self.facts.sent_password_in_cleartext = !self.is_encrypted && step.exposes_password();

@@ -2,7 +2,7 @@
 
 use super::super::field::{Field, FieldTable};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
     SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
@@ -41,6 +41,7 @@ pub static IMAP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
@@ -64,6 +65,7 @@ pub static POP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
@@ -87,6 +89,7 @@ pub static SMTP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
@@ -128,6 +131,7 @@ pub static ROUND_TRIP: FieldTable = FieldTable::new(
         ROUND_TRIP_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,

@@ -2,7 +2,7 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
     SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::DIALOGUE_LINE;
@@ -11,9 +11,9 @@ use crate::syntax::text_format::TextFormat;
 static DIALOGUE_LINE_ITEM: FieldType = FieldType::Object(&DIALOGUE_LINE);
 static EXPECTED_ANSWER_ITEM: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };
 
-/// Record types that can be queried.
+/// What `record_type` can be: a type that alone is queried, or `auto`.
 pub const RECORD_TYPES: &[&str] =
-    &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
+    &["auto", "A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 
 static HOST_FIELDS: &[Field] =
     &[Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is checked").required()];
@@ -50,6 +50,7 @@ pub static TCP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         TCP_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
@@ -85,7 +86,12 @@ static NAME_SERVER_FIELDS: &[Field] = &[
     Field::text_with_format("name_to_resolve", 255, TextFormat::Host, "Name that is asked for"),
     Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
         .with_default(DefaultValue::Int(0)),
-    Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").vigie_extension(),
+    Field::choice(
+        "record_type",
+        RECORD_TYPES,
+        "Type of record that is asked for; auto is A, then AAAA when there is none",
+    )
+    .vigie_extension(),
     Field::list("expected_answers", &EXPECTED_ANSWER_ITEM, 100, "Values that the answer has to have")
         .vigie_extension(),
     Field::choice(
@@ -113,6 +119,7 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
         PORT_FIELDS,
         RESOLUTION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,

@@ -117,6 +117,14 @@ pub static TRUST_FIELDS: &[Field] = &[
     Field::new("ca_cert_id", ID, "A private authority that is trusted beside the system's").vigie_extension(),
 ];
 
+/// Whether revoked certificates are looked for. Browsers have rules of their own.
+pub static REVOCATION_FIELDS: &[Field] = &[Field::flag(
+    "check_revocation",
+    false,
+    "Asks the authorities by OCSP and revocation lists whether a certificate of the chain is revoked",
+)
+.vigie_extension()];
+
 /// TLS versions that can be pinned; 2 and 3 are SSL, 10 to 12 TLS 1.0 to 1.2 (interface.md 2.2).
 pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12", "13"];
 

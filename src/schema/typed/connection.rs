@@ -29,6 +29,13 @@ pub struct TrustSettings {
     pub ca_cert_id: Option<i64>,
 }
 
+/// Whether revoked certificates are looked for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct RevocationSettings {
+    /// Whether the authorities are asked if a certificate is revoked.
+    pub check_revocation: bool,
+}
+
 /// The client certificate.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ClientCertificateSettings {

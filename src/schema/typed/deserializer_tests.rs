@@ -293,6 +293,9 @@ fn walk() -> WalkReport {
         .compare_types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
     let secure = [WEBSITES, STEPS, BROWSERS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat();
     report.compare_types::<connection::TrustSettings>(&secure);
+    report.compare_types::<connection::RevocationSettings>(
+        &[WEBSITES, STEPS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat(),
+    );
     report.compare_types::<connection::ClientCertificateSettings>(
         &[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat(),
     );
