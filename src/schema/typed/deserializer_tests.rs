@@ -284,6 +284,9 @@ fn walk() -> WalkReport {
     report.compare_types::<schedule::ScheduleSettings>(MonitorType::ALL);
     report.compare_types::<schedule::LocationModeSettings>(&others);
     report.compare_types::<schedule::HandsetSettings>(HANDSETS);
+    report.compare_types::<schedule::ShortIntervalSettings>(
+        &[WEBSITES, STEPS, TCP, PING, NAME_SERVERS, SESSIONS, TRIPS, FTP].concat(),
+    );
     report.compare_types::<alerting::AlertingSettings>(MonitorType::ALL);
     report.compare_types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
     report.compare_types::<alerting::CertificateDateSettings>(WEBSITES);
