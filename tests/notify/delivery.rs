@@ -140,7 +140,7 @@ impl Harness {
     async fn until(&self, step: Duration, done: impl Fn(&Self) -> bool) {
         let end = tokio::time::Instant::now() + Duration::from_secs(20);
         while !done(self) {
-            assert!(tokio::time::Instant::now() < end, "not in time: {:?}", self.outbox.rows());
+            assert!(tokio::time::Instant::now() < end, "not in time: {:?}", self.outbox.first_rows(20));
             // The delivery sleeps on the clock only when it has nothing to do.
             for _ in 0..50 {
                 tokio::task::yield_now().await;
@@ -431,9 +431,8 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
 async fn the_end_of_the_delivery_is_bounded_while_thousands_are_held_and_a_receiver_hangs() {
     let harness = harness(DeliverySettings::default(), &[2], |_, _| Ok(()));
     harness.put("hangs", 2);
-    for n in 0..30_000 {
-        harness.outbox.put(new(&format!("held-{n}"), 1, NotificationKind::SiteError, 0));
-    }
+    let held = (0..30_000).map(|n| new(&format!("held-{n}"), PERSON, NotificationKind::SiteError, 0));
+    harness.outbox.put_new(held);
     harness.wakeup.wake();
     harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 10).await;
     let started = tokio::time::Instant::now();

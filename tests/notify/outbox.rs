@@ -21,19 +21,20 @@ impl FakeOutbox {
         if let Some(row) = rows.iter().find(|row| row.message.idempotency_key == new.idempotency_key) {
             return row.id;
         }
-        let id = i64::try_from(rows.len()).unwrap() + 1;
-        let next_at = new.not_before;
-        rows.push(Notification {
-            id,
-            message: new,
-            state: NotificationState::Pending,
-            attempts: 0,
-            next_attempt_at: next_at,
-            sent_at: None,
-            error: String::new(),
-            digest_id: None,
-        });
-        id
+        add_row(&mut rows, new)
+    }
+
+    /// Adds messages whose keys are new.
+    pub fn put_new(&self, messages: impl Iterator<Item = NewNotification>) {
+        let mut rows = self.rows.lock().unwrap();
+        for message in messages {
+            add_row(&mut rows, message);
+        }
+    }
+
+    /// Returns the oldest `max` rows.
+    pub fn first_rows(&self, max: usize) -> Vec<Notification> {
+        self.rows.lock().unwrap().iter().take(max).cloned().collect()
     }
 
     pub fn rows(&self) -> Vec<Notification> {
@@ -52,6 +53,21 @@ impl FakeOutbox {
     fn select(&self, take: impl Fn(&Notification) -> bool) -> Vec<Notification> {
         self.rows.lock().unwrap().iter().filter(|row| take(row)).cloned().collect()
     }
+}
+
+fn add_row(rows: &mut Vec<Notification>, message: NewNotification) -> i64 {
+    let id = i64::try_from(rows.len()).unwrap() + 1;
+    rows.push(Notification {
+        id,
+        next_attempt_at: message.not_before,
+        message,
+        state: NotificationState::Pending,
+        attempts: 0,
+        sent_at: None,
+        error: String::new(),
+        digest_id: None,
+    });
+    id
 }
 
 impl Outbox for FakeOutbox {

@@ -48,10 +48,11 @@ pub fn template(kind: MonitorType, repeated: &Repeated, tls: &Arc<ServerConfig>)
             "email": "monitor@vigie.test", "email_username": "monitor", "email_password": "{secret}",
         }),
         MonitorType::Ftp => json!({
-            "hostname": host("ftp", plain(echoes::ftp)), "ftp_username": "monitor", "ftp_password": "{secret}",
+            "hostname": host("ftp", plain(echoes::ftp)), "enable_ftp_upload": false,
+            "ftp_username": "monitor", "ftp_password": "{secret}",
         }),
         MonitorType::FtpSsl => json!({
-            "hostname": host("ftps", over_tls(echoes::ftp)),
+            "hostname": host("ftps", over_tls(echoes::ftp)), "enable_ftp_upload": false,
             "ftp_username": "monitor", "ftp_password": "{secret}",
         }),
         MonitorType::Tcp => json!({
