@@ -29,7 +29,7 @@ use crate::pipeline::{
     PerformanceTask, SetApartRecorder, SetApartRecorderDependencies, TimeOfDay,
 };
 use crate::service::StatusQueries;
-use crate::settings::{ServerSettings, Settings};
+use crate::settings::{ServerSettings, Settings, property_label};
 use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
@@ -192,10 +192,13 @@ impl RunningServer {
     }
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
+        let labels = server.metrics_properties.iter().map(|name| property_label(name)).collect();
+        self.metrics.set_property_labels(labels);
         let page_state = PageState {
             status_queries: Arc::clone(&self.status_queries),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
+            metrics_properties: Arc::from(server.metrics_properties.as_slice()),
             clock: Arc::clone(&self.clock),
         };
         let api_state = self.api_state();

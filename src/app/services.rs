@@ -82,6 +82,7 @@ impl Services {
         let key_file = key_file_location.path.clone();
         let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
         let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), shared_facts(settings)));
+        status_queries.set_account_cache(Arc::clone(&account_cache));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents,
             ingestor,

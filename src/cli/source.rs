@@ -87,12 +87,13 @@ impl ReadSource {
         }
     }
 
-    /// Returns all monitors, by id.
-    pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorListRow>> {
+    /// Returns the monitors with all of these values of custom properties, by id. A database has no filter by property.
+    pub(super) async fn monitors(&mut self, properties: &[String]) -> anyhow::Result<Vec<MonitorListRow>> {
         let mut rows: Vec<MonitorListRow> = match self {
             Self::Database(store) => store.monitors().await?.iter().map(MonitorListRow::from).collect(),
             Self::Server(client) => {
-                client.get::<ListResponse<MonitorListRow>>("monitors", &[]).await?.results
+                let query: Vec<_> = properties.iter().map(|text| ("property", text.clone())).collect();
+                client.get::<ListResponse<MonitorListRow>>("monitors", &query).await?.results
             }
         };
         rows.sort_by_key(|row| row.id);
@@ -109,7 +110,7 @@ impl ReadSource {
 
     /// Returns the monitor with the id or name `id_or_name`.
     pub(super) async fn find_monitor(&mut self, id_or_name: &str) -> anyhow::Result<MonitorListRow> {
-        let rows = self.monitors().await?;
+        let rows = self.monitors(&[]).await?;
         let id = id_or_name.parse().map(MonitorId).ok();
         if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == id_or_name) {
             return Ok(row.clone());

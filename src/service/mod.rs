@@ -8,6 +8,8 @@ pub mod details;
 pub mod monitors;
 mod on_demand_test;
 mod overall_health;
+mod property_counts;
+mod property_filter;
 mod provision;
 mod provision_audit;
 pub(crate) mod records;
@@ -29,6 +31,7 @@ pub use monitors::{
 };
 pub use on_demand_test::{OnDemandTestDependencies, OnDemandTests, TestProgress, test_path};
 pub use overall_health::{HealthLookup, OverallHealth};
+pub use property_filter::{PropertyFilter, PropertyFilters, property_filter};
 pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, provision_with_stored};
 pub use records::{
     CertificateWatcher, DecryptedCertificate, RecordService, RecordServiceDependencies, pkcs12_to_pem,

@@ -2,19 +2,22 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
-use crate::catalog::MonitorCache;
+use super::property_counts::property_counts;
+use super::property_filter::PropertyFilters;
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::domain::{
     Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
 };
 use crate::schema::Monitor;
 use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
+use crate::telemetry::PropertyCount;
 
 /// How long a status board is cached.
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
@@ -108,6 +111,11 @@ impl StatusBoard {
         Self { rows: own_rows.cloned().collect() }
     }
 
+    /// Returns the monitors with their states.
+    pub(super) fn rows(&self) -> &[StatusRow] {
+        &self.rows
+    }
+
     /// Returns the number of monitors.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -130,6 +138,8 @@ pub struct StatusQuery {
     pub monitor_type: Option<MonitorType>,
     /// Part of the name, case-insensitive.
     pub name_contains: String,
+    /// Values of custom properties.
+    pub properties: PropertyFilters,
     /// Largest number of rows to return.
     pub limit: usize,
     /// Rows to skip.
@@ -152,6 +162,7 @@ pub struct StatusQueries {
     locations: Vec<Location>,
     cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     health_source: OverallHealthSource,
+    account_cache: OnceLock<Arc<AccountCache>>,
 }
 
 impl StatusQueries {
@@ -164,6 +175,41 @@ impl StatusQueries {
             locations,
             cached_board: Mutex::new(None),
             health_source: OverallHealthSource::default(),
+            account_cache: OnceLock::new(),
+        }
+    }
+
+    /// Sets what supplies the custom properties of accounts; only the first call counts.
+    pub fn set_account_cache(&self, account_cache: Arc<AccountCache>) {
+        let _ = self.account_cache.set(account_cache);
+    }
+
+    /// Returns the filter of the custom properties `texts`, each `name:value`, for the accounts of `board`. Without
+    /// account data, there are no properties.
+    pub async fn property_filters(
+        &self,
+        board: &StatusBoard,
+        texts: &[String],
+    ) -> Result<PropertyFilters, StoreError> {
+        let customers = board.rows.iter().map(|row| row.monitor.customer).collect();
+        match self.account_cache.get() {
+            Some(account_cache) => PropertyFilters::resolve(account_cache, customers, texts).await,
+            None if texts.is_empty() => Ok(PropertyFilters::default()),
+            None => Ok(PropertyFilters::nothing()),
+        }
+    }
+
+    /// Returns how many monitors of all accounts have which state and which values of the custom properties `names`.
+    pub async fn property_counts(
+        &self,
+        names: &[String],
+        now: Timestamp,
+    ) -> Result<Vec<PropertyCount>, StoreError> {
+        match self.account_cache.get() {
+            Some(account_cache) if !names.is_empty() => {
+                property_counts(&*self.status_board(now).await?, account_cache, names).await
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -227,6 +273,7 @@ impl StatusQueries {
         let matching = board.rows.iter().filter(|row| {
             query.status.is_none_or(|status| row.status == status)
                 && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
+                && query.properties.matches(&row.monitor)
                 && (name_contains.is_empty() || row.monitor.name().to_lowercase().contains(&name_contains))
         });
         let count = matching.clone().count();

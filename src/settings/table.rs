@@ -249,6 +249,12 @@ pub static SETTINGS: &[Setting] = &[
         "['127.0.0.0/8', '::1/128']",
         "Networks whose clients may read /metrics without a token, unless a proxy forwards the request. All others\nneed a token of a user of account 1.",
     ),
+    Setting::new(
+        "server.metrics_properties",
+        SettingType::List(&SettingType::Text),
+        "[]",
+        "Custom properties, by name, at most 5, whose values are labels of the metric `vigie_monitors_by_property`.\nExample: [team, environment]",
+    ),
     Setting::new("log.format", SettingType::Choice(&crate::telemetry::LogFormat::NAMES), "text", "`text` for people, `json` for machines."),
     Setting::new("log.level", SettingType::LogFilter, "info", "error, warn, info, debug or trace, or levels by module: `info,vigie::net=debug`."),
     Setting::new("engine.total", int_range(1, 1_000_000), "2000", "Maximum number of checks in progress."),

@@ -1,5 +1,6 @@
 //! All metrics of the process: names, help texts, and how events are recorded.
 
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prometheus_client::encoding::text;
@@ -19,6 +20,7 @@ use super::labels::{
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
 use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
+use crate::sync::Mutex;
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
 const NETWORK_SECONDS_BUCKETS: [f64; 15] =
@@ -29,6 +31,8 @@ const LATENESS_SECONDS_BUCKETS: [f64; 12] =
 /// Bucket bounds for results per commit.
 const COMMIT_RESULTS_BUCKETS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
 
+/// Longest value of a property in a label, in characters.
+const MAX_PROPERTY_CHARS: usize = 100;
 /// Most billing plans that have a series of their own.
 const MAX_PLAN_LABELS: usize = 100;
 
@@ -43,6 +47,11 @@ fn network_histogram() -> Histogram {
 pub struct Metrics {
     registry: Registry,
     check_results: Family<CheckResultLabels, Counter>,
+    property_monitors: Family<Vec<(String, String)>, Gauge>,
+    /// Names of the labels of these.
+    property_labels: OnceLock<Vec<String>>,
+    /// Held while the counts by property are replaced and read.
+    property_lock: Mutex<()>,
     plan_checks: Family<PlanLabels, Counter>,
     plan_names: BoundedNames,
     check_retries: Family<MonitorTypeLabels, Counter>,
@@ -82,6 +91,9 @@ impl Metrics {
         let metrics = Self {
             registry: Registry::default(),
             check_results: Family::default(),
+            property_monitors: Family::default(),
+            property_labels: OnceLock::new(),
+            property_lock: Mutex::new(()),
             plan_checks: Family::default(),
             plan_names: BoundedNames::new(MAX_PLAN_LABELS),
             check_retries: Family::default(),
@@ -170,6 +182,11 @@ impl Metrics {
             self.monitors_planned.clone(),
         );
         registry.register(
+            "vigie_monitors_by_property",
+            "Monitors by state and by the custom properties of `server.metrics_properties`",
+            self.property_monitors.clone(),
+        );
+        registry.register(
             "vigie_ingest_queued_results",
             "Results that wait for the store",
             self.ingest_queued_results.clone(),
@@ -212,6 +229,27 @@ impl Metrics {
             // Writing to a string cannot fail; if the encoder fails, there is nothing to serve.
             Err(std::fmt::Error) => String::new(),
         }
+    }
+
+    /// Sets the labels of the counts by property; only the first call counts.
+    pub fn set_property_labels(&self, labels: Vec<String>) {
+        let _ = self.property_labels.set(labels);
+    }
+
+    /// Like [`Self::encode`], with the current counts of monitors by property.
+    #[must_use]
+    pub fn encode_with_property_counts(&self, counts: &[PropertyCount]) -> String {
+        let _guard = self.property_lock.lock();
+        self.property_monitors.clear();
+        for PropertyCount { values, status, monitors } in counts {
+            let names = self.property_labels.get().into_iter().flatten().cloned();
+            let values = values.iter().map(|value| value.chars().take(MAX_PROPERTY_CHARS).collect());
+            let mut labels: Vec<(String, String)> = names.zip(values).collect();
+            labels.push(("state".to_owned(), (*status).to_owned()));
+            // Shortened values may be equal.
+            self.property_monitors.get_or_create(&labels).inc_by(gauge_value(*monitors));
+        }
+        self.encode()
     }
 
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed runs.
@@ -331,6 +369,17 @@ impl Metrics {
             self.config_loaded_at.set(i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX));
         }
     }
+}
+
+/// How many monitors have these values of custom properties and this state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyCount {
+    /// Values, in the order of the labels.
+    pub values: Vec<String>,
+    /// Name of the state.
+    pub status: &'static str,
+    /// Number of monitors.
+    pub monitors: usize,
 }
 
 /// Load of a runner at one moment.

@@ -11,6 +11,7 @@ mod locking;
 mod methods;
 mod monitors;
 mod on_demand;
+mod properties;
 mod results;
 mod roles;
 mod sla_report;

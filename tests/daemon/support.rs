@@ -258,6 +258,7 @@ pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Mon
         status_queries: queries.clone(),
         health: health.clone(),
         metrics: Arc::new(Metrics::new()),
+        metrics_properties: Arc::default(),
         clock: clock.clone(),
     };
     let accounts = Arc::new(AccountService::new(store.clone(), store, clock));

@@ -134,6 +134,7 @@ impl App {
         }));
         let queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
+        queries.set_account_cache(account_cache);
         let state = ApiState {
             accounts,
             monitor_context: monitors,
