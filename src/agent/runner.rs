@@ -298,7 +298,11 @@ impl Runner {
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
                 None => {
-                    delivery.metrics.record_plan_check(&assignment.billing_plancode, &result);
+                    delivery.metrics.record_plan_check(
+                        assignment.customer_id,
+                        &assignment.billing_plancode,
+                        &result,
+                    );
                     delivery.deliver_result(result, location_start_at).await;
                 }
             }

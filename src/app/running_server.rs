@@ -118,6 +118,7 @@ impl RunningServer {
             agents,
             blackout_cache,
             ingestor: Arc::clone(&ingestor),
+            metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);

@@ -15,6 +15,7 @@ mod check;
 mod config;
 mod customer;
 mod dispatch;
+mod event;
 mod export;
 mod fields;
 mod key;

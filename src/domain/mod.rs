@@ -6,6 +6,7 @@ mod capture;
 mod check_details;
 mod check_result;
 mod egress_scope;
+mod event_series;
 mod failure;
 mod filter;
 mod header_list;
@@ -42,6 +43,7 @@ pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros,
 };
 pub use egress_scope::EgressScope;
+pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, MAX_EVENT_POINTS};
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
 pub use header_list::HeaderList;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::status_queries::{MonitorStatus, StatusBoard};
+use super::status_board::{MonitorStatus, StatusBoard};
 use crate::catalog::AccountCache;
 use crate::catalog::monitor_summary::custom_properties;
 use crate::domain::CustomerId;

@@ -14,12 +14,12 @@ use prometheus_client::registry::Registry;
 use super::bounded_names::BoundedNames;
 use super::labels::{
     BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
-    FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels, NotificationLabels,
-    PhaseLabels, PlanLabels, ReloadLabels, SetApartLabels, TaskLabels,
+    EventLabels, FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels,
+    NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, SetApartLabels, TaskLabels,
 };
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
-use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
+use crate::domain::{CheckResult, CustomerId, MissedReason, NotificationMethod, Outcome, Timestamp};
 use crate::sync::Mutex;
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
@@ -33,8 +33,6 @@ const COMMIT_RESULTS_BUCKETS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 50
 
 /// Longest value of a property in a label, in characters.
 const MAX_PROPERTY_CHARS: usize = 100;
-/// Most billing plans that have a series of their own.
-const MAX_PLAN_LABELS: usize = 100;
 
 type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
@@ -54,6 +52,8 @@ pub struct Metrics {
     property_lock: Mutex<()>,
     plan_checks: Family<PlanLabels, Counter>,
     plan_names: BoundedNames,
+    events: Family<EventLabels, Counter>,
+    event_names: BoundedNames,
     check_retries: Family<MonitorTypeLabels, Counter>,
     attempt_failures: Family<FailureLabels, Counter>,
     phase_seconds: HistogramFamily<PhaseLabels>,
@@ -95,7 +95,9 @@ impl Metrics {
             property_labels: OnceLock::new(),
             property_lock: Mutex::new(()),
             plan_checks: Family::default(),
-            plan_names: BoundedNames::new(MAX_PLAN_LABELS),
+            plan_names: BoundedNames::default(),
+            events: Family::default(),
+            event_names: BoundedNames::default(),
             check_retries: Family::default(),
             attempt_failures: Family::default(),
             phase_seconds: Family::new_with_constructor(network_histogram),
@@ -151,6 +153,7 @@ impl Metrics {
             "Scheduled checks that ran, by billing plan of the monitor",
             self.plan_checks.clone(),
         );
+        registry.register("vigie_events", "Events that clients reported, by type", self.events.clone());
         registry.register(
             "vigie_check_retries",
             "Second attempts after a failed first one",
@@ -257,10 +260,16 @@ impl Metrics {
         self.record_result_due_at(result, result.planned_at);
     }
 
-    /// Counts a scheduled check under the billing plan `code` of its monitor, if it ran.
-    pub fn record_plan_check(&self, code: &str, result: &CheckResult) {
+    /// Counts an event of this type that a client reported in `account`.
+    pub fn record_event(&self, account: CustomerId, event_type: &str) {
+        let event = self.event_names.label(account, event_type);
+        self.events.get_or_create(&EventLabels { event }).inc();
+    }
+
+    /// Counts a scheduled check under the billing plan `code` of its monitor in `account`, if it ran.
+    pub fn record_plan_check(&self, account: CustomerId, code: &str, result: &CheckResult) {
         if !matches!(result.outcome, Outcome::Missed | Outcome::Blackout) {
-            let plan = self.plan_names.label(code);
+            let plan = self.plan_names.label(account, code);
             self.plan_checks.get_or_create(&PlanLabels { plan }).inc();
         }
     }

@@ -5,6 +5,7 @@ mod bodies;
 mod bulk;
 mod caches;
 mod error_texts;
+mod events;
 mod limits;
 mod lists;
 mod locking;

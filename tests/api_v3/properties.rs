@@ -15,7 +15,7 @@ use vigie::web::{self, PageAuth, PageState};
 
 use crate::support::app::{App, Client, website};
 
-struct AlwaysHealthy;
+pub struct AlwaysHealthy;
 
 impl HealthSource for AlwaysHealthy {
     fn liveness(&self) -> Vec<HealthCondition> {

@@ -292,7 +292,10 @@ async fn the_document_describes_every_key_of_a_report() {
     let blackout =
         json!({"type": "Alert", "from_date": "2026-11-20 00:00:00", "thru_date": "2026-11-20 01:00:00"});
     record(&app, RecordKind::Blackout, monitor, blackout).await;
-    let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
+    record(&app, RecordKind::Event, monitor, json!({"event": "deploy", "description": "d", "quantity": 1}))
+        .await;
+    let path = format!("/slas/{sla}/report?from=2026-11-19T00:00:00Z");
+    let report = user.get(&path).await.expect(200);
     let document = user.get("/openapi.json").await.expect(200);
     let response = &document["paths"]["/slas/{id}/report"]["get"]["responses"]["200"];
     compare(&document, &response["content"]["application/json"]["schema"], &report, "report");

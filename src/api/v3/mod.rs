@@ -7,6 +7,7 @@ mod audit;
 mod bulk_edit;
 mod customers;
 mod episodes;
+mod event_series;
 mod export;
 mod json_schema;
 mod monitor_edits;

@@ -47,6 +47,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::sla_report::add_routes,
         super::usage::add_routes,
         super::records::add_routes,
+        super::event_series::add_routes,
         super::episodes::add_routes,
         super::notifications::add_routes,
         super::account::add_routes,

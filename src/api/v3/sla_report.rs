@@ -181,6 +181,21 @@ fn goal_schema() -> Value {
     )
 }
 
+fn event_marker_schema() -> Value {
+    schema::named_object_schema(
+        "EventMarker",
+        &["id", "event", "name", "value", "quantity", "timestamp"],
+        json!({
+            "id": schema::integer_schema("Its id, for `/events/{id}`"),
+            "event": schema::string_schema("Its type"),
+            "name": schema::string_schema("Label of its type"),
+            "value": {"type": ["string", "null"], "description": "Its value; null without one"},
+            "quantity": schema::integer_schema("How many"),
+            "timestamp": schema::timestamp_schema("When it was reported"),
+        }),
+    )
+}
+
 fn report_schema() -> Value {
     let period_properties = json!({
         "period": schema::string_schema("Such as `2026-11-20`, in the account's time zone"),
@@ -217,6 +232,7 @@ fn report_schema() -> Value {
             "locations",
             "pieces",
             "blackouts",
+            "events",
         ],
         json!({
             "sla_id": schema::integer_schema("The agreement"),
@@ -236,6 +252,7 @@ fn report_schema() -> Value {
             "locations": array_schema(figures_schema("SlaLocation", location_properties)),
             "pieces": array_schema(figures_schema("SlaPiece", period_properties)),
             "blackouts": array_schema(blackout_schema),
+            "events": array_schema(event_marker_schema()),
         }),
     )
 }

@@ -77,6 +77,7 @@ pub(in crate::service) async fn compute_report(
             .collect(),
         periods: period_rows(query.granularity, account, &period_starts, until, &aggregate.bucket_stats),
         blackouts: blackout_rows(&agreement, account, from, until),
+        events: status_queries.event_markers(account.customer_id, from, until).await?,
     })
 }
 

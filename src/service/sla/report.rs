@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaStats, ratio_percent};
+use crate::service::events::EventMarker;
 
 /// The report of an agreement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,6 +49,8 @@ pub struct SlaReport {
     pub periods: Vec<PeriodRow>,
     /// Blackouts of the monitor in the time range, which are not counted.
     pub blackouts: Vec<BlackoutRow>,
+    /// Events of the account in the time range, the newest ones.
+    pub events: Vec<EventMarker>,
 }
 
 /// A goal and whether it is met.

@@ -8,6 +8,7 @@ mod config_changes;
 mod config_store;
 mod decode;
 mod error;
+mod event_series;
 mod housekeeping;
 mod ingest;
 mod migrations;
