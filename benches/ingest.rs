@@ -105,6 +105,7 @@ fn https() -> Facts {
             tls_version: Some("TLSv1.3".to_owned()),
             tls_cipher: Some("TLS13_AES_256_GCM_SHA384".to_owned()),
             certificates: vec![certificate("shop.test"), certificate("Example Issuing CA 2")],
+            tls_warnings: Vec::new(),
         })),
         resolved_addresses: vec![[192, 0, 2, 7].into()],
         ..Facts::default()

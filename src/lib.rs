@@ -30,6 +30,7 @@ pub mod browser;
 pub mod forward_proxy;
 pub mod net;
 pub mod protocol;
+pub mod spool;
 pub mod subprocess;
 pub mod telemetry;
 pub mod vault;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{
-    CheckMetadata, CustomerId, EgressScope, LocationId, MonitorId, MonitorType, Revision, Timestamp,
+    CheckMetadata, CustomerId, EgressPrincipal, LocationId, MonitorId, MonitorType, Revision, Timestamp,
 };
 use crate::probe::{ConcurrencyClass, Probe};
 use crate::schedule::{LocationRotation, LocationSlotGrid, SlotGrid};
@@ -17,7 +17,7 @@ pub struct Assignment {
     /// Account that owns it.
     pub customer_id: CustomerId,
     /// Whose egress policy its connections must follow.
-    pub egress_scope: EgressScope,
+    pub egress_principal: EgressPrincipal,
     /// Revision of the monitor.
     pub revision: Revision,
     /// Name of the monitor.

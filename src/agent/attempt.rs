@@ -54,7 +54,7 @@ async fn run_until_deadline(
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
-    let net = execution_context.net.with_egress_scope(assignment.egress_scope);
+    let net = execution_context.net.with_egress_principal(assignment.egress_principal);
     let cx = ProbeContext::new(&net, deadline, cancel, execution_context.clock.as_ref());
     let last_loaded_at = || {
         execution_context

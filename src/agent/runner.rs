@@ -1,7 +1,7 @@
 //! The runner of an agent: one task that owns the schedule, and one short task for each check.
 
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ use super::stall_detector::StallDetector;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::ConcurrencyClass;
 use crate::telemetry::{
-    Metrics, SchedulerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, fault_point,
+    Metrics, SchedulerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, blocking_fault_point,
+    fault_point, panic_message,
 };
 
 /// Starts a runner without monitors on the current tokio runtime, without a supervisor.
@@ -251,7 +252,7 @@ impl Runner {
         let Some(mut pending) = self.pending_changes.take() else { return };
         for change in pending.changes.by_ref().take(MAX_CHANGES_PER_TICK) {
             match change {
-                AssignmentChange::Upsert(assignment) => self.run_queue.upsert(assignment, now),
+                AssignmentChange::Upsert(assignment) => self.upsert(assignment, now),
                 AssignmentChange::Remove { monitor_id, cancel_running: cancel } => {
                     self.execution_context.full_page_times.remove(monitor_id);
                     let index = self.run_queue.remove(monitor_id);
@@ -269,6 +270,27 @@ impl Runner {
             // Update the gauges at once, so that they show a new plan before the first of its checks.
             self.last_gauge_update = None;
             let _ = pending.done_sender.send(());
+        }
+    }
+
+    /// Plans a monitor. One at which that panics is left out, so that the others run on.
+    fn upsert(&mut self, assignment: Arc<Assignment>, now: Timestamp) {
+        let monitor_id = assignment.monitor_id;
+        let upsert = || {
+            // The runner does not use the store.
+            let _ = blocking_fault_point("upsert");
+            self.run_queue.upsert(assignment, now);
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(upsert)) {
+            let panic = panic_message(payload.as_ref());
+            tracing::error!(
+                monitor_id = monitor_id.0,
+                panic,
+                "the monitor is not checked: scheduling it panicked"
+            );
+            self.heartbeat.record_panic();
+            self.metrics.record_set_apart("monitor");
+            self.run_queue.remove(monitor_id);
         }
     }
 
@@ -295,16 +317,12 @@ impl Runner {
                 heartbeat.record_panic();
                 panicked_result(&assignment, planned_at, now)
             });
-            match reply {
-                Some(reply) => drop(reply.send(Ok(result))),
-                None => {
-                    delivery.metrics.record_plan_check(
-                        assignment.customer_id,
-                        &assignment.billing_plancode,
-                        &result,
-                    );
-                    delivery.deliver_result(result, location_start_at).await;
-                }
+            if let Some(reply) = reply {
+                drop(reply.send(Ok(result)));
+            } else {
+                let (account, plan) = (assignment.customer_id, &assignment.billing_plancode);
+                delivery.metrics.record_plan_check(account, plan, &result);
+                delivery.deliver_result(result, location_start_at).await;
             }
         });
     }

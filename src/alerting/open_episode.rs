@@ -44,12 +44,13 @@ pub(super) struct FailedRun<'a> {
     pub(super) failed_locations: Vec<LocationId>,
 }
 
-/// Clears of an ended episode that are not sent yet, since the recipients or the monitor are silenced.
+/// Clears that are not sent yet: of an ended episode, or of a time without data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PendingClears {
+    /// The ended episode; `None` for a time without data.
     #[serde(rename = "episode")]
-    episode_id: EpisodeId,
+    episode_id: Option<EpisodeId>,
     since: Timestamp,
     planned_at: Timestamp,
     cause: LocationResult,
@@ -167,7 +168,7 @@ impl OpenEpisode {
             .collect();
         recipients.sort_unstable();
         PendingClears {
-            episode_id: self.snapshot.id,
+            episode_id: Some(self.snapshot.id),
             since: self.snapshot.since,
             planned_at,
             cause: cause.clone(),
@@ -183,6 +184,20 @@ impl OpenEpisode {
 }
 
 impl PendingClears {
+    /// Creates the clears of a time without data that started at `since`, after a run with data.
+    pub(super) fn of_no_data(
+        since: Timestamp,
+        recipients: Vec<(RecipientId, Option<i64>)>,
+        planned_at: Timestamp,
+        cause: &LocationResult,
+    ) -> Self {
+        Self { episode_id: None, since, planned_at, cause: cause.clone(), recipients }
+    }
+
+    fn kind(&self) -> NotificationKind {
+        if self.episode_id.is_some() { NotificationKind::SiteClear } else { NotificationKind::NoDataClear }
+    }
+
     /// Notifies the recipients that are not muted; the others stay pending. Drops recipients that no longer exist or no
     /// longer subscribe to clears.
     pub(super) fn take_due_notifications(
@@ -196,16 +211,16 @@ impl PendingClears {
             recipient.is_some_and(|recipient| recipient.notify_on_clear && recipient.gets_availability_alerts)
         };
         self.recipients.retain(|(id, _)| cx.policy.notify_on_error && is_subscribed(*id));
-        if self.recipients.is_empty() || is_monitor_silenced(cx, NotificationKind::SiteClear, cx.now) {
+        if self.recipients.is_empty() || is_monitor_silenced(cx, self.kind(), cx.now) {
             return Vec::new();
         }
         let (muted, due): (Vec<_>, Vec<_>) =
             self.recipients.drain(..).partition(|(id, _)| is_recipient_muted(cx, *id, cx.now));
         self.recipients = muted;
         let draft = NotificationDraft {
-            kind: NotificationKind::SiteClear,
+            kind: self.kind(),
             planned_at: self.planned_at,
-            episode_id: Some(self.episode_id),
+            episode_id: self.episode_id,
             started_at: Some(self.since),
             deciding_result: Some(self.cause.clone()),
             location_results: results.to_vec(),

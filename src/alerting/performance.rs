@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{MeanDuration, MonitorId, RecipientId, Timestamp};
+use crate::domain::{LocationMeanDuration, MonitorId, RecipientId, Timestamp};
 
 /// Minimum number of checks in the baseline: the first checks of a new monitor are not representative.
 pub const MIN_BASELINE_CHECKS: u64 = 12;
@@ -100,7 +100,7 @@ pub enum PerformanceAlertChange {
 impl PerformanceRule {
     /// Returns the limit in microseconds; `None` while `baseline`, the mean of the last days, has too few checks.
     #[must_use]
-    pub fn limit_us(&self, baseline: Option<MeanDuration>) -> Option<u64> {
+    pub fn limit_us(&self, baseline: Option<LocationMeanDuration>) -> Option<u64> {
         match self.threshold {
             PerformanceThreshold::Static { limit_us } => Some(limit_us),
             PerformanceThreshold::Dynamic { percent, .. } => {
@@ -117,8 +117,8 @@ impl PerformanceRule {
     pub fn evaluate(
         &self,
         is_active: bool,
-        window_mean: Option<MeanDuration>,
-        baseline: Option<MeanDuration>,
+        window_mean: Option<LocationMeanDuration>,
+        baseline: Option<LocationMeanDuration>,
     ) -> Option<PerformanceAlertChange> {
         let mean_us = window_mean?.mean_us()?;
         let limit_us = self.limit_us(baseline)?;
@@ -135,8 +135,8 @@ mod tests {
     use super::*;
     use crate::domain::LocationId;
 
-    fn mean(checks: u64, each_us: u64) -> MeanDuration {
-        MeanDuration { location_id: LocationId(1), check_count: checks, sum_us: checks * each_us }
+    fn mean(checks: u64, each_us: u64) -> LocationMeanDuration {
+        LocationMeanDuration { location_id: LocationId(1), check_count: checks, sum_us: checks * each_us }
     }
 
     fn rule(threshold: PerformanceThreshold) -> PerformanceRule {

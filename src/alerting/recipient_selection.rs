@@ -60,6 +60,16 @@ pub(super) fn is_recipient_muted(cx: &AlertContext<'_>, recipient: RecipientId, 
     cx.blackout_calendar.active_window(BlackoutTarget::Recipient(recipient), at).is_some()
 }
 
+/// Returns each of `recipients` with the group that names it now, if one does.
+pub(super) fn with_groups(
+    cx: &AlertContext<'_>,
+    kind: NotificationKind,
+    recipients: &[RecipientId],
+) -> Vec<(RecipientId, Option<i64>)> {
+    let named = recipients_of_matching_groups(cx.contacts, cx.policy.monitor_id, kind, None);
+    recipients.iter().map(|id| (*id, named.get(id).copied().flatten())).collect()
+}
+
 /// Returns the recipients that the groups name, each with the matching group of the lowest id.
 fn recipients_of_matching_groups(
     contacts: &Contacts,

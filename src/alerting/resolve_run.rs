@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use super::alert_context::AlertContext;
-use super::alert_state::NoDataStreak;
 use super::alert_state::{AlertState, MonitorHealth};
 use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
-use super::open_episode::{FailedRun, OpenEpisode, confirmation_by, should_traceroute};
+use super::open_episode::{FailedRun, OpenEpisode, PendingClears, confirmation_by, should_traceroute};
 use super::pending_run::{CloseReason, PendingRun, PendingVerification};
-use super::recipient_selection::{is_monitor_silenced, select_recipients};
+use super::recipient_selection::{is_monitor_silenced, select_recipients, with_groups};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
 
@@ -94,7 +93,7 @@ impl AlertState {
         cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        self.no_data_streak = NoDataStreak::default();
+        self.clear_no_data(run, settlement, cx, effects);
         self.last_run_health = if matches!(settlement, Settlement::Passed { .. }) {
             MonitorHealth::Up
         } else {
@@ -170,6 +169,27 @@ impl AlertState {
         effects.push(episode.close(run.planned_at, true));
         let mut clears = episode.new_pending_clears(run.planned_at, cause);
         effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
+        if !clears.is_empty() {
+            self.pending_clears.push(clears);
+        }
+    }
+
+    /// Ends the runs without data: clears the No Data notifications that were sent. A run resolved too late leaves the
+    /// clears to the next one.
+    fn clear_no_data(
+        &mut self,
+        run: &PendingRun,
+        settlement: Settlement,
+        cx: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let streak = std::mem::take(&mut self.no_data_streak);
+        let (Some(since), Some(cause)) = (streak.since, settlement.cause()) else { return };
+        let recipients = with_groups(cx, NotificationKind::NoDataClear, &streak.notified_recipients);
+        let mut clears = PendingClears::of_no_data(since, recipients, run.planned_at, &run.results[cause]);
+        if run.close_reason != Some(CloseReason::Late) {
+            effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
+        }
         if !clears.is_empty() {
             self.pending_clears.push(clears);
         }

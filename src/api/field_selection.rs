@@ -8,15 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
-use super::operation::{Param, ParamType};
+use super::operation::SELECT_PARAM;
 use super::query::QueryParams;
-
-/// The `select` parameter.
-pub(super) const SELECT_PARAM: Param = Param::new(
-    "select",
-    ParamType::Text,
-    "Names of the fields to return, separated by commas; all when absent",
-);
 
 /// Reduces the response to the fields that `selection` names. The handler reads the other parameters.
 pub(super) async fn select_fields(request: Request, next: Next) -> Response {

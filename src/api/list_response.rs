@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::ApiError;
-use super::query::Paging;
+use super::query::{FieldSelection, Paging};
 use crate::domain::{Paginated, Pagination, Permission, Role, StoreError};
 use crate::service::ServiceError;
 
@@ -41,8 +41,9 @@ where
     let list_start = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
     let mut is_first_chunk = true;
     let chunks = chunks.filter(|chunk| std::future::ready(!matches!(chunk, Ok(bytes) if bytes.is_empty())));
+    let selection = paging.selection;
     let chunks = chunks.map(move |chunk| {
-        let chunk = chunk?;
+        let chunk = selected_chunk(chunk?, &selection);
         let separator = if std::mem::take(&mut is_first_chunk) { "" } else { "," };
         Ok::<_, E>(Bytes::from([separator.as_bytes(), &chunk].concat()))
     });
@@ -50,6 +51,26 @@ where
         .chain(chunks)
         .chain(stream::once(std::future::ready(Ok(Bytes::from_static(b"]}")))));
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
+}
+
+/// Removes the fields that `selection` does not name from the objects of `chunk`.
+fn selected_chunk(chunk: Vec<u8>, selection: &FieldSelection) -> Vec<u8> {
+    if selection.is_all() {
+        return chunk;
+    }
+    let list = [b"[".as_slice(), &chunk, b"]"].concat();
+    match serde_json::from_slice::<Vec<JsonObject>>(&list) {
+        Ok(mut objects) => {
+            for object in &mut objects {
+                selection.remove_unselected(object);
+            }
+            json_chunk(&objects)
+        }
+        Err(error) => {
+            tracing::error!(error = %error, "failed to select the fields of a list; sent all of them");
+            chunk
+        }
+    }
 }
 
 /// Sends the objects that `fetch_page` finds in pages of at most [`MAX_PAGE_OBJECTS`], so that only one page of a long list is in

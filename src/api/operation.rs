@@ -110,6 +110,13 @@ pub struct Param {
     pub is_required: bool,
 }
 
+/// `select` of calls that return objects: which of their fields (behaviour.md 1).
+pub(super) const SELECT_PARAM: Param = Param::new(
+    "select",
+    ParamType::Text,
+    "Names of the fields to return, separated by commas; all when absent",
+);
+
 /// Accepted values of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum ParamType {
@@ -222,12 +229,13 @@ impl Operation {
         self
     }
 
-    /// Adds `limit` and `offset`.
+    /// Makes the call a list: adds `limit`, `offset` and `select`.
     #[must_use]
     pub fn with_paging(self) -> Self {
         self.with_query_params(&[
             Param::new("limit", ParamType::Int(0), "Most entries to return; all when absent"),
             Param::new("offset", ParamType::Int(0), "Entries to skip at the start"),
+            SELECT_PARAM,
         ])
     }
 

@@ -131,12 +131,12 @@ impl QueryParams {
         self.parse_value(name, requirement, parse_items).unwrap_or_default()
     }
 
-    /// Reads `limit` and `offset` (behaviour.md 1).
+    /// Reads `limit`, `offset` and `select` (behaviour.md 1).
     pub(super) fn paging(&mut self) -> Paging {
         let parse_number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
         let limit = self.parse_value("limit", "a whole number from 0", parse_number);
         let offset = self.parse_value("offset", "a whole number from 0", parse_number);
-        Paging { limit, offset }
+        Paging { limit, offset, selection: self.field_selection() }
     }
 
     /// Reads `select` (behaviour.md 1).
@@ -157,12 +157,14 @@ impl QueryParams {
 }
 
 /// The requested part of a list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Paging {
     /// Most entries; all when absent.
     pub limit: Option<u64>,
     /// Entries to skip; 0 when absent.
     pub offset: Option<u64>,
+    /// Fields of each entry to return.
+    pub selection: FieldSelection,
 }
 
 /// What a parameter with a time takes.

@@ -3,35 +3,60 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::location_agents::LocationAgents;
 use crate::net::{Net, Pem};
 use crate::service::{DecryptedCertificate, RecordService};
+use crate::sync::Mutex;
 
-/// Keeps the certificates of `nets` up to date with `resources`.
-pub(super) async fn follow_certificates(
-    resources: &RecordService,
-    nets: Vec<Arc<Net>>,
-) -> anyhow::Result<()> {
-    let on_change = move |certificates: Vec<DecryptedCertificate>| apply_certificates(&nets, certificates);
-    let outcome = resources.watch_certificates(Arc::new(on_change)).await;
-    outcome.map_err(|error| anyhow::anyhow!("failed to read the certificates of accounts: {error:?}"))
+/// The certificates of accounts, for the networks of the locations.
+pub(super) struct CertificateUpdates {
+    agents: Arc<LocationAgents>,
+    authority_pems: Mutex<BTreeMap<i64, Pem>>,
+    client_pems: Mutex<BTreeMap<i64, Pem>>,
 }
 
-fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<DecryptedCertificate>) {
-    let (mut authority_pems, mut client_pems) = (BTreeMap::new(), BTreeMap::new());
-    for certificate in certificates {
-        let DecryptedCertificate { id, name, is_client: client, pem } = certificate;
-        let pem = Pem { label: name, text: pem.to_vec() };
-        if client {
-            client_pems.insert(id, pem)
-        } else {
-            authority_pems.insert(id, pem)
-        };
+impl CertificateUpdates {
+    /// Keeps the certificates of the networks of `agents` up to date with `resources`.
+    pub(super) async fn follow(
+        resources: &RecordService,
+        agents: Arc<LocationAgents>,
+    ) -> anyhow::Result<Arc<Self>> {
+        let updates =
+            Arc::new(Self { agents, authority_pems: Mutex::default(), client_pems: Mutex::default() });
+        let following = Arc::clone(&updates);
+        let on_change = move |certificates: Vec<DecryptedCertificate>| following.apply(certificates);
+        match resources.watch_certificates(Arc::new(on_change)).await {
+            Ok(()) => Ok(updates),
+            Err(error) => Err(anyhow::anyhow!("failed to read the certificates of accounts: {error:?}")),
+        }
     }
-    for (net_index, net) in nets.iter().enumerate() {
-        let unusable = net.set_certificates(authority_pems.clone(), client_pems.clone());
-        // An unusable certificate is unusable at every location: log it once.
-        for (id, error) in unusable.into_iter().filter(|_| net_index == 0) {
-            tracing::error!(certificate_id = id, error = %error, "failed to load a certificate");
+
+    /// Passes the certificates to `net`, the network of a location that was started after them.
+    pub(super) fn apply_to(&self, net: &Net) -> Vec<(i64, String)> {
+        let (authorities, clients) = (self.authority_pems.lock().clone(), self.client_pems.lock().clone());
+        let unusable = net.set_certificates(authorities, clients);
+        unusable.into_iter().map(|(id, error)| (id, error.to_string())).collect()
+    }
+
+    fn apply(&self, certificates: Vec<DecryptedCertificate>) {
+        let (mut authority_pems, mut client_pems) = (BTreeMap::new(), BTreeMap::new());
+        for certificate in certificates {
+            let DecryptedCertificate { id, name, is_client: client, pem } = certificate;
+            let pem = Pem { label: name, text: pem.to_vec() };
+            if client {
+                client_pems.insert(id, pem)
+            } else {
+                authority_pems.insert(id, pem)
+            };
+        }
+        *self.authority_pems.lock() = authority_pems;
+        *self.client_pems.lock() = client_pems;
+        for (agent_index, agent) in self.agents.current().iter().enumerate() {
+            let unusable = self.apply_to(&agent.net);
+            // An unusable certificate is unusable at every location: log it once.
+            for (id, error) in unusable.into_iter().filter(|_| agent_index == 0) {
+                tracing::error!(certificate_id = id, error, "failed to load a certificate");
+            }
         }
     }
 }

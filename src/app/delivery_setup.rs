@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
@@ -25,29 +26,28 @@ pub(super) struct DeliveryInputs {
     pub(super) heartbeat: TaskHeartbeat,
 }
 
-/// Creates the delivery and its worker, to be run.
+/// Creates the delivery, its worker, to be run, and its channels.
 pub(super) fn new_delivery(
     settings: &Settings,
     inputs: DeliveryInputs,
     wakeup: DeliveryWakeup,
-) -> anyhow::Result<(DeliveryTask, DeliveryWorker)> {
+) -> anyhow::Result<(DeliveryTask, DeliveryWorker, Arc<NotificationChannels>)> {
     let DeliveryInputs { store, destinations: addresses, clock, metrics, heartbeat } = inputs;
     let net = Arc::new(Net::new(&settings.net)?);
+    let channels =
+        Arc::new(NotificationChannels::new(net, Arc::clone(&clock), settings.alerts.channels.clone()));
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
         destination_lookup: Arc::new(addresses),
         renderer: Arc::new(MessageRenderer::default()),
-        sender: Arc::new(NotificationChannels::new(
-            net,
-            Arc::clone(&clock),
-            settings.alerts.channels.clone(),
-        )),
+        sender: channels.clone(),
         result_store: Some(store.clone()),
         config_store: Some(store),
         clock,
         metrics,
     };
-    Ok(DeliveryTask::new(dependencies, settings.alerts.delivery.clone(), wakeup, heartbeat))
+    let (task, worker) = DeliveryTask::new(dependencies, settings.alerts.delivery.clone(), wakeup, heartbeat);
+    Ok((task, worker, channels))
 }
 
 /// Time between two heartbeats.
@@ -59,36 +59,39 @@ const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Requests to the heartbeat URL.
 pub(super) struct HeartbeatRequests {
-    url: String,
+    /// The URL of the settings; `None` while none is set.
+    url: watch::Receiver<Option<String>>,
     client: WebhookClient,
     clock: Arc<dyn Clock>,
     stop: CancellationToken,
 }
 
 impl HeartbeatRequests {
-    /// Returns `None` when no URL is set.
+    /// Creates the requests; `url` follows the settings.
     ///
     /// # Errors
     /// Fails when the network cannot be set up.
     pub(super) fn new(
         settings: &Settings,
+        url: watch::Receiver<Option<String>>,
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
-    ) -> anyhow::Result<Option<Self>> {
-        let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(None) };
+    ) -> anyhow::Result<Self> {
         let client = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
-        Ok(Some(Self { url, client, clock, stop }))
+        Ok(Self { url, client, clock, stop })
     }
 
     /// Requests the URL each minute while `is_healthy_now` returns true, until the stop. A failed request is not
     /// repeated: the receiver must notice missing heartbeats.
     pub(super) async fn run(&self, is_healthy_now: impl Fn() -> bool, heartbeat: TaskHeartbeat) {
         let mut is_failure_logged = false;
+        let mut url_changes = self.url.clone();
         loop {
+            let url = url_changes.borrow_and_update().clone();
             let is_healthy = is_healthy_now();
-            if is_healthy {
+            if let Some(url) = url.as_ref().filter(|_| is_healthy) {
                 heartbeat.rest_at_most(HEARTBEAT_TIMEOUT);
-                let outcome = self.client.send_heartbeat(&self.url, HEARTBEAT_TIMEOUT).await;
+                let outcome = self.client.send_heartbeat(url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &outcome
                     && !is_failure_logged
                 {
@@ -96,10 +99,11 @@ impl HeartbeatRequests {
                 }
                 is_failure_logged = outcome.is_err();
             }
-            let pause = if is_healthy { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL };
+            let pause = if is_healthy || url.is_none() { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL };
             heartbeat.rest_at_most(pause);
             tokio::select! {
                 () = self.clock.sleep(pause) => {}
+                Ok(()) = url_changes.changed() => {}
                 () = self.stop.cancelled() => return,
             }
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::catalog::alerting_records::recipient_from_record;
-use crate::domain::{EgressScope, Record};
+use crate::domain::{EgressPrincipal, Record};
 use crate::net::EgressPolicy;
 use crate::schema::{Monitor, SecretMode};
 use crate::settings::Settings;
@@ -30,15 +30,15 @@ pub(super) fn denied_targets(
 /// Returns why `monitor` cannot be checked under `policy`; `None` if it can, as far as its addresses are known without
 /// a resolver.
 fn denied_monitor_target(policy: &EgressPolicy, monitor: &Monitor) -> Option<String> {
-    let scope = monitor.egress_scope();
-    if scope == EgressScope::Operator {
+    let principal = monitor.egress_principal();
+    if principal == EgressPrincipal::Operator {
         return None;
     }
     let fields = Value::Object(monitor.document.to_json(SecretMode::Masked));
     let steps = fields["api_steps"].as_array().map_or(&[][..], Vec::as_slice);
     let urls = steps.iter().chain([&fields]).filter_map(|object| host_of_url(object["url"].as_str()?));
     let hosts = HOST_FIELDS.iter().filter_map(|name| fields[*name].as_str().map(str::to_owned));
-    let mut denials = urls.chain(hosts).filter_map(|host| denied_host(policy, scope, &host));
+    let mut denials = urls.chain(hosts).filter_map(|host| denied_host(policy, principal, &host));
     let denial = denials.next()?;
     Some(format!("monitor {} `{}` of account {}: {denial}", monitor.id, monitor.name(), monitor.customer))
 }
@@ -47,9 +47,9 @@ fn denied_monitor_target(policy: &EgressPolicy, monitor: &Monitor) -> Option<Str
 /// known without a resolver.
 fn denied_recipient(policy: &EgressPolicy, record: &Record) -> Option<String> {
     let recipient = recipient_from_record(record)?;
-    let scope = EgressScope::for_account(record.customer);
+    let principal = EgressPrincipal::for_account(record.customer);
     let host = host_of_url(&recipient.address).unwrap_or_else(|| host_of_service(&recipient.address));
-    let denial = denied_host(policy, scope, &host)?;
+    let denial = denied_host(policy, principal, &host)?;
     Some(format!("recipient {} `{}` of account {}: {denial}", record.id, recipient.name, record.customer))
 }
 
@@ -65,11 +65,11 @@ fn host_of_service(text: &str) -> String {
 }
 
 /// Returns why `host` is denied, if it is an address or a name of loopback.
-fn denied_host(policy: &EgressPolicy, scope: EgressScope, host: &str) -> Option<String> {
+fn denied_host(policy: &EgressPolicy, principal: EgressPrincipal, host: &str) -> Option<String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
     let is_localhost = bare.eq_ignore_ascii_case("localhost") || bare.to_lowercase().ends_with(".localhost");
     let address = if is_localhost { Some(IpAddr::from([127, 0, 0, 1])) } else { bare.parse::<IpAddr>().ok() };
-    policy.check(scope, address?).err().map(|denied| denied.to_string())
+    policy.check(principal, address?).err().map(|denied| denied.to_string())
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::location_agents::LocationAgents;
 use super::systemd;
-use crate::agent::RunnerHandle;
-use crate::domain::{Location, MonitorId, Timestamp};
+use crate::domain::{Location, LocationId, MonitorId, Timestamp};
 use crate::pipeline::Ingestor;
 use crate::store::{Ingest, IngestBatch, ResultStore, RollupSpan, StoreFuture};
 use crate::telemetry::{HealthCondition, HealthSource, TaskHeartbeat, TaskRegistry};
@@ -30,8 +30,8 @@ pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
     timed_ingest: Arc<TimedIngest>,
     tasks: Arc<TaskRegistry>,
-    /// Name of each location, with the time of the last response of its runner.
-    last_runner_responses: Mutex<Vec<(String, Instant)>>,
+    /// Id and name of each location, with the time of the last response of its runner.
+    last_runner_responses: Mutex<Vec<(LocationId, String, Instant)>>,
     store_error: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
     not_loaded_reason: Mutex<Option<String>>,
@@ -46,7 +46,7 @@ impl Liveness {
         locations: &[Location],
     ) -> Self {
         let last_responses =
-            locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
+            locations.iter().map(|location| (location.id, location.name.clone(), Instant::now())).collect();
         Self {
             ingestor,
             timed_ingest,
@@ -68,6 +68,18 @@ impl Liveness {
         self.not_loaded_reason.lock().is_none()
     }
 
+    /// Records which of the current runners responded; forgets those of locations that are gone.
+    fn record_runner_responses<'a>(&self, responses: impl Iterator<Item = (&'a Location, bool)>) {
+        let mut last_responses = self.last_runner_responses.lock();
+        let earlier = std::mem::take(&mut *last_responses);
+        *last_responses = responses
+            .map(|(location, has_responded)| {
+                let last = earlier.iter().find(|(id, ..)| *id == location.id).filter(|_| !has_responded);
+                (location.id, location.name.clone(), last.map_or_else(Instant::now, |(.., at)| *at))
+            })
+            .collect();
+    }
+
     /// Records that the process shuts down.
     pub(super) fn begin_drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
@@ -77,7 +89,7 @@ impl Liveness {
     /// progress.
     pub(super) async fn run(
         &self,
-        runners: Vec<RunnerHandle>,
+        agents: Arc<LocationAgents>,
         results: Arc<dyn ResultStore>,
         stop: CancellationToken,
         heartbeat: TaskHeartbeat,
@@ -87,14 +99,16 @@ impl Liveness {
         while !stop.is_cancelled() {
             // A probe of the runners and one of the store.
             heartbeat.rest_at_most(PROBE_TIMEOUT * 2 + probe_interval);
-            let probes = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.current_stats()));
-            for (index, response) in futures::future::join_all(probes).await.into_iter().enumerate() {
-                if let (Ok(Ok(_)), Some(last_response)) =
-                    (response, self.last_runner_responses.lock().get_mut(index))
-                {
-                    last_response.1 = Instant::now();
-                }
-            }
+            let current_agents = agents.current();
+            let probes =
+                current_agents.iter().map(|agent| timeout(PROBE_TIMEOUT, agent.runner.current_stats()));
+            let responses = futures::future::join_all(probes).await;
+            self.record_runner_responses(
+                current_agents
+                    .iter()
+                    .zip(responses)
+                    .map(|(agent, response)| (&agent.location, matches!(response, Ok(Ok(_))))),
+            );
             // A cheap query: no monitor has id 0.
             let (nonexistent_monitor, from, until) =
                 (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
@@ -118,8 +132,8 @@ impl Liveness {
 impl HealthSource for Liveness {
     fn liveness(&self) -> Vec<HealthCondition> {
         let last_responses = self.last_runner_responses.lock();
-        let stuck_runner = last_responses.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
-        let stuck_runner = stuck_runner.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
+        let stuck_runner = last_responses.iter().find(|(.., at)| at.elapsed() >= RUNNER_STUCK_AFTER);
+        let stuck_runner = stuck_runner.map(|(_, name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(last_responses);
         let is_draining = self.is_draining.load(Ordering::Relaxed);
         let runner_condition = match stuck_runner.filter(|_| !is_draining) {
@@ -290,7 +304,9 @@ mod tests {
         let (stop, probed) = (CancellationToken::new(), Arc::clone(&liveness));
         let running = tokio::spawn({
             let stop = stop.clone();
-            async move { probed.run(Vec::new(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await }
+            async move {
+                probed.run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await;
+            }
         });
         while unmet(liveness.readiness()).is_empty() {
             tokio::task::yield_now().await;

@@ -4,23 +4,26 @@ use crate::sync::{Mutex, RwLock};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join_all;
 
 use super::blackout_cache::BlackoutCache;
-use crate::agent::{Assignment, AssignmentChange, ConnectivityDetector, OnDemandRunError, RunnerHandle};
+use super::location_agents::{LocationAgent, LocationAgents};
+use crate::agent::{Assignment, AssignmentChange, OnDemandRunError};
 use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
 use crate::clock::Clock;
-use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
-use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
+use crate::domain::{Capture, CheckResult, CustomerId, LocationId, MonitorId, Timestamp};
+use crate::net::{Deadline, Endpoint, UpstreamProxy};
 use crate::pipeline::{AgentStatus, Ingestor, PlanError, PlanFuture, Planner};
 use crate::probe::{self, ProbeBuildContext};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
 use crate::store::MonitorState;
+use crate::telemetry::{blocking_fault_point, panic_message};
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
 type PlanningSettings = (Vec<i64>, u32);
@@ -31,25 +34,10 @@ const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The time up to which the slots of each monitor are recorded, by location.
 pub type RecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
 
-/// A location that this process hosts, with its runner.
-#[derive(Clone)]
-pub struct LocationAgent {
-    /// The location.
-    pub location: Location,
-    /// Whether it verifies failures of monitors that do not run there.
-    pub can_verify: bool,
-    /// Runs its checks.
-    pub runner: RunnerHandle,
-    /// Its network.
-    pub net: Arc<Net>,
-    /// Detects a loss of its own connectivity, if targets for that are configured.
-    pub connectivity: Option<Arc<ConnectivityDetector>>,
-}
-
 /// Dependencies of the planner.
 pub struct PlannerDependencies {
-    /// Every location that this process hosts, the default of accounts first.
-    pub agents: Vec<LocationAgent>,
+    /// The locations that this process hosts.
+    pub agents: Arc<LocationAgents>,
     /// Receives monitor changes; supplies monitor states.
     pub ingestor: Arc<Ingestor>,
     /// Supplies account data.
@@ -64,7 +52,7 @@ pub struct PlannerDependencies {
 
 /// Plans each monitor at those locations of its pool that this process hosts.
 pub struct LocalPlanner {
-    agents: Vec<LocationAgent>,
+    agents: Arc<LocationAgents>,
     ingestor: Arc<Ingestor>,
     accounts: Arc<AccountCache>,
     blackout_cache: Arc<BlackoutCache>,
@@ -99,7 +87,7 @@ impl LocalPlanner {
 
     /// Sets the proxies of the checks at every location.
     pub(super) fn update_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
-        for agent in &self.agents {
+        for agent in self.agents.current().iter() {
             agent.net.set_proxies(proxies.clone());
         }
     }
@@ -114,9 +102,9 @@ impl LocalPlanner {
         removed_ids: &[MonitorId],
         recorded_until: &RecordedUntil,
     ) -> Result<(), PlanError> {
-        let now = self.clock.now();
+        let (now, agents) = (self.clock.now(), self.agents.current());
         let mut changes: Vec<Vec<AssignmentChange>> =
-            self.agents.iter().map(|_| removed_ids.iter().copied().map(remove_change).collect()).collect();
+            agents.iter().map(|_| removed_ids.iter().copied().map(remove_change).collect()).collect();
         let mut facts_by_customer: HashMap<CustomerId, Option<Arc<AccountSnapshot>>> = HashMap::new();
         for monitor in upserts {
             let facts = match facts_by_customer.entry(monitor.customer) {
@@ -127,15 +115,27 @@ impl LocalPlanner {
             let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
             // Built once, and only for a monitor that runs at a location of this process.
             let mut template_assignment: Option<Assignment> = None;
-            for (agent, changes) in self.agents.iter().zip(&mut changes) {
+            let mut panic = None;
+            for (agent, changes) in agents.iter().zip(&mut changes) {
                 let location_id = agent.location.id;
                 let Some(rotation) = plan.as_ref().and_then(|plan| plan.location_rotation(location_id))
                 else {
                     changes.push(remove_change(monitor.id));
                     continue;
                 };
-                let template_assignment = template_assignment
-                    .get_or_insert_with(|| self.build_assignment(monitor, facts, location_id));
+                if template_assignment.is_none() {
+                    // A monitor that crashes here at every start would keep the process from starting.
+                    let build = || self.build_assignment(monitor, facts, location_id);
+                    match catch_unwind(AssertUnwindSafe(build)) {
+                        Ok(assignment) => template_assignment = Some(assignment),
+                        Err(payload) => {
+                            changes.push(remove_change(monitor.id));
+                            panic = Some(panic_message(payload.as_ref()).to_owned());
+                            continue;
+                        }
+                    }
+                }
+                let Some(template_assignment) = &template_assignment else { continue };
                 let last_planned_at = recorded_until
                     .get(&location_id)
                     .and_then(|recorded_until| recorded_until.get(&monitor.id))
@@ -151,11 +151,14 @@ impl LocalPlanner {
                 };
                 changes.push(AssignmentChange::Upsert(Arc::new(assignment)));
             }
+            if let Some(panic) = panic {
+                self.ingestor.set_monitor_apart(monitor, &format!("planning it panicked: {panic}")).await;
+            }
         }
         // Before the first results of the monitors.
         self.ingestor.update_monitors(upserts.to_vec(), removed_ids.to_vec()).await;
         let pending_changes =
-            self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply_changes(changes));
+            agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply_changes(changes));
         try_join_all(pending_changes).await.map_err(|_| PlanError::Stopped)?;
         self.ingestor.remove_monitor_states(removed_ids);
         Ok(())
@@ -208,12 +211,14 @@ impl LocalPlanner {
             return facts.location_pool_ids(monitor).into_iter().map(LocationId).collect();
         }
         let own_locations = monitor.document.location_ids();
-        let first_location = || self.agents.first().map(|agent| agent.location.id).into_iter().collect();
+        let first_location =
+            || self.agents.current().first().map(|agent| agent.location.id).into_iter().collect();
         if own_locations.is_empty() { first_location() } else { own_locations }
     }
 
-    fn agent_at(&self, location: LocationId) -> Result<&LocationAgent, PlanError> {
-        self.agents.iter().find(|agent| agent.location.id == location).ok_or(PlanError::LocationOffline)
+    fn agent_at(&self, location: LocationId) -> Result<LocationAgent, PlanError> {
+        let agents = self.agents.current();
+        agents.iter().find(|agent| agent.location.id == location).cloned().ok_or(PlanError::LocationOffline)
     }
 
     /// Builds the assignment of `monitor` at `location`, with the rotation that runs every time.
@@ -223,6 +228,8 @@ impl LocalPlanner {
         facts: Option<&AccountSnapshot>,
         location: LocationId,
     ) -> Assignment {
+        // Planning does not use the store.
+        let _ = blocking_fault_point("build_assignment");
         let document = &monitor.document;
         let build_context = {
             let probe_context = self.probe_context.read();
@@ -239,7 +246,7 @@ impl LocalPlanner {
         Assignment {
             monitor_id: monitor.id,
             customer_id: monitor.customer,
-            egress_scope: monitor.egress_scope(),
+            egress_principal: monitor.egress_principal(),
             revision: monitor.revision,
             monitor_name: monitor.name().into(),
             billing_plancode: document.billing_plancode().into(),
@@ -295,7 +302,7 @@ impl Planner for LocalPlanner {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
-            let net = self.agent_at(location)?.net.with_egress_scope(monitor.egress_scope());
+            let net = self.agent_at(location)?.net.with_egress_principal(monitor.egress_principal());
             let facts = self.account_facts(monitor.customer).await;
             let probe = self.build_assignment(&monitor, facts.as_deref(), location).probe;
             let endpoint = Endpoint {
@@ -307,7 +314,8 @@ impl Planner for LocalPlanner {
     }
 
     fn agent_statuses(&self) -> Vec<AgentStatus> {
-        let hosted_statuses = self.agents.iter().map(|agent| AgentStatus {
+        let agents = self.agents.current();
+        let hosted_statuses = agents.iter().map(|agent| AgentStatus {
             location: agent.location.clone(),
             is_alive: agent.runner.is_alive(),
             is_isolated: agent.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
@@ -323,10 +331,9 @@ impl Planner for LocalPlanner {
 
 impl LastRunLookup for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        let states = self
-            .agents
-            .iter()
-            .filter_map(|agent| self.ingestor.monitor_state_at(monitor.id, agent.location.id));
+        let agents = self.agents.current();
+        let states =
+            agents.iter().filter_map(|agent| self.ingestor.monitor_state_at(monitor.id, agent.location.id));
         states.max_by_key(|state| state.planned_at)
     }
 }

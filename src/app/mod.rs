@@ -1,6 +1,6 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
-mod alert_control;
+mod alert_pipeline_handle;
 mod blackout_cache;
 mod browser_host;
 mod browser_setup;
@@ -16,8 +16,10 @@ mod liveness;
 mod local_planner;
 mod location_agents;
 mod monitor_files;
+mod pool_browsers;
 mod recorded_until;
 mod reload;
+mod reloadable_parts;
 mod running_server;
 mod serve;
 mod server;
@@ -36,8 +38,9 @@ pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
 pub use key_file::key_file_location;
-pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
-pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_monitors, read_monitors_for_apply};
+pub use local_planner::{LocalPlanner, PlannerDependencies, RecordedUntil};
+pub use location_agents::{LocationAgent, LocationAgents};
+pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
 pub use stored_review::review_stored;
 pub use supervisor::TaskFailure;

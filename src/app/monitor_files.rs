@@ -220,6 +220,11 @@ fn file_error(path: &Path, message: String) -> ValidationError {
     ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message).with_file(&file)
 }
 
+/// Returns the files of settings and monitors in `folder` and below it, sorted.
+pub fn config_files(folder: &Path) -> Result<Vec<PathBuf>, Vec<ValidationError>> {
+    collect_files(folder).map_err(|message| vec![file_error(folder, message)])
+}
+
 /// Returns the monitor files at `path`, sorted: the file itself, or those of the directory and its subdirectories.
 /// Skips hidden files, which editors create while they write.
 fn collect_files(path: &Path) -> Result<Vec<PathBuf>, String> {

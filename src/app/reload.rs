@@ -3,17 +3,20 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 
 use super::local_planner::RecordedUntil;
 use super::monitor_files::{into_desired_monitors, read_monitors_and_secret_paths};
 use super::recorded_until::recorded_until;
+use super::reloadable_parts::ReloadableParts;
 use super::services::Services;
 use super::stored_review::{REVIEWED_KINDS, stored_problems};
 use super::validation_context::shared_facts;
 use crate::clock::Clock;
 use crate::domain::{LocationId, MonitorId, RecordFilter};
+use crate::pipeline::{Ingestor, ResultSpool, take_up_spool};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
 use crate::service::monitors;
@@ -23,14 +26,20 @@ use crate::store::{ConfigStore, MonitorStore, Pagination, ResultStore, StoreErro
 use crate::syntax::ValidationError;
 use crate::telemetry::Metrics;
 
+/// How long a start waits for the results in the spool to be stored.
+const TAKE_UP_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The components that a reload changes.
 pub(super) struct ReloadHandles {
     pub(super) monitor_store: Arc<dyn MonitorStore>,
     pub(super) config_store: Arc<dyn ConfigStore>,
     pub(super) result_store: Arc<dyn ResultStore>,
     pub(super) services: Arc<Services>,
+    pub(super) ingestor: Arc<Ingestor>,
+    pub(super) spool: Arc<ResultSpool>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) reloadable: ReloadableParts,
 }
 
 /// The configuration that runs now.
@@ -74,10 +83,8 @@ impl RunningConfig {
         let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
         let monitors_in_store: Vec<Monitor> =
             stored_monitors.iter().map(|stored| stored.monitor.clone()).collect();
-        let states = states?;
-        let location_ids = settings.location_ids().into_iter().map(LocationId);
-        let recorded_until_by_location =
-            location_ids.map(|id| (id, recorded_until(&monitors_in_store, &states, id))).collect();
+        let mut states = states?;
+        let location_ids = settings.location_ids();
         let mut config = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
         let plan = config.provision(file_monitors, &monitors_in_store).await?;
         let services = Arc::clone(&config.handles.services);
@@ -86,6 +93,14 @@ impl RunningConfig {
         monitors::register_pauses(monitor_context, &plan.monitors);
         monitor_context.monitor_cache().apply(plan.monitors.clone(), &[]);
         planned.extend_from_slice(&plan.monitors);
+        if !config.handles.spool.is_empty() {
+            config.handles.ingestor.update_monitors(planned.clone(), plan.removed.clone()).await;
+            config.take_up_spool().await;
+            states = config.handles.result_store.monitor_states().await?;
+        }
+        let location_ids = location_ids.into_iter().map(LocationId);
+        let recorded_until_by_location =
+            location_ids.map(|id| (id, recorded_until(&monitors_in_store, &states, id))).collect();
         services.planner.plan_from(&planned, &plan.removed, &recorded_until_by_location).await?;
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
@@ -110,6 +125,17 @@ impl RunningConfig {
             );
         }
         Ok(())
+    }
+
+    /// Stores what an earlier process left in the spool. When that takes long, since the store does not take it yet
+    /// either, it goes on beside the checks.
+    async fn take_up_spool(&self) {
+        let (spool, ingestor) = (Arc::clone(&self.handles.spool), Arc::clone(&self.handles.ingestor));
+        let result_store = Arc::clone(&self.handles.result_store);
+        let task = async move { take_up_spool(&spool, &ingestor, result_store.as_ref()).await };
+        if tokio::time::timeout(TAKE_UP_TIMEOUT, tokio::spawn(task)).await.is_err() {
+            tracing::warn!("storing the results of the spool takes long; checks start meanwhile");
+        }
     }
 
     /// Applies the current files under `settings`; only changes are replanned.
@@ -167,6 +193,7 @@ impl RunningConfig {
         let _lock = monitor_context.lock_exclusive().await;
         let stored =
             self.handles.monitor_store.monitors().await.context("the stored monitors cannot be read")?;
+        self.handles.reloadable.apply_locations(&settings, &self.settings)?;
         let plan = self.provision(file_monitors, &stored).await?;
         let must_replan_all =
             changed_settings.iter().any(|setting| setting.reloadable && setting.path != "monitors");
@@ -174,6 +201,8 @@ impl RunningConfig {
             tracing::warn!(setting = setting.path, "changed setting ignored until restart");
         }
         self.settings = settings;
+        // Also when no setting changed, since the files with passwords may have.
+        self.handles.reloadable.apply_alert_settings(&self.settings).await;
         if must_replan_all {
             services.account_cache.update_shared(shared_facts(&self.settings));
             services.planner.update_probe_context(self.settings.probe.clone());

@@ -8,25 +8,30 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::alert_control::LocalAlertControl;
+use super::alert_pipeline_handle::LocalAlertPipeline;
 use super::blackout_cache::BlackoutCache;
+use super::certificate_updates::CertificateUpdates;
+use super::delivery_setup;
 use super::host_names::host_names;
 use super::liveness::{Liveness, TimedIngest};
+use super::location_agents::{AgentStarter, LocationAgents};
 use super::reload::{ReloadHandles, RunningConfig};
+use super::reloadable_parts::ReloadableParts;
 use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
 use super::supervisor::Supervisor;
-use super::{certificate_updates, delivery_setup, location_agents};
-use crate::agent::RunnerHandle;
 use crate::api;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
+use crate::notify::NotificationChannels;
 use crate::pipeline::{
-    AlertEngineDependencies, DeliveryTask, DeliveryWakeup, HousekeepingRunner, HousekeepingScheduler,
-    IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies, PerformanceEvaluator,
-    PerformanceTask, SetApartRecorder, SetApartRecorderDependencies, TimeOfDay,
+    AlertEngineDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, HousekeepingRunner,
+    HousekeepingScheduler, IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies,
+    PerformanceEvaluator, PerformanceTask, ResultSpool, SetApartRecorder, SetApartRecorderDependencies,
+    TimeOfDay,
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings, property_label};
@@ -37,19 +42,26 @@ use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
 
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the store may take to commit the last results.
-pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the store may take to commit the last results; those that it does not take go into the spool.
+pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long deliveries in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Folder of what cannot be stored or processed, in the data folder.
 const SET_APART_FOLDER: &str = "set-apart";
+/// Folder of results that the store did not take, in the data folder unless a setting names another one.
+const SPOOL_FOLDER: &str = "spool";
 
 /// The parts of the process, wired.
 pub(super) struct RunningServer {
     pub(super) store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    pub(super) runners: Vec<RunnerHandle>,
+    spool: Arc<ResultSpool>,
+    pub(super) agents: Arc<LocationAgents>,
+    agent_starter: Arc<AgentStarter>,
+    certificate_updates: Arc<CertificateUpdates>,
+    channels: Arc<NotificationChannels>,
+    delivery_settings: watch::Sender<DeliverySettings>,
     housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
     status_queries: Arc<StatusQueries>,
     pub(super) services: Arc<Services>,
@@ -77,10 +89,12 @@ impl RunningServer {
             monitor_cache: Arc::clone(&monitor_cache),
             clock: Arc::clone(&clock),
         };
+        let spool = open_spool(settings, &metrics, &clock).await?;
         let ingest_dependencies = IngestDependencies {
             store: timed_ingest.clone(),
             metrics: Arc::clone(&metrics),
             set_apart: SetApartRecorder::new(Arc::clone(&metrics), set_apart),
+            spool: Some(Arc::clone(&spool)),
             heartbeat: supervisor.heartbeat(TaskName::Ingest),
         };
         let (ingestor, ingest_task) =
@@ -88,17 +102,16 @@ impl RunningServer {
         let ingestor = Arc::new(ingestor);
         supervisor.spawn(ingest_task);
         let blackout_cache = Arc::new(BlackoutCache::default());
-        let agents = location_agents::start_agents(
-            settings,
-            &ingestor,
-            &blackout_cache,
-            &clock,
-            &metrics,
-            &supervisor,
-        )?;
-        let runners = agents.iter().map(|agent| agent.runner.clone()).collect();
-        let nets = agents.iter().map(|agent| Arc::clone(&agent.net)).collect();
-        let locations: Vec<_> = agents.iter().map(|agent| agent.location.clone()).collect();
+        let agent_starter = AgentStarter {
+            ingestor: Arc::clone(&ingestor),
+            blackout_cache: Arc::clone(&blackout_cache),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+            supervisor: Arc::clone(&supervisor),
+        };
+        let agents =
+            Arc::new(LocationAgents::new(agent_starter.start(settings, settings.hosted_locations())?));
+        let locations: Vec<_> = agents.current().iter().map(|agent| agent.location.clone()).collect();
         let status_queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
@@ -109,20 +122,21 @@ impl RunningServer {
             tokens: store.clone(),
             alert_store: store.clone(),
             outbox: store.clone(),
-            alert_control: Arc::new(LocalAlertControl {
+            alert_pipeline_handle: Arc::new(LocalAlertPipeline {
                 delivery_wakeup: delivery_wakeup.clone(),
                 ingestor: Arc::clone(&ingestor),
             }),
             monitor_cache: Arc::clone(&monitor_cache),
             status_queries: Arc::clone(&status_queries),
-            agents,
+            agents: Arc::clone(&agents),
             blackout_cache,
             ingestor: Arc::clone(&ingestor),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
-        certificate_updates::follow_certificates(&services.api_state.records, nets).await?;
+        let certificate_updates =
+            CertificateUpdates::follow(&services.api_state.records, Arc::clone(&agents)).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -141,9 +155,10 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             heartbeat: supervisor.heartbeat(TaskName::Delivery),
         };
-        let (delivery, delivery_worker) =
+        let (delivery, delivery_worker, channels) =
             delivery_setup::new_delivery(settings, inputs, delivery_wakeup.clone())?;
         supervisor.spawn(delivery_worker);
+        let delivery_settings = delivery.settings_sender();
         let delivery = Mutex::new(Some(delivery));
         let performance_dependencies = PerformanceDependencies {
             config_store: store.clone(),
@@ -179,7 +194,12 @@ impl RunningServer {
         Ok(Self {
             store,
             ingestor,
-            runners,
+            spool,
+            agents,
+            agent_starter: Arc::new(agent_starter),
+            certificate_updates,
+            channels,
+            delivery_settings,
             housekeeping_scheduler,
             status_queries,
             services,
@@ -244,14 +264,31 @@ impl RunningServer {
         self.services.api_state.clone()
     }
 
-    pub(super) async fn start_running_config(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
+    pub(super) async fn start_running_config(
+        &self,
+        settings: Settings,
+        heartbeat_url: watch::Sender<Option<String>>,
+    ) -> anyhow::Result<RunningConfig> {
+        let reloadable = ReloadableParts {
+            agents: Arc::clone(&self.agents),
+            agent_starter: Arc::clone(&self.agent_starter),
+            certificate_updates: Arc::clone(&self.certificate_updates),
+            status_queries: Arc::clone(&self.status_queries),
+            ingestor: Arc::clone(&self.ingestor),
+            channels: Arc::clone(&self.channels),
+            delivery_settings: self.delivery_settings.clone(),
+            heartbeat_url,
+        };
         let handles = ReloadHandles {
             monitor_store: self.store.clone(),
             config_store: self.store.clone(),
             result_store: self.store.clone(),
             services: Arc::clone(&self.services),
+            ingestor: Arc::clone(&self.ingestor),
+            spool: Arc::clone(&self.spool),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
+            reloadable,
         };
         RunningConfig::start(handles, settings).await
     }
@@ -267,8 +304,9 @@ impl RunningServer {
             tracing::warn!(error = %error, "failed to stop the housekeeping jobs");
         }
         // Bounded, since the store may accept nothing: `drain` then reports the queued results as lost.
+        let agents = self.agents.current();
         let shutdowns =
-            futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain_timeout)));
+            futures::future::join_all(agents.iter().map(|agent| agent.runner.shutdown(drain_timeout)));
         if tokio::time::timeout(drain_timeout + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
             tracing::warn!("the store does not accept results; trying once more to store the queued ones");
         }
@@ -293,6 +331,19 @@ async fn require_loaded(State(liveness): State<Arc<Liveness>>, request: Request,
     }
     let message = "The server is starting; its monitors are not loaded yet";
     api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+}
+
+async fn open_spool(
+    settings: &Settings,
+    metrics: &Arc<Metrics>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<ResultSpool>> {
+    let configured = settings.store.spool_dir.clone();
+    let folder = configured.unwrap_or_else(|| settings.data_dir.join(SPOOL_FOLDER));
+    let (bounds, metrics, clock) = (settings.store.spool, Arc::clone(metrics), Arc::clone(clock));
+    let open = move || ResultSpool::open(folder, bounds, metrics, clock);
+    let spool = tokio::task::spawn_blocking(open).await?;
+    Ok(Arc::new(spool.context("cannot open the spool (setting `store.spool_dir`)")?))
 }
 
 async fn open_store(settings: &Settings, tasks: &Arc<TaskRegistry>) -> anyhow::Result<SqliteStore> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -212,18 +213,20 @@ async fn run_until_stopped(
         tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, watch)));
     }
     {
-        let (liveness, runners) = (Arc::clone(&server.liveness), server.runners.clone());
+        let (liveness, agents) = (Arc::clone(&server.liveness), Arc::clone(&server.agents));
         let (results, stop): (Arc<dyn ResultStore>, _) = (server.store.clone(), stop.clone());
         let probe = move |heartbeat| {
-            let (liveness, runners) = (Arc::clone(&liveness), runners.clone());
+            let (liveness, agents) = (Arc::clone(&liveness), Arc::clone(&agents));
             let (results, stop) = (Arc::clone(&results), stop.clone());
-            async move { liveness.run(runners, results, stop, heartbeat).await }
+            async move { liveness.run(agents, results, stop, heartbeat).await }
         };
         let heartbeat = supervisor.heartbeat(TaskName::Liveness);
         tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, probe)));
     }
     let clock = Arc::clone(&server.clock);
-    if let Some(requests) = delivery_setup::HeartbeatRequests::new(&settings, clock, stop.clone())? {
+    let (heartbeat_url, url_receiver) = watch::channel(settings.alerts.heartbeat_url.clone());
+    {
+        let requests = delivery_setup::HeartbeatRequests::new(&settings, url_receiver, clock, stop.clone())?;
         let (requests, liveness) = (Arc::new(requests), Arc::clone(&server.liveness));
         let request = move |heartbeat| {
             let (requests, liveness) = (Arc::clone(&requests), Arc::clone(&liveness));
@@ -234,7 +237,7 @@ async fn run_until_stopped(
     }
     let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
-    let mut running_config = server.start_running_config(settings).await?;
+    let mut running_config = server.start_running_config(settings, heartbeat_url).await?;
     server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");

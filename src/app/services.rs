@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::blackout_cache::BlackoutCache;
 use super::key_file::key_file_location;
-use super::local_planner::{LocalPlanner, LocationAgent, PlannerDependencies};
+use super::local_planner::{LocalPlanner, PlannerDependencies};
+use super::location_agents::LocationAgents;
 use super::validation_context::shared_facts;
 use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
@@ -21,7 +22,7 @@ use crate::pipeline::{AccountDestinations, Ingestor};
 use crate::probe::ProbeBuildContext;
 use crate::service::monitors;
 use crate::service::{
-    AccountService, AlertControl, AlertService, AlertServiceDependencies, MonitorContext,
+    AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, MonitorContext,
     MonitorDependencies, OnDemandTestDependencies, OnDemandTests, RecordService, RecordServiceDependencies,
     ServiceError, StatusQueries, generate_password, open_keyring, reseal_all_secrets,
 };
@@ -43,10 +44,10 @@ pub(super) struct ServiceInputs {
     pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) alert_store: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
-    pub(super) alert_control: Arc<dyn AlertControl>,
+    pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     pub(super) monitor_cache: Arc<MonitorCache>,
     pub(super) status_queries: Arc<StatusQueries>,
-    pub(super) agents: Vec<LocationAgent>,
+    pub(super) agents: Arc<LocationAgents>,
     pub(super) blackout_cache: Arc<BlackoutCache>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) metrics: Arc<Metrics>,
@@ -71,7 +72,7 @@ impl Services {
             tokens,
             alert_store,
             outbox,
-            alert_control,
+            alert_pipeline_handle,
             monitor_cache,
             status_queries,
             agents,
@@ -119,7 +120,7 @@ impl Services {
             alert_store,
             outbox,
             config_store: Arc::clone(&config_store),
-            alert_control,
+            alert_pipeline_handle,
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&clock),

@@ -2,7 +2,7 @@
 //! does not exist: an upgrade or a changed setting may have taken it away, and their owners cannot see why before the
 //! next check.
 
-use crate::domain::{CustomerId, EgressScope, Record};
+use crate::domain::{CustomerId, EgressPrincipal, Record};
 use crate::schema::{Monitor, Origin, SecretMode};
 use crate::settings::Settings;
 
@@ -31,10 +31,12 @@ fn unusable_object(
     let problems = ["proxy_id", "ssl_cert_id", "ca_cert_id"].into_iter().filter_map(|field| {
         let id = fields.get(field)?.as_i64()?;
         if field == "proxy_id" {
-            return problem_with_proxy(settings, id, monitor.egress_scope());
+            return problem_with_proxy(settings, id, monitor.egress_principal());
         }
         let is_usable = is_of_account(monitor.customer, id);
-        (!is_usable).then(|| problem_with_certificate(settings, field, id, monitor.egress_scope())).flatten()
+        (!is_usable)
+            .then(|| problem_with_certificate(settings, field, id, monitor.egress_principal()))
+            .flatten()
     });
     let problems = problems.collect::<Vec<_>>().join("; ");
     (!problems.is_empty()).then(|| {
@@ -42,17 +44,22 @@ fn unusable_object(
     })
 }
 
-fn problem_with_proxy(settings: &Settings, id: i64, scope: EgressScope) -> Option<String> {
+fn problem_with_proxy(settings: &Settings, id: i64, principal: EgressPrincipal) -> Option<String> {
     match settings.proxies.get(&id) {
         None => Some(format!("`proxy_id`: there is no proxy `{id}`; add it to the setting `proxies`")),
-        Some(proxy) if proxy.allowed_accounts().allows_scope(scope) => None,
+        Some(proxy) if proxy.allowed_accounts().allows_principal(principal) => None,
         Some(_) => Some(format!(
             "`proxy_id`: proxy `{id}` is not for this account; add the account to its `accounts` in the setting `proxies`"
         )),
     }
 }
 
-fn problem_with_certificate(settings: &Settings, field: &str, id: i64, scope: EgressScope) -> Option<String> {
+fn problem_with_certificate(
+    settings: &Settings,
+    field: &str,
+    id: i64,
+    principal: EgressPrincipal,
+) -> Option<String> {
     let trust = &settings.net.trust_config;
     let (exists, purpose) = if field == "ca_cert_id" {
         (trust.named_authorities.contains_key(&id), "authority")
@@ -65,7 +72,7 @@ fn problem_with_certificate(settings: &Settings, field: &str, id: i64, scope: Eg
         ));
     }
     let accounts = trust.certificate_accounts.get(&id);
-    let is_allowed = accounts.is_some_and(|accounts| accounts.allows_scope(scope));
+    let is_allowed = accounts.is_some_and(|accounts| accounts.allows_principal(principal));
     (!is_allowed).then(|| {
         format!(
             "`{field}`: certificate `{id}` is not for this account; add the account to its `accounts` in the setting `certificates`"

@@ -1,10 +1,13 @@
 //! The parts of the settings and of this build that monitors are validated against.
 
+use std::sync::Arc;
+
+use super::pool_browsers::PoolBrowsers;
 use crate::catalog::{CertificateSummary, SharedAccountData};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
-use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
 use crate::settings::Settings;
 
 /// Owns the data that [`ValidationContext`] borrows.
@@ -16,9 +19,11 @@ pub struct KnownReferences {
     proxy_ids: Vec<i64>,
     device_profile_ids: Vec<i64>,
     dns_name_count: usize,
+    requires_provider_host: bool,
     billing_plans: Option<Vec<BillingPlan>>,
     supported_types: Vec<MonitorType>,
     supported_tls_versions: Vec<&'static str>,
+    browsers: Arc<dyn BrowserLookup>,
 }
 
 impl KnownReferences {
@@ -35,6 +40,7 @@ impl KnownReferences {
             proxy_ids: settings.proxies.keys().copied().collect(),
             device_profile_ids: settings.mobile_emulation.profile_names.keys().copied().collect(),
             dns_name_count: settings.probe.dns_query_names.len(),
+            requires_provider_host: settings.mobile_emulation.provider_host.is_none(),
             billing_plans: (!settings.billing_plans.is_empty()).then(|| settings.billing_plans.clone()),
             supported_types: MonitorType::ALL
                 .iter()
@@ -42,6 +48,7 @@ impl KnownReferences {
                 .filter(|monitor_type| probe::find_descriptor(*monitor_type).is_some())
                 .collect(),
             supported_tls_versions: versions.iter().copied().filter(is_supported).collect(),
+            browsers: Arc::new(PoolBrowsers::new(Arc::clone(&settings.probe.browser_pool))),
         }
     }
 
@@ -61,6 +68,8 @@ impl KnownReferences {
             billing_plans: self.billing_plans.as_deref(),
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
+            browsers: Some(&*self.browsers),
+            requires_provider_host: self.requires_provider_host,
             author_is_not_admin: false,
         }
     }
@@ -89,6 +98,7 @@ pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
         billing_plans: known.billing_plans,
         supported_types: known.supported_types,
         supported_tls_versions: known.supported_tls_versions,
+        browsers: Some(known.browsers),
         default_certificate_warning_days: settings.probe.certificate_warning_days,
         mobile_emulation: settings.mobile_emulation.clone(),
     }
@@ -111,9 +121,39 @@ mod tests {
         let shipped = shared_facts(&old).mobile_emulation;
         let names: Vec<&str> = shipped.profile_names.values().map(String::as_str).collect();
         assert_eq!((shipped.region_id, names), (None, vec!["small phone", "large phone", "tablet"]));
-        let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
+        let mut new = load(
+            "mobile: {region: 40, provider_host: devices.test, profiles: [{subtype: 2, name: tablet}]}\n",
+        );
         new.restore_restart_only(&old);
         let mobile = shared_facts(&new).mobile_emulation;
         assert_eq!((mobile.region_id, mobile.profile_names), (Some(40), [(2, "tablet".to_owned())].into()));
+        assert_eq!(mobile.provider_host.as_deref(), Some("devices.test"));
+    }
+
+    #[test]
+    fn saving_a_script_warns_of_a_browser_that_the_settings_do_not_find() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("vigie.yaml");
+        std::fs::write(&file, "browser: {chromium: /nowhere/chromium, firefox: /nowhere/firefox}\n").unwrap();
+        let settings =
+            Settings::load(&SettingSources { file: Some(file), ..SettingSources::default() }).unwrap();
+        let known = KnownReferences::from_settings(&settings);
+        let warning = |fields: &str| {
+            let text = format!("{{name: n, billing_plancode: p, url: 'http://a.test/'{fields}}}");
+            let body = crate::syntax::node::Node::from_yaml(&text).unwrap();
+            let saved = crate::schema::validate::validate_new(
+                MonitorType::BrowserScript,
+                crate::schema::reader::InputFormat::V3,
+                &body,
+                &known.validation_context(),
+            );
+            saved.unwrap().warnings.join("; ")
+        };
+        assert_eq!(
+            warning(", browser: Google Chrome"),
+            "`browser`: no location of this monitor has Google Chrome: `browser.chromium`: `/nowhere/chromium` is not \
+             an executable file; checks end as unknown, status 95"
+        );
+        assert!(warning("").starts_with("no location of this monitor has a browser: `browser.firefox`"));
     }
 }

@@ -71,10 +71,10 @@ impl WebDriverError {
                 CmdError::NotW3C(Value::String(text)) if text.contains("crashed") => {
                     Self::SessionLost("the tab crashed".to_owned())
                 }
-                _ => Self::Other(first_line(&error.to_string())),
+                _ => Self::Other(message_first_line(&error.to_string())),
             };
         };
-        let message = first_line(&response.message);
+        let message = message_first_line(&response.message);
         if let Some(code) = error_page_name(&response.message) {
             return Self::ErrorPage(code);
         }
@@ -132,11 +132,11 @@ fn dialog_text(message: &str) -> String {
     let message = message.split(DRIVER_SUFFIX).next().unwrap_or(message).trim_end();
     let text = message.split_once("Alert text : ").map(|(_, text)| text.trim_end_matches('}'));
     let text = text.or_else(|| message.split_once("with text: ").map(|(_, text)| text));
-    first_line(text.unwrap_or_default().trim())
+    message_first_line(text.unwrap_or_default().trim())
 }
 
 /// Returns the first line of `text`, truncated, without the driver's suffix.
-fn first_line(text: &str) -> String {
+fn message_first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let line = line.split(DRIVER_SUFFIX).next().unwrap_or(line).trim();
     truncate(line, MAX_MESSAGE_CHARS)

@@ -4,8 +4,8 @@ use fantoccini::error::{CmdError, NewSessionError};
 
 use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 
-/// Longest driver output that is quoted, in bytes.
-const MAX_OUTPUT_BYTES: usize = 600;
+/// Longest message of the driver that a failure quotes, in bytes. The output of the driver is bounded by its log.
+const MAX_MESSAGE_BYTES: usize = 600;
 
 /// Creates a failure of `kind` while the browser was started.
 pub(super) fn launch_failure(kind: FailureKind, detail: impl Into<String>) -> Failure {
@@ -19,7 +19,7 @@ pub(super) fn session_not_created_failure(error: &NewSessionError, driver_output
         // The other errors are about the driver, and their messages come from the library.
         other => other.to_string(),
     };
-    let message = first_line(&message);
+    let message = truncated_first_line(&message);
     // Chromedriver says `only supports Chrome version 156`, geckodriver `Expected browser … 120.0`.
     let other_version =
         message.contains("only supports") || message.contains("Unable to find a matching set");
@@ -34,7 +34,7 @@ pub(super) fn session_not_created_failure(error: &NewSessionError, driver_output
 pub(super) fn prepare_session_failure(error: &CmdError, driver_output: &str) -> Failure {
     launch_failure(
         FailureKind::BrowserFailed,
-        with_driver_output(&first_line(&error.to_string()), driver_output),
+        with_driver_output(&truncated_first_line(&error.to_string()), driver_output),
     )
 }
 
@@ -53,11 +53,11 @@ pub(super) fn with_driver_output(message: &str, driver_output: &str) -> String {
     }
 }
 
-fn first_line(text: &str) -> String {
+fn truncated_first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut line = replace_control_chars(line.trim());
-    if line.len() > MAX_OUTPUT_BYTES {
-        line.truncate(line.floor_char_boundary(MAX_OUTPUT_BYTES));
+    if line.len() > MAX_MESSAGE_BYTES {
+        line.truncate(line.floor_char_boundary(MAX_MESSAGE_BYTES));
         line.push('…');
     }
     line

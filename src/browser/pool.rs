@@ -17,7 +17,7 @@ use super::driver_start::{DriverStarter, StartedDriver};
 use super::facts::browser_facts;
 use super::failure::launch_failure;
 use super::host::HostedBrowser;
-use super::process::{BrowserProcess, ProcessGuard};
+use super::process::{BrowserProcess, ProcessResources};
 use super::remote::ProtectedDrivers;
 use super::session_options::{BrowserKind, SessionOptions};
 use super::tls_policy::intercepts_tls;
@@ -131,6 +131,26 @@ impl BrowserPool {
     #[must_use]
     pub const fn start_timeout(&self) -> Duration {
         self.config.start_timeout
+    }
+
+    /// Returns the browser to use: `chosen`, or without a choice Firefox, or whichever is available.
+    ///
+    /// # Errors
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (95), naming what is missing.
+    pub fn choose_browser(&self, chosen: Option<BrowserKind>) -> Result<BrowserKind, Failure> {
+        if let Some(chosen) = chosen {
+            return self.check_available(chosen).map(|()| chosen);
+        }
+        let preferences = [BrowserKind::Firefox, BrowserKind::Chrome, BrowserKind::InternetExplorer];
+        if let Some(available) = preferences.into_iter().find(|kind| self.check_available(*kind).is_ok()) {
+            return Ok(available);
+        }
+        let reasons: Vec<String> = [BrowserKind::Firefox, BrowserKind::Chrome]
+            .into_iter()
+            .filter_map(|kind| Some(format!("{}: {}", kind.name(), self.check_available(kind).err()?.detail)))
+            .collect();
+        let detail = format!("this location has no browser ({})", reasons.join("; "));
+        Err(launch_failure(FailureKind::BrowserNotInstalled, detail))
     }
 
     /// Checks whether a browser of this kind is available.
@@ -364,9 +384,10 @@ impl BrowserPool {
         };
         let starter = DriverStarter { binaries: &binaries, launch, os_user, niceness: self.config.niceness };
         let (process_group, driver_log) = starter.start(&profile)?;
-        let guard = ProcessGuard { process_group: Some(process_group), profile, browser_permit: permit };
+        let resources =
+            ProcessResources { process_group: Some(process_group), profile, browser_permit: permit };
         let mut process = BrowserProcess::new(
-            guard,
+            resources,
             Some(driver_log),
             self.config.max_memory_bytes_per_browser,
             Arc::clone(&self.process_table),

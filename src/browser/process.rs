@@ -23,7 +23,7 @@ use crate::subprocess::process_table::{BrowserHealth, MAX_SCAN_AGE, ProcessTable
 #[derive(Debug)]
 pub struct BrowserProcess {
     /// `None` for a remote browser, and after it was closed.
-    process_guard: Option<ProcessGuard>,
+    resources: Option<ProcessResources>,
     driver_log: Option<DriverLog>,
     peak_memory_bytes: AtomicU64,
     max_memory_bytes: u64,
@@ -53,13 +53,13 @@ impl SocketOwner for BrowserSockets {
 
 /// What must be released with the browser. The permit is released last.
 #[derive(Debug)]
-pub(super) struct ProcessGuard {
+pub(super) struct ProcessResources {
     pub(super) process_group: Option<ProcessGroup>,
     pub(super) profile: BrowserProfile,
     pub(super) browser_permit: OwnedSemaphorePermit,
 }
 
-impl ProcessGuard {
+impl ProcessResources {
     /// Kills the processes, waits for their end and removes the profile. Blocks for some milliseconds, or much longer
     /// when the kernel is slow to free their memory.
     fn terminate(self) {
@@ -76,13 +76,13 @@ impl ProcessGuard {
 
 impl BrowserProcess {
     pub(super) fn new(
-        guard: ProcessGuard,
+        resources: ProcessResources,
         driver_log: Option<DriverLog>,
         max_memory_bytes: u64,
         process_table: Arc<ProcessTable>,
     ) -> Self {
         Self {
-            process_guard: Some(guard),
+            resources: Some(resources),
             driver_log,
             peak_memory_bytes: AtomicU64::new(0),
             max_memory_bytes,
@@ -98,7 +98,7 @@ impl BrowserProcess {
     pub(super) fn remote() -> Self {
         let processes = Arc::default();
         Self {
-            process_guard: None,
+            resources: None,
             driver_log: None,
             peak_memory_bytes: AtomicU64::new(0),
             max_memory_bytes: u64::MAX,
@@ -128,7 +128,7 @@ impl BrowserProcess {
 
     /// Returns what tells the sockets of these processes from others; `None` for a remote browser.
     pub(super) fn socket_owner(&self) -> Option<Arc<dyn SocketOwner>> {
-        let group = self.process_guard.as_ref()?.process_group.as_ref()?;
+        let group = self.resources.as_ref()?.process_group.as_ref()?;
         let process_table = Arc::clone(&self.process_table);
         Some(Arc::new(BrowserSockets { process_table, driver_pid: group.leader_id() }))
     }
@@ -136,7 +136,8 @@ impl BrowserProcess {
     /// Keeps all checks from the ports that the driver and its browser listen on: they accept commands from every
     /// process of this host.
     pub(super) async fn block_checks_from_ports(&mut self) {
-        let Some(group) = self.process_guard.as_ref().and_then(|guard| guard.process_group.as_ref()) else {
+        let Some(group) = self.resources.as_ref().and_then(|resources| resources.process_group.as_ref())
+        else {
             return;
         };
         for port in self.process_table.listening_ports(group.leader_id()).await {
@@ -154,13 +155,13 @@ impl BrowserProcess {
         &mut self,
         start_driver: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
     ) -> Result<(), Failure> {
-        let Some(guard) = &mut self.process_guard else { return Ok(()) };
-        if let Some(group) = guard.process_group.take() {
+        let Some(resources) = &mut self.resources else { return Ok(()) };
+        if let Some(group) = resources.process_group.take() {
             // It completes even if this future is dropped.
             drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
-        let (group, log) = start_driver(&guard.profile)?;
-        guard.process_group = Some(group);
+        let (group, log) = start_driver(&resources.profile)?;
+        resources.process_group = Some(group);
         self.driver_log = Some(log);
         Ok(())
     }
@@ -195,14 +196,14 @@ impl BrowserProcess {
                 // A starting browser opens its ports one after another.
                 self.block_checks_from_ports().await;
             }
-            if let Some(failure) = self.check_health().await {
+            if let Some(failure) = self.find_process_failure().await {
                 return failure;
             }
         }
     }
 
-    async fn check_health(&mut self) -> Option<Failure> {
-        let group = self.process_guard.as_ref()?.process_group.as_ref()?;
+    async fn find_process_failure(&mut self) -> Option<Failure> {
+        let group = self.resources.as_ref()?.process_group.as_ref()?;
         if let Some(exit) = group.exit_description() {
             let detail = with_driver_output(&format!("the driver {exit}"), &self.driver_output());
             return Some(Failure::new(Phase::RunScript, FailureKind::BrowserFailed, detail));
@@ -243,22 +244,22 @@ impl BrowserProcess {
 
     /// Kills the browser, and waits until all of it is removed. The session must be closed before.
     pub async fn kill_and_remove(mut self) {
-        if let Some(guard) = self.process_guard.take() {
+        if let Some(resources) = self.resources.take() {
             // It completes even if this future is dropped.
-            drop(tokio::task::spawn_blocking(move || guard.terminate()).await);
+            drop(tokio::task::spawn_blocking(move || resources.terminate()).await);
         }
     }
 }
 
 impl Drop for BrowserProcess {
     fn drop(&mut self) {
-        let Some(guard) = self.process_guard.take() else { return };
-        if let Some(group) = &guard.process_group {
+        let Some(resources) = self.resources.take() else { return };
+        if let Some(group) = &resources.process_group {
             group.kill();
         }
         // Do not block the caller: this may be a thread of the runtime.
         let spawned =
-            std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || guard.terminate());
+            std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || resources.terminate());
         if let Err(error) = spawned {
             // The next start removes what is left.
             tracing::warn!(%error, "failed to start a thread that ends a browser; the next start of Vigie ends it");

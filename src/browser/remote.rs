@@ -11,7 +11,7 @@ use super::config::RemoteWebDriver;
 use super::failure;
 use super::failure::launch_failure;
 use super::session_options::SessionOptions;
-use crate::domain::{EgressScope, Failure, FailureKind};
+use crate::domain::{EgressPrincipal, Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, ProtectedService, protect_address};
 use crate::subprocess::response_limit_connector::ResponseLimitConnector;
@@ -33,7 +33,7 @@ pub(super) async fn open_remote_session(
     let host = end_point.url.host_str().unwrap_or_default();
     let end_point_address = Endpoint::new(host, end_point.url.port_or_known_default().unwrap_or(80));
     // Connect once ourselves: the library reports no reason of a failure and does not apply the egress policy.
-    let (net, mut trace) = (net.with_egress_scope(EgressScope::Vigie), ConnectionTrace::default());
+    let (net, mut trace) = (net.with_egress_principal(EgressPrincipal::Vigie), ConnectionTrace::default());
     let connect_result = net.connect(&end_point_address, deadline, &mut trace).await;
     protected.protect(&trace.resolved_addresses, end_point_address.port);
     connect_result.map_err(|failure| {

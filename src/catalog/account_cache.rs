@@ -20,7 +20,7 @@ use crate::schema::typed::record::{
     PropertyValueSettings,
 };
 pub use crate::schema::validation_context::PropertyDefinition;
-use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
 use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
 
 /// Brand of accounts that have not chosen one; alerts start with it.
@@ -44,6 +44,8 @@ pub struct MobileEmulation {
     pub region_id: Option<i64>,
     /// Names of the emulation profiles, by `subtype`.
     pub profile_names: BTreeMap<i64, String>,
+    /// Host of the provider of devices, for monitors that name none; `None` when each must name it.
+    pub provider_host: Option<String>,
 }
 
 /// Data from the settings and this build that all accounts share.
@@ -65,6 +67,8 @@ pub struct SharedAccountData {
     pub supported_types: Vec<MonitorType>,
     /// Values of `use_ssl_version` that this build supports.
     pub supported_tls_versions: Vec<&'static str>,
+    /// The browsers of the locations; `None` when they are not known.
+    pub browsers: Option<Arc<dyn BrowserLookup>>,
     /// Default number of days before a certificate expires.
     pub default_certificate_warning_days: u32,
     /// Mobile locations and profiles.
@@ -139,6 +143,8 @@ impl AccountSnapshot {
             billing_plans: self.shared.billing_plans.as_deref(),
             supported_types: Some(&self.shared.supported_types),
             supported_tls_versions: Some(&self.shared.supported_tls_versions),
+            browsers: self.shared.browsers.as_deref(),
+            requires_provider_host: self.shared.mobile_emulation.provider_host.is_none(),
             author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
         }
     }

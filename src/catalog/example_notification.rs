@@ -76,6 +76,7 @@ fn example_status_and_reasons(kind: NotificationKind) -> (Status, &'static [&'st
         NotificationKind::Test => (Status(0), &["This is a test. Nothing is wrong."]),
         NotificationKind::Digest => (Status(0), &["2 messages were held back"]),
         NotificationKind::SiteClear
+        | NotificationKind::NoDataClear
         | NotificationKind::PerformanceClear
         | NotificationKind::HostagentClear => (Status(0), &[]),
     }

@@ -7,9 +7,9 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::{read_monitors, review_stored};
+use crate::app::{config_files, read_monitors, review_stored};
 use crate::schema::monitor_file::FileMonitor;
-use crate::settings::{Settings, read_config_text};
+use crate::settings::{SETTINGS, Settings, read_config_text};
 use crate::syntax::ValidationError;
 use crate::syntax::node::{Node, NodeValue};
 
@@ -34,12 +34,12 @@ enum Command {
 Examples:
   vigie config check                           the settings, and the monitors that they name
   vigie config check /etc/vigie/vigie.yaml     another settings file, and its monitors
-  vigie config check monitors/                 a folder of monitor files
+  vigie config check monitors/                 a folder of monitor files, and of settings files
   vigie config check monitors/shop.yaml        one of them
 
 Exit codes: 0 no errors, 1 errors, 2 wrong use.")]
 struct CheckArgs {
-    /// A settings file, a monitor file or a folder of them
+    /// A settings file, a monitor file or a folder of both
     path: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingsArgs,
@@ -61,7 +61,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<ValidationError>> {
     let settings = match &args.path {
         None => args.settings.load_from(None)?,
-        Some(path) if path.is_dir() || contains_monitors(path) => {
+        Some(path) if path.is_dir() => check_folder(args, path)?,
+        Some(path) if contains_monitors(path) => {
             let mut settings = args.settings.load_from(None)?;
             (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
             settings
@@ -70,6 +71,41 @@ fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<Va
     };
     let monitors = read_monitors(&settings)?;
     Ok((settings, monitors))
+}
+
+/// Returns the settings to check the monitor files of `folder` with: those of its settings file, if it has one. Fails
+/// with the errors of all its settings files.
+fn check_folder(args: &CheckArgs, folder: &Path) -> Result<Settings, Vec<ValidationError>> {
+    let (settings_files, monitor_files): (Vec<PathBuf>, Vec<PathBuf>) =
+        config_files(folder)?.into_iter().partition(|file| contains_settings(file));
+    let mut errors = Vec::new();
+    let mut first_settings = None;
+    for file in &settings_files {
+        match args.settings.load_from(Some(file)) {
+            Ok(settings) => drop(first_settings.get_or_insert(settings)),
+            Err(file_errors) => errors.extend(file_errors),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut settings = match first_settings {
+        Some(settings) => settings,
+        None => args.settings.load_from(None)?,
+    };
+    (settings.monitor_paths, settings.monitor_paths_are_set) = (monitor_files, true);
+    Ok(settings)
+}
+
+/// Whether the file at `path` contains settings: a map with a section of the settings and without a type.
+fn contains_settings(path: &Path) -> bool {
+    let node = read_config_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
+    node.is_some_and(|node| {
+        node.get("type").is_none()
+            && SETTINGS
+                .iter()
+                .any(|setting| node.get(setting.path.split('.').next().unwrap_or_default()).is_some())
+    })
 }
 
 /// Returns a line for each stored monitor and recipient that does not work under `settings`.

@@ -64,10 +64,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             "{file_managed_count} of them are managed by files on the server: applied to this server, they would be created a second time"
         ));
     }
-    let entries_by_type = group_by_type(response.monitors);
+    let entries_by_type = group_by_type_with_unique_keys(response.monitors);
     let Some(folder) = &args.folder else {
-        let file_count_text: Vec<_> = entries_by_type.into_values().flatten().collect();
-        output::print(&yaml_writer::format_monitors(&file_count_text))?;
+        let entries: Vec<_> = entries_by_type.into_values().flatten().collect();
+        output::print(&yaml_writer::format_monitors(&entries))?;
         return Ok(ExitCode::SUCCESS);
     };
     let files: Vec<_> = entries_by_type
@@ -76,12 +76,11 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         .collect();
     let written_count = write_files(folder, &files, args.force)?;
     let masked_file_count = files.iter().filter(|(_, text)| text.contains(MASK)).count();
-    let count_with_noun = |monitor_count: usize, what: &str| {
-        format!("{monitor_count} {what}{}", if monitor_count == 1 { "" } else { "s" })
-    };
-    let (monitors, file_count_text) =
+    let count_with_noun =
+        |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (monitor_count_text, file_count_text) =
         (count_with_noun(monitor_count, "monitor"), count_with_noun(files.len(), "file"));
-    output::print(&format!("{monitors} in {file_count_text}, {written_count} of them written\n"))?;
+    output::print(&format!("{monitor_count_text} in {file_count_text}, {written_count} of them written\n"))?;
     if masked_file_count > 0 {
         output::print_note(&format!(
             "{masked_file_count} {} secrets as `{MASK}`: put their values in before applying them",
@@ -92,7 +91,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Groups the entries by type and sorts them by key. A key that several origins assigned gets the id appended.
-fn group_by_type(monitors: Vec<ExportedMonitor>) -> BTreeMap<String, Vec<Map<String, Value>>> {
+fn group_by_type_with_unique_keys(
+    monitors: Vec<ExportedMonitor>,
+) -> BTreeMap<String, Vec<Map<String, Value>>> {
     let mut used_keys = HashSet::new();
     let mut entries_by_type: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
     for ExportedMonitor { id, mut entry, .. } in monitors {
@@ -114,7 +115,8 @@ fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
 
 /// Returns path and text of the file of a type. The name comes from a known type, so that a server cannot choose it.
 fn build_type_file(folder: &Path, type_name: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
-    let known_type_name = MonitorType::from_name(type_name).map_or("others", |type_name| type_name.name());
+    let known_type_name =
+        MonitorType::from_name(type_name).map_or("others", |monitor_type| monitor_type.name());
     let file_header =
         format!("# Monitors of type {known_type_name}, written by `vigie export`, read by `vigie apply`.\n");
     (folder.join(format!("{known_type_name}.yaml")), file_header + &yaml_writer::format_monitors(entries))
@@ -167,8 +169,11 @@ mod tests {
 
     #[test]
     fn entries_are_grouped_by_type_sorted_by_key_and_a_duplicate_key_gets_the_id() {
-        let types =
-            group_by_type(vec![exported(1, "b", "tcp"), exported(2, "a", "tcp"), exported(3, "b", "ping")]);
+        let types = group_by_type_with_unique_keys(vec![
+            exported(1, "b", "tcp"),
+            exported(2, "a", "tcp"),
+            exported(3, "b", "ping"),
+        ]);
         let keys: Vec<_> = types["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
         assert_eq!(
             (keys, text_field(&types["ping"][0], "key")),

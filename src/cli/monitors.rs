@@ -10,6 +10,7 @@ use super::source::{MonitorListRow, ReadSource, SourceArgs};
 use super::style::Style;
 use super::{output, table};
 use crate::domain::{CheckResult, MonitorType, Outcome, Status, Timestamp};
+use crate::service::details::format_interval;
 use crate::store::{Pagination, ResultFilter};
 
 /// List the monitors with their last outcome
@@ -121,7 +122,7 @@ fn render_table(rows: &[MonitorWithLastResult], style: Style) -> String {
             Cell::new(monitor.id),
             Cell::new(escape_controls(&monitor.name)),
             Cell::new(monitor.monitor_type),
-            Cell::new(format!("{} min", monitor.interval_minutes)),
+            Cell::new(format_interval(monitor.interval())),
             outcome_cell,
             last_result
                 .as_ref()

@@ -1,6 +1,7 @@
 //! The source that `results` and `monitors` read from: a running server or a data folder.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -40,10 +41,20 @@ pub(super) struct MonitorListRow {
     /// In minutes (interface.md 2.1).
     #[serde(rename = "interval")]
     pub(super) interval_minutes: u64,
+    /// In seconds, instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) interval_seconds: Option<u64>,
     pub(super) enabled: bool,
     /// End of the pause, when paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) paused_until: Option<Timestamp>,
+}
+
+impl MonitorListRow {
+    /// Returns the time between two runs.
+    pub(super) fn interval(&self) -> Duration {
+        Duration::from_secs(self.interval_seconds.unwrap_or(60 * self.interval_minutes))
+    }
 }
 
 impl From<&Monitor> for MonitorListRow {
@@ -52,7 +63,8 @@ impl From<&Monitor> for MonitorListRow {
             id: monitor.id,
             name: monitor.name().to_owned(),
             monitor_type: monitor.monitor_type(),
-            interval_minutes: monitor.interval().as_secs() / 60,
+            interval_minutes: monitor.document.settings().schedule.interval_minutes.into(),
+            interval_seconds: monitor.document.settings().interval_seconds.map(u64::from),
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(SystemClock.now()),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::egress_scope::EgressScope;
+use super::egress_principal::EgressPrincipal;
 use super::id::CustomerId;
 
 /// The accounts that may use an object of the settings, such as a proxy. The operator (account 1 and monitor files)
@@ -17,12 +17,12 @@ impl AllowedAccounts {
         account == CustomerId::OPERATOR || self.0.contains(&account)
     }
 
-    /// Whether a connection of `scope` may use it.
+    /// Whether a connection of `principal` may use it.
     #[must_use]
-    pub fn allows_scope(&self, scope: EgressScope) -> bool {
-        match scope {
-            EgressScope::Vigie | EgressScope::Operator => true,
-            EgressScope::Account(account) => self.allows(account),
+    pub fn allows_principal(&self, principal: EgressPrincipal) -> bool {
+        match principal {
+            EgressPrincipal::Vigie | EgressPrincipal::Operator => true,
+            EgressPrincipal::Account(account) => self.allows(account),
         }
     }
 }

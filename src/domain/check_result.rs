@@ -82,6 +82,13 @@ pub enum MissedReason {
     LocationOffline,
 }
 
+/// Returns the text of a result without a text of its own: that of its status, and `blackout` for a run that a blackout
+/// suppressed, whose status is 0.
+#[must_use]
+pub fn default_status_text(outcome: Outcome, status: Status) -> &'static str {
+    if outcome == Outcome::Blackout { outcome.name() } else { status.text() }
+}
+
 impl MissedReason {
     /// Every reason.
     pub const ALL: [Self; 5] =
@@ -221,7 +228,7 @@ impl CheckResult {
             outcome: verdict.outcome,
             status: verdict.status,
             warning_status: verdict.warning_status,
-            status_text: verdict.status.text().to_owned(),
+            status_text: default_status_text(verdict.outcome, verdict.status).to_owned(),
             reasons: verdict.reasons,
             duration_us: 0,
             address: None,

@@ -78,6 +78,7 @@ failure_kinds! {
     CertificateNotYetValid = "certificate_not_yet_valid", Target, INVALID_RESPONSE, "the certificate is not valid yet";
     CertificateNameMismatch = "certificate_name", Target, INVALID_RESPONSE, "the certificate is for another name";
     CertificateIssuerUnknown = "certificate_issuer", Target, INVALID_RESPONSE, "the certificate has an unknown issuer";
+    CertificateRevoked = "certificate_revoked", Target, INVALID_RESPONSE, "the certificate is revoked";
     CertificateInvalid = "certificate_invalid", Target, INVALID_RESPONSE, "the certificate cannot be used";
     NoResponse = "no_response", Target, NO_RESPONSE, "the target closed the connection without data";
     ResponseReset = "response_reset", Target, NO_RESPONSE, "the target reset the connection before it responded";
@@ -135,6 +136,7 @@ failure_kinds! {
     BrowserOutOfMemory = "browser_too_large", Vigie, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
     BrowserNotInstalled = "browser_missing", Vigie, CANNOT_RUN, "this location has no such browser or driver";
     ProbeUnsupported = "unsupported", Vigie, CANNOT_RUN, "this build has no probe for the type or option";
+    TargetUnsupported = "target_unsupported", Vigie, CANNOT_RUN, "this build speaks nothing of what the target offers";
     NotConfigured = "not_configured", Vigie, CANNOT_RUN, "this location lacks something that the monitor requires";
     PatternTooLarge = "pattern_too_large", Vigie, CANNOT_RUN, "a regular expression of the monitor exceeds its limit";
     Cancelled = "cancelled", Vigie, INTERNAL, "the check was cancelled";

@@ -5,7 +5,7 @@ mod audit_entry;
 mod capture;
 mod check_details;
 mod check_result;
-mod egress_scope;
+mod egress_principal;
 mod event_series;
 mod failure;
 mod filter;
@@ -40,9 +40,10 @@ pub use check_details::{
     HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
 };
 pub use check_result::{
-    Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros,
+    Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,
+    duration_micros,
 };
-pub use egress_scope::EgressScope;
+pub use egress_principal::EgressPrincipal;
 pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, MAX_EVENT_POINTS};
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
@@ -64,7 +65,7 @@ pub use phase::{Phase, Phases};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
 pub use role::{Permission, Role};
-pub use sample::{MeanDuration, Sample};
+pub use sample::{LocationMeanDuration, Sample};
 pub use session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;

@@ -37,11 +37,13 @@ pub enum NotificationKind {
     Test,
     /// One message with all notifications held back for a recipient.
     Digest,
+    /// A monitor that was unknown or missed for a number of runs has data again.
+    NoDataClear,
 }
 
 impl NotificationKind {
-    /// Every kind with its stable name and display name.
-    pub const ALL: [(Self, &'static str, &'static str); 12] = [
+    /// Every kind with its stable name and display name. SNMP traps are numbered by this order: append new kinds.
+    pub const ALL: [(Self, &'static str, &'static str); 13] = [
         (Self::SiteError, "site_error", "Site Error"),
         (Self::SiteClear, "site_clear", "Site Clear"),
         (Self::NoData, "no_data", "No Data"),
@@ -54,6 +56,7 @@ impl NotificationKind {
         (Self::HostagentClear, "hostagent_clear", "Host Agent Clear"),
         (Self::Test, "test", "Test"),
         (Self::Digest, "digest", "Digest"),
+        (Self::NoDataClear, "no_data_clear", "No Data Clear"),
     ];
 
     /// Returns the stable name, used by the store, the API and metrics.
@@ -83,7 +86,7 @@ impl NotificationKind {
     /// Whether it reports the end of an error.
     #[must_use]
     pub fn is_clear(self) -> bool {
-        matches!(self, Self::SiteClear | Self::PerformanceClear | Self::HostagentClear)
+        matches!(self, Self::SiteClear | Self::NoDataClear | Self::PerformanceClear | Self::HostagentClear)
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Observation {
     pub details: CheckDetails,
     /// Files captured as evidence of a failure.
     pub captures: Vec<Capture>,
+    /// Whether the peer refused the TLS handshake as those do that know weak cipher suites alone, and nothing else was done
+    /// yet, so that the attempt may be made again with those.
+    pub may_need_weak_suites: bool,
 }
 
 impl Observation {
@@ -44,6 +47,15 @@ impl Observation {
     /// Records the first failure; later ones are consequences of it.
     pub fn record_failure(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
+    }
+
+    /// Tells the remarks of `facts` as warnings, each once.
+    pub fn record_tls_warnings(&mut self, facts: &TlsFacts) {
+        for detail in &facts.tls_warnings {
+            if !self.warnings.iter().any(|warning| warning.detail == *detail) {
+                self.record_warning(WarningKind::TlsWeakness, detail);
+            }
+        }
     }
 
     /// Adds a warning.
@@ -60,6 +72,8 @@ pub enum WarningKind {
     RedirectNotFollowed,
     /// The certificate expires within the configured number of days.
     CertificateExpiring,
+    /// The TLS session or a certificate was accepted, but has a weakness that its operator should know.
+    TlsWeakness,
     /// The peer offered less than requested and the check continued; the outcome stays.
     #[serde(rename = "fell_back")]
     Fallback,
@@ -76,7 +90,13 @@ impl WarningKind {
     /// Whether it makes the outcome a warning.
     #[must_use]
     pub const fn affects_outcome(self) -> bool {
-        matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring | Self::PageObjectProblem)
+        matches!(
+            self,
+            Self::RedirectNotFollowed
+                | Self::CertificateExpiring
+                | Self::TlsWeakness
+                | Self::PageObjectProblem
+        )
     }
 
     /// Returns the status of the check that it leads to, if behaviour.md 3 has one.
@@ -221,6 +241,9 @@ pub struct TlsFacts {
     /// Certificate chain as the peer sent it, leaf first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
+    /// Remarks on what was accepted, which the probe tells as warnings.
+    #[serde(skip)]
+    pub tls_warnings: Vec<String>,
 }
 
 /// The fields of a certificate.

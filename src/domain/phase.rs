@@ -37,6 +37,8 @@ phases! {
     Resolve = "resolve",
     /// TCP handshake, or the first reply of a connectionless protocol.
     Connect = "connect",
+    /// Round trip of an ICMP echo, the mean of those of an attempt.
+    Echo = "echo",
     /// TLS handshake, certificate checks included.
     Tls = "tls",
     /// Until the greeting of a mail or FTP server.

@@ -56,6 +56,12 @@ impl NotificationMethod {
         Self::ALL.iter().find(|(method, ..)| *method == self).map_or(0, |(_, id, _)| *id)
     }
 
+    /// Whether people read its messages. Programs read those of the other methods, and get each notification alone.
+    #[must_use]
+    pub fn is_read_by_people(self) -> bool {
+        matches!(self, Self::MailText | Self::MailHtml | Self::Sms)
+    }
+
     /// Returns its display name.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -23,7 +23,7 @@ pub struct Sample {
 
 /// The mean time of the checks of a monitor at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeanDuration {
+pub struct LocationMeanDuration {
     /// Location of the checks.
     pub location_id: LocationId,
     /// Number of checks that passed; the durations of failed checks are not counted.
@@ -32,7 +32,7 @@ pub struct MeanDuration {
     pub sum_us: u64,
 }
 
-impl MeanDuration {
+impl LocationMeanDuration {
     /// Returns the mean in microseconds; `None` without a check.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {

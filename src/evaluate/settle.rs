@@ -64,6 +64,20 @@ pub enum Settlement {
     },
 }
 
+impl Settlement {
+    /// Returns the position of the outcome that decides; `None` when no outcome is conclusive.
+    #[must_use]
+    pub fn cause(self) -> Option<usize> {
+        match self {
+            Self::NoData | Self::Blackout => None,
+            Self::Passed { cause }
+            | Self::Tolerated { cause }
+            | Self::NeedsVerification { cause }
+            | Self::Failed { cause, .. } => Some(cause),
+        }
+    }
+}
+
 impl LocationOutcome {
     /// Whether the outcome is about the target. An error of Vigie itself never is, whatever its code.
     #[must_use]

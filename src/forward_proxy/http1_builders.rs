@@ -32,6 +32,9 @@ pub(super) fn target_side_builder() -> client::conn::http1::Builder {
         .max_buf_size(MAX_HEAD_BYTES)
         .max_header_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADER_FIELDS)
+        // As browsers read them without a proxy (RFC 9112 5.1, 5.2).
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
         .preserve_header_case(true);
     builder
 }

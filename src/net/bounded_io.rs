@@ -109,5 +109,5 @@ pub fn io_failure(phase: Phase, error: &io::Error) -> Failure {
         Io::OutOfMemory => FailureKind::NoSocketLeft,
         _ => FailureKind::Internal,
     };
-    Failure::new(phase, kind, error.to_string())
+    Failure::new(phase, kind, super::tls::io_error_text(error))
 }

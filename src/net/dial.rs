@@ -16,7 +16,7 @@ use super::endpoint::{ConnectionTrace, Endpoint};
 use super::proxy::UpstreamProxy;
 use super::socket;
 use super::stack::Net;
-use crate::domain::{EgressScope, Failure, FailureKind, Fault, Phase};
+use crate::domain::{EgressPrincipal, Failure, FailureKind, Fault, Phase};
 
 /// How long an address is tried alone before the next one is tried in parallel (RFC 8305 8).
 pub const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -103,8 +103,8 @@ impl Net {
         let mut allowed = Vec::with_capacity(addresses.len());
         for &address in addresses {
             let decision =
-                self.stack.egress_policy.check(self.egress_scope, address).and_then(|()| match port {
-                    Some(port) if self.egress_scope != EgressScope::Vigie => {
+                self.stack.egress_policy.check(self.egress_principal, address).and_then(|()| match port {
+                    Some(port) if self.egress_principal != EgressPrincipal::Vigie => {
                         check_not_protected(SocketAddr::new(address, port))
                     }
                     _ => Ok(()),

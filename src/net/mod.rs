@@ -48,7 +48,7 @@ pub use timed_stream::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
 pub use tls::LegacyTlsVersion;
 pub use tls::{
-    Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, warm_up_crypto,
-    was_tls_session_resumed,
+    Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, io_error_text,
+    warm_up_crypto, was_tls_session_resumed,
 };
 pub use traceroute::{HopReply, Route, RouteEnd, RouteHop, Traceroute, TracerouteMethod, TracerouteOptions};

@@ -9,17 +9,19 @@ use super::egress::EgressPolicy;
 use super::error::NetConfigError;
 use super::resolver::DnsResolver;
 use super::socket::SourceBinding;
-use super::tls::TlsContext;
-use crate::domain::EgressScope;
+use super::tls::{RevocationCache, TlsContext};
+use crate::domain::EgressPrincipal;
 use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
-/// The network of one location, for connections of one egress scope. It is rebuilt when settings change;
+/// The network of one location, for connections of one egress principal. It is rebuilt when settings change;
 /// only certificates and named proxies change in between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Clone, Debug)]
 pub struct Net {
     pub(super) stack: Arc<NetStack>,
-    pub(super) egress_scope: EgressScope,
+    pub(super) egress_principal: EgressPrincipal,
+    /// Whether TLS handshakes offer weak cipher suites of TLS 1.2 alone.
+    pub(super) weak_suites: bool,
 }
 
 /// The state of one location's network, shared by all its [`Net`]s.
@@ -31,6 +33,7 @@ pub(super) struct NetStack {
     pub(super) default_proxy: OnceLock<UpstreamProxy>,
     pub(super) proxies_by_id: RwLock<BTreeMap<i64, Arc<UpstreamProxy>>>,
     pub(super) tls_context: TlsContext,
+    pub(super) revocation_cache: RevocationCache,
     pub(super) echo_sockets: EchoSockets,
 }
 
@@ -45,15 +48,24 @@ impl Net {
             default_proxy: OnceLock::new(),
             proxies_by_id: RwLock::default(),
             tls_context: TlsContext::new(&config.trust_config)?,
+            revocation_cache: RevocationCache::default(),
             echo_sockets: EchoSockets::default(),
         };
-        Ok(Self { stack: Arc::new(stack), egress_scope: EgressScope::Operator })
+        Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator, weak_suites: false })
     }
 
-    /// Returns the same network for connections on behalf of `scope`.
+    /// Returns the same network for connections on behalf of `principal`.
     #[must_use]
-    pub fn with_egress_scope(&self, scope: EgressScope) -> Self {
-        Self { stack: Arc::clone(&self.stack), egress_scope: scope }
+    pub fn with_egress_principal(&self, principal: EgressPrincipal) -> Self {
+        Self { egress_principal: principal, ..self.clone() }
+    }
+
+    /// Returns the same network, whose TLS handshakes offer only the cipher suites of TLS 1.2 that the usual ones leave out:
+    /// with CBC, or without forward secrecy. A build without the feature `legacy-tls` only finds out whether a server would
+    /// accept them, and fails with [`TargetUnsupported`](crate::domain::FailureKind::TargetUnsupported) then.
+    #[must_use]
+    pub fn with_weak_suites(&self) -> Self {
+        Self { weak_suites: true, ..self.clone() }
     }
 
     /// Returns the source address and interface of connections.

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::dedup_key::{dedup_key, performance_alert_key};
 use super::json_post::with_credentials;
 use super::outgoing_message::OutgoingMessage;
-use super::pager_duty::{performance_alert_key, severity};
+use super::pager_duty::severity;
 use super::send_error::SendError;
 use super::webhook::WebhookRequest;
 use crate::domain::NotificationKind;
@@ -57,6 +58,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
             "location": content.location_name,
             "alert_note": content.alert_note,
             "idempotency_key": message.idempotency_key,
+            "dedup_key": dedup_key(content, &message.idempotency_key),
         },
         "startsAt": content.outage_started_at.unwrap_or(content.occurred_at).to_string(),
         "endsAt": ends_at.to_string(),
@@ -74,6 +76,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
 const fn error_kind_cleared_by(kind: NotificationKind) -> NotificationKind {
     match kind {
         NotificationKind::SiteClear => NotificationKind::SiteError,
+        NotificationKind::NoDataClear => NotificationKind::NoData,
         NotificationKind::PerformanceClear => NotificationKind::PerformanceError,
         NotificationKind::HostagentClear => NotificationKind::HostagentError,
         other => other,

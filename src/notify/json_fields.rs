@@ -1,10 +1,11 @@
 //! The fields of a message in JSON and forms (behaviour.md 6 "JSON fields"). Choices of this implementation:
 //! `timestamp` is RFC 3339 in UTC, `device_type` and `device_typecode` are both the type's name in version 3,
 //! `transaction` is `y` for scripted monitors. Additional fields: `kind`, `episode`, `check`, `since`, `target`,
-//! `reasons`, `verification`, `trace_id`, `content_views`, `key`.
+//! `reasons`, `verification`, `trace_id`, `content_views`, `key`, `dedup_key`.
 
 use serde_json::{Map, Value, json};
 
+use super::dedup_key::dedup_key;
 use crate::domain::{LocationReport, MonitorType, NotificationContent, Status};
 
 /// Value of `source`.
@@ -20,7 +21,7 @@ pub fn json_fields(content: &NotificationContent, idempotency_key: &str, text: &
     );
     let step = content.failing_step.as_ref();
     let trace_id = content.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
-    let text_fields: [(&str, String); 29] = [
+    let text_fields: [(&str, String); 30] = [
         ("source", SOURCE_VALUE.to_owned()),
         ("notify_type", content.kind.title().to_owned()),
         ("custid", content.customer.to_string()),
@@ -56,6 +57,7 @@ pub fn json_fields(content: &NotificationContent, idempotency_key: &str, text: &
         ),
         ("trace_id", trace_id.to_owned()),
         ("key", idempotency_key.to_owned()),
+        ("dedup_key", dedup_key(content, idempotency_key)),
         ("text", text.to_owned()),
     ];
     let mut fields: Map<String, Value> =

@@ -5,6 +5,7 @@
 
 mod alertmanager;
 mod channels;
+mod dedup_key;
 mod form_post;
 mod json_fields;
 mod json_post;
@@ -28,5 +29,5 @@ pub use outgoing_message::{MessageSender, OutgoingMessage, Secret, SendFuture};
 pub use send_error::SendError;
 pub use sms::SmsSettings;
 pub use snmp::parse_object_identifier;
-pub use templates::{MessageRenderer, MessageTemplate, RenderedMessage, TemplateError};
+pub use templates::{AccountTemplate, MessageRenderer, RenderedMessage, TemplateError};
 pub use webhook::WebhookClient;

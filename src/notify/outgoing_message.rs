@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::send_error::SendError;
-use crate::domain::{Capture, EgressScope, NotificationContent, Recipient};
+use crate::domain::{Capture, EgressPrincipal, NotificationContent, Recipient};
 
 /// A rendered message for one recipient.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct OutgoingMessage {
     /// The recipient.
     pub recipient: Recipient,
     /// On whose behalf channels connect to the address of the recipient.
-    pub egress_scope: EgressScope,
+    pub egress_principal: EgressPrincipal,
     /// Decrypted secret of the recipient; empty for none.
     pub credential: Secret,
     /// Rendered title or subject.

@@ -1,13 +1,14 @@
-//! PagerDuty, Events API version 2: an error triggers, its clear resolves. Both have the `dedup_key` of the episode,
-//! so that repeats fall into one incident.
+//! PagerDuty, Events API version 2: an error triggers, its clear resolves. Both have the same `dedup_key`, so
+//! that repeats fall into one incident.
 
 use serde_json::{Value, json};
 
+use super::dedup_key::dedup_key;
 use super::json_fields::json_fields;
 use super::outgoing_message::OutgoingMessage;
 use super::send_error::SendError;
 use super::webhook::WebhookRequest;
-use crate::domain::{LocationId, NotificationContent, NotificationKind};
+use crate::domain::{NotificationContent, NotificationKind};
 
 /// Path of the API when the address has none.
 const DEFAULT_API_PATH: &str = "/v2/enqueue";
@@ -40,31 +41,6 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     Ok(request.with_default_path(DEFAULT_API_PATH).with_idempotency_key(&message.idempotency_key))
 }
 
-/// Returns the key that an error and its clear share: that of their performance alert, episode or monitor. Other
-/// messages get `idempotency_key`. At most 255 characters.
-pub(super) fn dedup_key(content: &NotificationContent, idempotency_key: &str) -> String {
-    let alert_family = match content.kind {
-        NotificationKind::PerformanceError | NotificationKind::PerformanceClear => "performance",
-        NotificationKind::HostagentError | NotificationKind::HostagentClear => "hostagent",
-        NotificationKind::SiteError | NotificationKind::SiteClear => "site",
-        _ => return idempotency_key.chars().take(255).collect(),
-    };
-    if let Some((alert, location)) = performance_alert_key(content) {
-        return format!("vigie-performance-{alert}-{location}");
-    }
-    match (content.episode_id, content.monitor_id) {
-        (Some(episode), _) => format!("vigie-{alert_family}-episode-{episode}"),
-        (None, Some(monitor)) => format!("vigie-{alert_family}-monitor-{monitor}"),
-        (None, None) => idempotency_key.chars().take(255).collect(),
-    }
-}
-
-/// Returns the performance alert and location of `content`: each alert is raised and cleared for each location.
-pub(super) fn performance_alert_key(content: &NotificationContent) -> Option<(i64, LocationId)> {
-    let alert_id = content.extra.get("alert_id").filter(|_| content.kind.is_performance())?.as_i64()?;
-    Some((alert_id, content.location_id?))
-}
-
 /// Returns the severity of `kind`; for performance alerts, by their level.
 pub(super) fn severity(content: &NotificationContent, kind: NotificationKind) -> &'static str {
     let level = content.extra.get("level").and_then(Value::as_str);
@@ -84,6 +60,7 @@ const fn base_severity(kind: NotificationKind) -> &'static str {
             "warning"
         }
         NotificationKind::SiteClear
+        | NotificationKind::NoDataClear
         | NotificationKind::PerformanceClear
         | NotificationKind::HostagentClear
         | NotificationKind::Traceroute

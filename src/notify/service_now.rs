@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::dedup_key::dedup_key;
 use super::json_fields::json_fields;
 use super::json_post::with_credentials;
 use super::outgoing_message::OutgoingMessage;
-use super::pager_duty::dedup_key;
 use super::send_error::SendError;
 use super::webhook::WebhookRequest;
 use crate::domain::NotificationKind;
@@ -60,6 +60,7 @@ const fn urgency_and_severity(kind: NotificationKind) -> (&'static str, &'static
         }
         NotificationKind::Traceroute | NotificationKind::Test => ("3", "5"),
         NotificationKind::SiteClear
+        | NotificationKind::NoDataClear
         | NotificationKind::PerformanceClear
         | NotificationKind::HostagentClear => ("3", "0"),
     }

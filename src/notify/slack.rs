@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::dedup_key::dedup_key;
 use super::json_post::with_credentials;
 use super::outgoing_message::OutgoingMessage;
 use super::send_error::SendError;
@@ -29,6 +30,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     let body = json!({
         "text": subject,
         "attachments": [{
+            "footer": dedup_key(content, &message.idempotency_key),
             "fallback": subject,
             "color": colour,
             "text": escape_slack_text(&text),

@@ -14,7 +14,7 @@ use url::{Host, Position, Url};
 use super::message_secrets::url_redactor;
 use super::send_error::SendError;
 use crate::clock::Clock;
-use crate::domain::{EgressScope, Phases, Timestamp, replace_control_chars};
+use crate::domain::{EgressPrincipal, Phases, Timestamp, replace_control_chars};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 use crate::redaction::redactor::Redactor;
@@ -178,18 +178,18 @@ impl WebhookClient {
     /// When the server cannot be reached or does not respond with a success status.
     pub async fn send_heartbeat(&self, url: &str, timeout: Duration) -> Result<(), SendError> {
         let request = WebhookRequest::new(Method::GET, url)?;
-        let sent = self.send(request, EgressScope::Operator, timeout).await;
+        let sent = self.send(request, EgressPrincipal::Operator, timeout).await;
         sent.map(drop).map_err(|error| error.redact_and_truncate([&url_redactor(url), &Redactor::default()]))
     }
 
-    /// Sends `request` on behalf of `egress_scope`; returns the beginning of the body of a successful response.
+    /// Sends `request` on behalf of `egress_principal`; returns the beginning of the body of a successful response.
     pub(super) async fn send(
         &self,
         mut request: WebhookRequest,
-        egress_scope: EgressScope,
+        egress_principal: EgressPrincipal,
         timeout: Duration,
     ) -> Result<String, SendError> {
-        let net = self.net.with_egress_scope(egress_scope);
+        let net = self.net.with_egress_principal(egress_principal);
         let deadline = Deadline::within(timeout);
         for _ in 0..=MAX_REDIRECTS {
             let (head, body) = send_once(&net, &request, deadline).await?;

@@ -18,8 +18,8 @@ pub use housekeeping::{
     ExpiredTokenPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
 };
 pub use ingest::{
-    IngestDependencies, IngestSettings, IngestTask, Ingestor, SetApartRecorder, SetApartRecorderDependencies,
-    next_monitor_state,
+    IngestDependencies, IngestSettings, IngestTask, Ingestor, ResultSpool, SetApartRecorder,
+    SetApartRecorderDependencies, next_monitor_state, take_up_spool,
 };
 pub use performance::{PerformanceDependencies, PerformanceEvaluator, PerformanceTask};
 pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};

@@ -2,8 +2,8 @@
 
 use crate::net::{AddressFamily, TlsOptions, TlsVersions};
 use crate::schema::typed::connection::{
-    AddressFamilySettings, ClientCertificateSettings, Ipv6Mode, ProxySettings, TlsVersionSettings,
-    TrustSettings,
+    AddressFamilySettings, ClientCertificateSettings, Ipv6Mode, ProxySettings, RevocationSettings,
+    TlsVersionSettings, TrustSettings,
 };
 use crate::schema::{InvalidSettings, MonitorDocument};
 
@@ -27,23 +27,26 @@ pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, Inva
     let version: TlsVersionSettings = document.deserialize()?;
     Ok(TlsOptions {
         versions: TlsVersions::from_field(version.use_ssl_version.as_str()),
+        check_revocation: document.deserialize::<RevocationSettings>()?.check_revocation,
         ..tls_options_with_default_versions(document)?
     })
 }
 
-/// Returns server verification and client certificate with the default TLS versions, for types without that field.
+/// Returns server verification without revocation, and client certificate, with the default TLS versions: for browsers.
 pub(super) fn tls_options_with_default_versions(
     document: &MonitorDocument,
 ) -> Result<TlsOptions, InvalidSettings> {
     let client: ClientCertificateSettings = document.deserialize()?;
-    Ok(TlsOptions {
-        client_certificate_id: client.presented_certificate(),
-        ..server_verification_options(document)?
-    })
+    Ok(TlsOptions { client_certificate_id: client.presented_certificate(), ..trust_options(document)? })
 }
 
-/// Returns only how the server's certificate is verified: whether at all, and by which CA.
+/// Returns only how the server's certificate is verified: whether at all, by which CA, and whether it may be revoked.
 pub(super) fn server_verification_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
+    let check_revocation = document.deserialize::<RevocationSettings>()?.check_revocation;
+    Ok(TlsOptions { check_revocation, ..trust_options(document)? })
+}
+
+fn trust_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.deserialize()?;
     let ca_id = trust.ca_cert_id.filter(|&id| id != 0);
     Ok(TlsOptions { verify_certificate: trust.verify_certificate, ca_id, ..TlsOptions::default() })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::probe_trait::{AttemptFuture, Probe, ProbeContext};
+use crate::domain::{FailureKind, Observation};
 use crate::redaction::redactor::{Redactor, SharedRedactor};
 use crate::redaction::scope::RedactionScope;
 
@@ -18,12 +19,28 @@ pub(super) struct RedactingProbe {
     pub(super) settings_redactor: Arc<SharedRedactor>,
 }
 
+impl RedactingProbe {
+    /// Attempts, and once more with weak cipher suites where only those may be missing.
+    async fn attempt_with_weak_suites(&self, cx: ProbeContext<'_>) -> Observation {
+        let observation = self.probe.attempt(cx).await;
+        if !observation.may_need_weak_suites {
+            return observation;
+        }
+        let net = cx.net.with_weak_suites();
+        let second = self.probe.attempt(ProbeContext { net: &net, ..cx }).await;
+        let failure_kind = second.failure.as_ref().map(|failure| failure.kind);
+        // A server that refuses weak suites too has another reason, which the first attempt tells.
+        let is_answer = second.facts.tls.is_some() || failure_kind == Some(FailureKind::TargetUnsupported);
+        if is_answer { second } else { observation }
+    }
+}
+
 impl Probe for RedactingProbe {
     fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(async move {
             let settings_redactor = self.settings_redactor.current();
             let scope = RedactionScope::new([self.redactor.clone(), settings_redactor.as_ref().clone()]);
-            let mut observation = scope.wrap(self.probe.attempt(cx)).await;
+            let mut observation = scope.wrap(Box::pin(self.attempt_with_weak_suites(cx))).await;
             self.redactor.redact_observation(&mut observation);
             if !settings_redactor.is_empty() {
                 settings_redactor.redact_observation(&mut observation);

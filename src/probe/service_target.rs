@@ -97,7 +97,11 @@ pub(super) fn build_observation(
     let mut observation = Observation { failure: outcome.err(), ..Observation::default() };
     observation.phases = trace.phases;
     observation.address = trace.peer_address;
+    if let Some(facts) = &trace.tls_facts {
+        observation.record_tls_warnings(facts);
+    }
     observation.facts.tls = trace.tls_facts;
+    observation.may_need_weak_suites = trace.may_need_weak_suites;
     observation.facts.resolved_addresses = trace.resolved_addresses;
     observation.duration = started.elapsed();
     observation

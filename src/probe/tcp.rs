@@ -168,7 +168,7 @@ impl TcpProbe {
                 sent?;
             }
             if let Some(pattern) = &step.expected_pattern {
-                let pattern = self.patterns.compile(pattern, Haystack::Bytes).map_err(|error| {
+                let pattern = self.patterns.compile(pattern, Haystack::Lines).map_err(|error| {
                     pattern_failure(Phase::Prepare, &format!("`dialogue[{index}].expect`"), &error)
                 })?;
                 let started = Instant::now();

@@ -80,6 +80,9 @@ pub fn choose_mechanism<'a>(
         None => preference.into_iter().find(is_offered),
     };
     chosen.ok_or_else(|| {
+        if requested.is_none() && !offered.is_empty() {
+            return unsupported_mechanisms_failure(&offered);
+        }
         let expected = requested.map_or("a login that Vigie supports", SaslMechanism::sasl_name);
         let offered_text = match offered.as_slice() {
             [] if is_encrypted => "no login at all".to_owned(),
@@ -92,6 +95,18 @@ pub fn choose_mechanism<'a>(
             format!("it does not offer {expected}; it offers {offered_text}"),
         )
     })
+}
+
+/// Returns the failure of a server with logins that Vigie lacks alone, such as NTLM or DIGEST-MD5: its users may well get in,
+/// so the fault is not the server's.
+fn unsupported_mechanisms_failure(offered: &[&str]) -> Failure {
+    let supported: Vec<&str> = SaslMechanism::ALL.iter().map(|mechanism| mechanism.sasl_name()).collect();
+    let detail = format!(
+        "Vigie can log in by {} alone, and cannot tell whether this server works; it offers `{}`",
+        supported.join(", "),
+        offered.join(" ")
+    );
+    Failure::new(Phase::Auth, FailureKind::TargetUnsupported, detail)
 }
 
 /// User name and password.

@@ -17,8 +17,17 @@ impl Redactor {
     /// Masks the secrets in `observation`: known ones, logins in URLs, and values whose names mark them as credentials.
     /// Every text in it is covered. The patterns name each field, so that a new one has to be considered.
     pub fn redact_observation(&self, observation: &mut Observation) {
-        let Observation { duration: _, phases: _, address: _, failure, warnings, facts, details, captures } =
-            observation;
+        let Observation {
+            duration: _,
+            phases: _,
+            address: _,
+            failure,
+            warnings,
+            facts,
+            details,
+            captures,
+            may_need_weak_suites: _,
+        } = observation;
         self.redact_failures(failure);
         for Warning { kind: _, detail, cause_status: _ } in warnings {
             self.redact_text(detail);
@@ -104,7 +113,7 @@ impl Redactor {
             }
         }
         if let Some(tls) = tls {
-            let TlsFacts { tls_version: _, tls_cipher: _, certificates } = &mut **tls;
+            let TlsFacts { tls_version: _, tls_cipher: _, certificates, tls_warnings: _ } = &mut **tls;
             for Certificate { subject, issuer, subject_alt_names, not_before: _, not_after: _, sha256: _ } in
                 certificates
             {

@@ -21,6 +21,7 @@ pub fn validate_new(
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let mut values = reader.read_fields(&BLACKOUT, body, &[], true);
     values.retain(|_, value| !value.is_null());
+    set_persistent_by_fields(&mut values);
     let mut errors = reader.errors;
     if errors.is_empty() {
         check_fields(&values, body, now, &mut errors);
@@ -94,6 +95,14 @@ pub fn validate_bulk_edit(
         }
     }
     if errors.is_empty() { Ok(values) } else { Err(errors) }
+}
+
+/// Sets `persistent` where it is absent: a blackout with days recurs weekly, one with dates does not.
+fn set_persistent_by_fields(values: &mut Map<String, Value>) {
+    let has_any = |fields: &[&str]| fields.iter().any(|field| values.contains_key(*field));
+    if !values.contains_key("persistent") && has_any(&WEEKLY_FIELDS) && !has_any(&ONE_TIME_FIELDS) {
+        values.insert("persistent".to_owned(), Value::Bool(true));
+    }
 }
 
 fn check_fields(
@@ -199,6 +208,20 @@ mod tests {
         let mut both = weekly;
         both["from_date"] = json!("2026-03-02 00:00:00");
         assert_eq!(errors_of(both), ["`from_date` does not go with `persistent` true"]);
+    }
+
+    #[test]
+    fn without_persistent_a_blackout_with_days_is_weekly_and_one_with_dates_comes_once() {
+        let read = |more: Value| validate_new(&with(more), now());
+        let mut weekly = json!({"start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
+        assert_eq!(read(weekly.clone()).unwrap()["persistent"], json!(true));
+        weekly["persistent"] = Value::Null;
+        assert_eq!(read(weekly.clone()).unwrap()["persistent"], json!(true));
+        let one_time = read(once("03-01 12:00:00", "03-01 13:00:00")).unwrap();
+        assert_ne!(one_time.get("persistent"), Some(&json!(true)));
+        assert_eq!(errors_of(json!({"start_day": 7})).len(), 3, "the other weekly fields are missing");
+        weekly["from_date"] = json!("2026-03-02 00:00:00");
+        assert!(errors_of(weekly).iter().any(|error| error.contains("does not go with `persistent` false")));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The field table and everything derived from it: documents, monitors, rules, and the formats of files and APIs.
 
 pub mod blackout;
+mod browser_choice;
 pub mod field;
 pub mod json_schema;
 pub mod legacy;
@@ -16,6 +17,7 @@ mod secrets_to_mask;
 pub mod table;
 pub mod typed;
 mod url_credentials;
+mod used_browser;
 pub mod validate;
 pub mod validation_context;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::monitor_document::MonitorDocument;
-use crate::domain::{CustomerId, EgressScope, MonitorId, MonitorType, Revision, Timestamp};
+use crate::domain::{CustomerId, EgressPrincipal, MonitorId, MonitorType, Revision, Timestamp};
 use crate::script::language::Script;
 
 /// Where a monitor is defined.
@@ -75,10 +75,10 @@ pub struct Monitor {
 impl Monitor {
     /// Returns on whose behalf its checks connect: who writes a monitor file has access to the host anyway.
     #[must_use]
-    pub fn egress_scope(&self) -> EgressScope {
+    pub fn egress_principal(&self) -> EgressPrincipal {
         match self.origin {
-            Origin::File { .. } => EgressScope::Operator,
-            Origin::Api | Origin::Applied { .. } => EgressScope::for_account(self.customer),
+            Origin::File { .. } => EgressPrincipal::Operator,
+            Origin::Api | Origin::Applied { .. } => EgressPrincipal::for_account(self.customer),
         }
     }
 
@@ -121,7 +121,7 @@ impl Monitor {
     /// Returns the time between two planned runs; interface.md counts it in minutes.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval_minutes).max(1))
+        self.document.settings().interval()
     }
 
     /// Returns the offset of its schedule from 00:00 UTC, if it is set (fields.md 3 `monitor_offset`, in minutes).

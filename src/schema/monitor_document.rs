@@ -5,6 +5,7 @@ use std::cell::LazyCell;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::browser_choice::rename_browser_type;
 use super::field::{Access, FieldTable, FieldType};
 use super::secret_values::{SecretMode, apply_secret_mode, extract_secrets, insert_secrets};
 use super::table;
@@ -37,7 +38,9 @@ impl MonitorDocument {
     ///
     /// # Errors
     /// A value that is not of the type of its field, such as an unknown choice.
-    pub fn new(monitor_type: MonitorType, values: Map<String, Value>) -> Result<Self, InvalidSettings> {
+    pub fn new(monitor_type: MonitorType, mut values: Map<String, Value>) -> Result<Self, InvalidSettings> {
+        // Earlier versions stored the browser under that name.
+        rename_browser_type(monitor_type, &mut values);
         let table = table::for_type(monitor_type);
         let mut entries = Vec::with_capacity(values.len());
         for (name, value) in values {
@@ -205,6 +208,7 @@ impl MonitorDocument {
         let derived_flag = match name {
             "transaction_steps" => return Some(Value::from(script.as_ref()?.step_count)),
             "transaction_events" => return Some(Value::from(script.as_ref()?.action_count)),
+            "browser_type" => return Some(Value::from(self.used_browser(None))),
             "is_transaction" => script.as_ref().map(ScriptOverview::is_transaction),
             "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
             "has_capture" => {

@@ -10,7 +10,7 @@ use super::reader::{FieldReader, InputFormat, SecretReader, reject_secret_source
 use super::secret_values::SecretMode;
 use super::table;
 use super::validation_context::ValidationContext;
-use super::{legacy, rules, url_credentials};
+use super::{browser_choice, legacy, rules, url_credentials};
 use crate::domain::MonitorType;
 use crate::script;
 use crate::syntax::node::Node;
@@ -86,8 +86,12 @@ impl DocumentValidator<'_> {
         let mut new_values = reader.read_fields(table, self.body, ignored_fields, self.previous.is_none());
         let mut errors = reader.errors;
         errors.extend(self.check_type_unchanged());
+        errors.extend(browser_choice::check_same_browser(&new_values, self.body));
+        self.ignore_returned_browser_type(&mut new_values);
+        browser_choice::rename_browser_type(self.monitor_type, &mut new_values);
         let old = self.previous.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
         self.restore_masked_values(&mut new_values, &old, &mut errors);
+        self.unite_intervals(&mut new_values);
         if self.format == InputFormat::Legacy {
             legacy::set_rotate_locations(&mut new_values, &old, self.context.default_location_ids);
         }
@@ -112,6 +116,32 @@ impl DocumentValidator<'_> {
         }
         errors.sort_by_key(|error| (error.position, error.kind != ValidationErrorKind::MissingField));
         Err(errors)
+    }
+
+    /// Makes `interval` 1 where the body sets `interval_seconds`, and clears that where it sets another `interval`
+    /// (fields.md 2). A body with both stays as it is, for the rule about them.
+    fn unite_intervals(&self, new_values: &mut Map<String, Value>) {
+        let is_set =
+            |name: &str| self.body.get(name).is_some() && !new_values.get(name).is_none_or(Value::is_null);
+        match (is_set("interval_seconds"), is_set("interval")) {
+            (true, false) => drop(new_values.insert("interval".to_owned(), Value::from(1))),
+            (false, true)
+                if new_values.get("interval") != Some(&Value::from(1))
+                    && self.previous.is_some_and(|previous| previous.value("interval_seconds").is_some()) =>
+            {
+                new_values.insert("interval_seconds".to_owned(), Value::Null);
+            }
+            _ => {}
+        }
+    }
+
+    /// Removes a `browser_type` that the legacy API only shows: a record that is sent back chooses no browser.
+    fn ignore_returned_browser_type(&self, new_values: &mut Map<String, Value>) {
+        let Some(previous) = self.previous.filter(|_| self.format == InputFormat::Legacy) else { return };
+        let sent = new_values.get("browser_type").and_then(Value::as_str);
+        if previous.value("browser").is_none() && sent == Some(previous.used_browser(self.context.browsers)) {
+            new_values.shift_remove("browser_type");
+        }
     }
 
     /// Rejects a body with another `type`: the type of a monitor never changes (fields.md 1).

@@ -30,8 +30,18 @@ pub struct ValidationContext<'a> {
     pub supported_types: Option<&'a [MonitorType]>,
     /// Values of `use_ssl_version` that this build supports; `None` when they are not known.
     pub supported_tls_versions: Option<&'a [&'a str]>,
+    /// The browsers of the locations; `None` when they are not known.
+    pub browsers: Option<&'a dyn BrowserLookup>,
+    /// Whether mobile monitors must name the host of their provider, since the settings name none.
+    pub requires_provider_host: bool,
     /// Whether the author is not an admin: only admins set `transaction_steps_allowed`.
     pub author_is_not_admin: bool,
+}
+
+/// Knows which browsers the locations have.
+pub trait BrowserLookup: std::fmt::Debug + Send + Sync {
+    /// Returns why no location has the browser called `name`, and what to do, without a full stop; `None` when one has.
+    fn missing_reason(&self, name: &str) -> Option<String>;
 }
 
 /// A property of an account with its values, by id.

@@ -21,10 +21,10 @@ mod status_queries;
 mod usage_report;
 
 pub use accounts::{
-    AccountService, IssuedToken, TokenInfo, UserChangeGuard, authorize_user_change, generate_password,
+    AccountService, IssuedToken, TokenInfo, UserChangeLock, authorize_user_change, generate_password,
     hash_password, login_error, normalize_login, password_error,
 };
-pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
+pub use alerting::{AlertPipelineHandle, AlertService, AlertServiceDependencies, NoAlertPipeline};
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
 pub use client_connection::ClientConnection;
 pub use events::{EventMarker, event_series};

@@ -19,6 +19,7 @@ use crate::schema::Monitor;
 use crate::store::{
     ConfigStore, MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
 };
+use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
 
 /// How long a status board is cached.
@@ -28,7 +29,7 @@ const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
 pub struct StatusQueries {
     result_store: Arc<dyn ResultStore>,
     monitor_cache: Arc<MonitorCache>,
-    locations: Vec<Location>,
+    locations: RwLock<Arc<[Location]>>,
     cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     health_source: OverallHealthSource,
     account_cache: OnceLock<Arc<AccountCache>>,
@@ -42,7 +43,7 @@ impl StatusQueries {
         Self {
             result_store: results,
             monitor_cache: monitors,
-            locations,
+            locations: RwLock::new(locations.into()),
             cached_board: Mutex::new(None),
             health_source: OverallHealthSource::default(),
             account_cache: OnceLock::new(),
@@ -100,8 +101,13 @@ impl StatusQueries {
 
     /// Returns the locations of this process.
     #[must_use]
-    pub fn locations(&self) -> &[Location] {
-        &self.locations
+    pub fn locations(&self) -> Arc<[Location]> {
+        Arc::clone(&self.locations.read())
+    }
+
+    /// Sets the locations of this process.
+    pub fn set_locations(&self, locations: Vec<Location>) {
+        *self.locations.write() = locations.into();
     }
 
     /// Returns the store of the samples that SLA reports are computed from.

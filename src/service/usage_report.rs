@@ -108,11 +108,12 @@ impl UsageReport {
     /// Returns it as CSV (RFC 4180), with the total as the last line.
     #[must_use]
     pub fn to_csv(&self) -> String {
-        let mut text = format!("{},name,checks\r\n", self.by);
-        for UsageRow { key, name, checks } in &self.rows {
-            text.push_str(&format!("{},{},{checks}\r\n", csv_text(key), csv_text(name)));
-        }
-        text + &format!("total,,{}\r\n", self.total)
+        let head = format!("{},name,checks\r\n", self.by);
+        let rows = self.rows.iter().map(|UsageRow { key, name, checks }| {
+            format!("{},{},{checks}\r\n", csv_text(key), csv_text(name))
+        });
+        let total = format!("total,,{}\r\n", self.total);
+        std::iter::once(head).chain(rows).chain([total]).collect()
     }
 }
 

@@ -22,7 +22,12 @@ pub(super) fn read_mobile(
     devices: &BTreeMap<i64, DeviceProfile>,
 ) -> MobileEmulation {
     let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
-    MobileEmulation { region_id: reader.node("mobile.region").to_json().as_i64(), profile_names: profiles }
+    let provider_host = reader.node("mobile.provider_host").as_text().map(str::to_owned);
+    MobileEmulation {
+        region_id: reader.node("mobile.region").to_json().as_i64(),
+        profile_names: profiles,
+        provider_host,
+    }
 }
 
 fn read_device(entry: &Node) -> Option<DeviceProfile> {

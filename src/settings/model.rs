@@ -15,7 +15,7 @@ use super::store::StoreSettings;
 use super::table::{SETTINGS, Setting};
 use crate::browser::BrowserPoolConfig;
 use crate::catalog::MobileEmulation;
-use crate::domain::Location;
+use crate::domain::{Location, LocationId};
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
 use crate::probe::ProbeBuildContext;
 use crate::schema::validation_context::BillingPlan;
@@ -108,8 +108,9 @@ impl Settings {
         self.monitor_paths_are_set = new.monitor_paths_are_set;
         self.billing_plans = new.billing_plans;
         let browser_pool = Arc::clone(&old.probe.browser_pool);
-        let ehlo_name = old.probe.ehlo_name.clone();
-        self.probe = ProbeBuildContext { ehlo_name, browser_pool, ..new.probe };
+        self.probe = ProbeBuildContext { browser_pool, ..new.probe };
+        self.alerts = new.alerts;
+        self.other_locations = new.other_locations;
         self.proxies = new.proxies;
         self.mobile_emulation = new.mobile_emulation;
         for setting in SETTINGS.iter().filter(|setting| setting.reloadable) {
@@ -117,6 +118,25 @@ impl Settings {
                 self.raw_values.insert(setting.path, value.clone());
             }
         }
+    }
+
+    /// Returns what differs in `locations` from `old`: the ids of locations that are gone or changed, and the locations
+    /// that are new or changed.
+    #[must_use]
+    pub fn changed_locations(&self, old: &Self) -> (Vec<LocationId>, Vec<HostedLocation>) {
+        let entries = |settings: &Self| -> BTreeMap<i64, Value> {
+            let list = settings.raw_values.get("locations").and_then(Value::as_array);
+            let with_id = |entry: &Value| Some((entry.get("id")?.as_i64()?, entry.clone()));
+            list.into_iter().flatten().filter_map(with_id).collect()
+        };
+        let (old_entries, new_entries) = (entries(old), entries(self));
+        let stopped = old_entries.iter().filter(|(id, entry)| new_entries.get(id) != Some(entry));
+        let is_new = |hosted: &HostedLocation| {
+            let id = hosted.location.id.0;
+            new_entries.get(&id).is_some_and(|entry| old_entries.get(&id) != Some(entry))
+        };
+        let started = self.hosted_locations().into_iter().skip(1).filter(is_new).collect();
+        (stopped.map(|(id, _)| LocationId(*id)).collect(), started)
     }
 
     /// Returns the settings that differ between `self` and `other`.

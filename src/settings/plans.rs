@@ -31,7 +31,7 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
         plans.push(BillingPlan {
             code: entry.get("code").and_then(Node::as_text).unwrap_or_default().to_owned(),
             monitor_types: types,
-            min_interval_minutes: int("least_interval").unwrap_or(1),
+            min_interval_minutes: int("least_interval").unwrap_or(0),
             max_monitors: limit("monitors"),
             monitor_count: 0,
             max_locations: limit("locations"),

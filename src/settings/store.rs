@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::setting_type::parse_time_of_day;
 use super::settings_reader::SettingsReader;
+use crate::spool::SpoolSettings;
 use crate::store::Retention;
 
 /// Settings of the database.
@@ -16,6 +17,10 @@ pub struct StoreSettings {
     pub cache_bytes: u64,
     /// File with the keys that seal secrets, if set.
     pub key_file: Option<PathBuf>,
+    /// Folder of the spool, if set.
+    pub spool_dir: Option<PathBuf>,
+    /// Bounds of the spool.
+    pub spool: SpoolSettings,
     /// Retention periods.
     pub retention: Retention,
     /// Time of day at which old data is removed: hour and minute, UTC.
@@ -29,6 +34,11 @@ pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
         full_sync: reader.text("store.synchronous") == "full",
         cache_bytes: reader.int("store.cache_mib").unsigned_abs() * 1024 * 1024,
         key_file: reader.optional_text("store.key_file").map(PathBuf::from),
+        spool_dir: reader.optional_text("store.spool_dir").map(PathBuf::from),
+        spool: SpoolSettings {
+            max_bytes: reader.int("store.spool_mib").unsigned_abs() * 1024 * 1024,
+            max_age: days("store.spool_days"),
+        },
         retention: Retention {
             results: days("store.keep_results_days"),
             details_ok: days("store.keep_details_ok_days"),

@@ -4,7 +4,7 @@
 pub const ASSERTION_SOURCES: &[&str] =
     &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
 
-/// Comparisons of an assertion (interface.md 2.3).
+/// Comparisons of an assertion (interface.md 2.3, fields.md 4).
 pub const ASSERTION_COMPARISONS: &[&str] = &[
     "equals",
     "does not equal",
@@ -16,6 +16,9 @@ pub const ASSERTION_COMPARISONS: &[&str] = &[
     "does not exist",
     "regular expression includes",
     "regular expression excludes",
+    "less than",
+    "greater than",
+    "greater than or equal",
 ];
 
 /// Returns the comparisons for `source` (fields.md 4); `None` when it is not a source.
@@ -42,6 +45,10 @@ pub fn comparisons_for(source: &str) -> Option<&'static [&'static str]> {
             "does not exist",
             "regular expression includes",
             "regular expression excludes",
+            "less than",
+            "less than or equal",
+            "greater than",
+            "greater than or equal",
         ],
         _ => return None,
     })

@@ -6,6 +6,7 @@ mod json;
 pub mod node;
 pub mod path_expression;
 pub mod pattern;
+pub mod status_codes;
 pub mod substring_set;
 pub mod template;
 pub mod text_format;

@@ -23,6 +23,8 @@ pub enum Haystack {
     Text,
     /// Any bytes: a pattern can match bytes that are not UTF-8.
     Bytes,
+    /// Lines of any bytes: `^` and `$` match at the ends of lines, which are LF, CR or CR LF. `(?-m)` turns that off.
+    Lines,
 }
 
 /// Why a pattern cannot be used.
@@ -58,7 +60,8 @@ impl CompiledPattern {
     pub fn new(source: &str, haystack: Haystack) -> Result<Self, PatternError> {
         check_source(source)?;
         let is_text = haystack == Haystack::Text;
-        let syntax = syntax::Config::new().utf8(is_text);
+        let is_lines = haystack == Haystack::Lines;
+        let syntax = syntax::Config::new().utf8(is_text).multi_line(is_lines).crlf(is_lines);
         let built = Builder::new().configure(config(haystack)).syntax(syntax).build(source);
         Self::check(source, built)
     }
@@ -187,6 +190,12 @@ mod tests {
 
     #[test]
     fn bytes_match_only_where_they_may() {
+        for (pattern, matches) in
+            [("^250 ok$", true), ("^ok", false), ("(?-m)^250", false), ("(?-m)^220-hi", true), ("hi$", true)]
+        {
+            let compiled = CompiledPattern::new(pattern, Haystack::Lines).unwrap();
+            assert_eq!(compiled.is_match(&b"220-hi\r\n250 ok\r\n\xff"[..]), matches, "{pattern}");
+        }
         let dot = CompiledPattern::new("(?s-u)^.$", Haystack::Bytes).unwrap();
         assert_eq!(dot.match_end(&[0xff]), Some(1));
         assert!(CompiledPattern::new("(?-u)\\xff", Haystack::Text).is_err());

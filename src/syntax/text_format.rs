@@ -31,6 +31,8 @@ pub enum TextFormat {
     HeaderName,
     /// The value of a header: no line breaks or other control characters.
     HeaderValue,
+    /// A list of HTTP status codes, ranges and classes.
+    StatusCodes,
     /// JSON.
     Json,
     /// XML.
@@ -81,6 +83,7 @@ impl TextFormat {
             Self::Token => "an HTTP token: letters, digits and !#$%&'*+-.^_`|~",
             Self::HeaderName => "the name of a header that a check does not set itself",
             Self::HeaderValue => "a header value without line breaks",
+            Self::StatusCodes => "status codes such as `200`, `200-299` or `2xx`, with commas between them",
             Self::Json => "a text that is JSON",
             Self::Xml | Self::Script => "a text that is XML",
             Self::Base64 => "Base64",
@@ -108,6 +111,7 @@ impl TextFormat {
                 is_token(text) && !RESERVED_HEADERS.contains(&text.to_ascii_lowercase().as_str())
             }
             Self::HeaderValue => !text.chars().any(|c| c.is_control() && c != '\t'),
+            Self::StatusCodes => super::status_codes::StatusCodes::parse(text).is_some(),
             Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
             Self::Xml | Self::Script => {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')

@@ -75,6 +75,9 @@ pub struct Metrics {
     delivery_seconds: HistogramFamily<DeliveryLabels>,
     task_panics: Family<TaskLabels, Counter>,
     set_apart: Family<SetApartLabels, Counter>,
+    spool_results: Gauge,
+    spool_bytes: Gauge,
+    spool_dropped: Family<SetApartLabels, Counter>,
 }
 
 impl Default for Metrics {
@@ -119,6 +122,9 @@ impl Metrics {
             delivery_seconds: Family::new_with_constructor(network_histogram),
             task_panics: Family::default(),
             set_apart: Family::default(),
+            spool_results: Gauge::default(),
+            spool_bytes: Gauge::default(),
+            spool_dropped: Family::default(),
         };
         for reason in MissedReason::ALL {
             drop(metrics.missed_runs.get_or_create(&MissedRunLabels { reason }));
@@ -134,6 +140,9 @@ impl Metrics {
         }
         for kind in ["result", "change", "monitor", "notification"] {
             drop(metrics.set_apart.get_or_create(&SetApartLabels { kind }));
+        }
+        for kind in ["result", "capture"] {
+            drop(metrics.spool_dropped.get_or_create(&SetApartLabels { kind }));
         }
         metrics.register_all()
     }
@@ -219,6 +228,12 @@ impl Metrics {
         registry.register("vigie_task_panics", help, self.task_panics.clone());
         let help = "Results, changes, monitors and notifications set apart since they could not be processed";
         registry.register("vigie_set_apart", help, self.set_apart.clone());
+        let help = "Results in the spool, which wait for the store";
+        registry.register("vigie_spool_results", help, self.spool_results.clone());
+        let help = "Size of the spool in bytes";
+        registry.register("vigie_spool_bytes", help, self.spool_bytes.clone());
+        let help = "Results and captures dropped from the spool, since they were too old or too many";
+        registry.register("vigie_spool_dropped", help, self.spool_dropped.clone());
         registry.register_collector(Box::new(ProcessCollector::new()));
         self
     }
@@ -366,6 +381,19 @@ impl Metrics {
     /// Counts what was set apart: a `result`, a `change` of alerting, a `monitor` or a `notification`.
     pub fn record_set_apart(&self, kind: &'static str) {
         self.set_apart.get_or_create(&SetApartLabels { kind }).inc();
+    }
+
+    /// Sets what the spool holds: results, and bytes on disk.
+    pub fn set_spool(&self, results: usize, bytes: u64) {
+        self.spool_results.set(i64::try_from(results).unwrap_or(i64::MAX));
+        self.spool_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+
+    /// Counts results and captures that the spool dropped.
+    pub fn record_spool_drops(&self, results: usize, captures: usize) {
+        for (kind, count) in [("result", results), ("capture", captures)] {
+            self.spool_dropped.get_or_create(&SetApartLabels { kind }).inc_by(count as u64);
+        }
     }
 
     /// Counts a reload of the monitor files or settings, and whether it was accepted. The first load counts too.

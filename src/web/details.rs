@@ -1,6 +1,6 @@
 //! The details of a check on the page of its result: steps, browser, and the page with its objects.
 
-use super::{browser_details, content_views, steps, waterfall};
+use super::{browser_details, content_view_table, steps, waterfall};
 use crate::domain::CheckDetails;
 use crate::service::details::DetailsView;
 
@@ -9,7 +9,7 @@ pub(super) fn render_details(details: &CheckDetails) -> String {
     let details = DetailsView::new(details);
     let mut out = String::new();
     steps::render_steps(&mut out, &details.steps);
-    content_views::render_content_views(&mut out, &details.content_views);
+    content_view_table::render_content_views(&mut out, &details.content_views);
     for step in &details.steps {
         browser_details::render_browser_step(&mut out, step);
     }

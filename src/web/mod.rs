@@ -3,7 +3,7 @@
 
 mod browser_details;
 mod captures;
-mod content_views;
+mod content_view_table;
 mod cookies;
 mod details;
 mod form_token;

@@ -20,6 +20,7 @@ use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
 use crate::service::EventMarker;
 use crate::service::details::deciding_reason;
+use crate::service::details::format_interval;
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -54,7 +55,7 @@ async fn render_monitor_page(
     body.push_str(&render_results(
         &results,
         &events,
-        &ResultColumns::for_results(&results, monitor, state.status_queries.locations()),
+        &ResultColumns::for_results(&results, monitor, &state.status_queries.locations()),
         state.clock.now(),
     ));
     Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))
@@ -88,7 +89,7 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
         ("Key", key_text),
         ("Type", monitor.monitor_type().to_string()),
         ("Target", display_target(monitor)),
-        ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
+        ("Every", format_interval(monitor.interval())),
         ("Timeout", format!("{} s, {retry_text}", monitor.timeout().as_secs())),
         ("State", state.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),

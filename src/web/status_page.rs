@@ -72,8 +72,8 @@ async fn render_status_page(
     let failing_count =
         board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
     let title = if failing_count > 0 { format!("({failing_count}) Vigie") } else { "Vigie".to_owned() };
-    let location_names: Vec<_> =
-        state.status_queries.locations().iter().map(|location| location.name.as_str()).collect();
+    let locations = state.status_queries.locations();
+    let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
     let escaped_locations = escape(&location_names);
     let mut body = format!(

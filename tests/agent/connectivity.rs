@@ -168,6 +168,7 @@ async fn runs_in_a_blackout_are_recorded_but_not_checked() {
     let outcomes: Vec<_> = results.iter().map(|result| result.outcome).collect();
     let (ok, in_blackout) = (Outcome::Ok, Outcome::Blackout);
     assert_eq!(outcomes, [ok, in_blackout, in_blackout, ok, ok]);
+    assert_eq!((results[0].status_text.as_str(), results[1].status_text.as_str()), ("ok", "blackout"));
     assert_eq!((results[1].status, results[1].attempts.len(), probe.attempts()), (Status::OK, 0, 3));
     assert!(results.iter().all(|result| result.missed.is_none()));
     bench.runner.shutdown(Duration::ZERO).await;

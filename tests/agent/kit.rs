@@ -11,7 +11,7 @@ use vigie::agent::{
 };
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    CheckResult, CustomerId, EgressScope, Failure, FailureKind, LocationId, MonitorId, MonitorType,
+    CheckResult, CustomerId, EgressPrincipal, Failure, FailureKind, LocationId, MonitorId, MonitorType,
     Observation, Phase, Revision, Timestamp,
 };
 use vigie::net::{Net, NetConfig};
@@ -116,7 +116,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
         customer_id: CustomerId(1),
-        egress_scope: EgressScope::Operator,
+        egress_principal: EgressPrincipal::Operator,
         revision: Revision(1),
         monitor_name: format!("monitor {id}").into(),
         billing_plancode: "basic".into(),

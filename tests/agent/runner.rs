@@ -181,3 +181,23 @@ async fn a_hanging_and_a_panicking_monitor_do_not_disturb_the_others() {
             && results_of(3).all(|r| r.outcome == Outcome::Ok)
     );
 }
+
+#[tokio::test]
+async fn slots_of_seconds_run_and_are_missed_like_those_of_minutes() {
+    let bench = TestRunner::new(AdmissionLimits::default());
+    let mut assigned = assignment(1, ScriptedProbe::new(&[AttemptStep::Pass]));
+    (assigned.interval, assigned.schedule_offset) = (Duration::from_secs(5), Some(Duration::from_secs(2)));
+    bench.runner.apply_changes(vec![put(assigned)]).await.unwrap();
+    for run in 1..=12 {
+        bench.advance(Duration::from_secs(5)).await;
+        bench.sink.wait_for(run).await;
+    }
+    let results = bench.sink.wait_for(12).await;
+    let seconds: Vec<u64> = results.iter().map(|result| result.planned_at.since(NOON).as_secs()).collect();
+    assert_eq!(seconds, (0..12).map(|run| 2 + 5 * run).collect::<Vec<_>>());
+    assert!(results.iter().all(|result| result.outcome == Outcome::Ok));
+    bench.clock.advance(Duration::from_mins(2));
+    let results = bench.sink.wait_for(13).await;
+    let missed = results[12].missed.unwrap();
+    assert_eq!((missed.reason, missed.slots), (MissedReason::Paused, 23));
+}

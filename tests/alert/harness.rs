@@ -330,6 +330,7 @@ fn describe(draft: &NotificationDraft) -> String {
         }
         NotificationKind::SiteClear => format!("clear{silent}"),
         NotificationKind::NoData => format!("no data {}{silent}", draft.consecutive_runs),
+        NotificationKind::NoDataClear => format!("data again{silent}"),
         NotificationKind::WebChange => {
             format!("change at {}", cause.map_or_else(String::new, |c| letter(c.location_id)))
         }

@@ -234,10 +234,24 @@ proptest! {
     }
 
     #[test]
+    fn data_that_return_are_notified_once_to_who_was_told_of_their_lack(history in history(own_fault())) {
+        let harness = history.play(true, false);
+        let mut open = std::collections::HashMap::new();
+        for (id, draft) in notified(&harness) {
+            let was_open = open.insert(id, draft.kind == NotificationKind::NoData).unwrap_or(false);
+            if draft.kind == NotificationKind::NoDataClear {
+                prop_assert!(was_open && harness.contacts.recipient(id).unwrap().notify_on_clear);
+            } else if harness.contacts.recipient(id).unwrap().notify_on_clear {
+                prop_assert!(!was_open, "{:?}", &harness.output);
+            }
+        }
+    }
+
+    #[test]
     fn an_own_fault_never_alerts(history in history(own_fault())) {
         let harness = history.play(true, false);
         for (_, draft) in notified(&harness) {
-            prop_assert_eq!(draft.kind, NotificationKind::NoData);
+            prop_assert!([NotificationKind::NoData, NotificationKind::NoDataClear].contains(&draft.kind));
         }
         let target_effects = harness.effects.iter().any(|effect| matches!(
             effect,

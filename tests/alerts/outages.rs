@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::alerting::MonitorHealth;
 use vigie::domain::{NotificationKind, Outcome, RecordKind, Status};
+use vigie::pipeline::AlertEngineSettings;
 use vigie::schema::MonitorMetadata;
 use vigie::store::AlertStore;
 
@@ -167,4 +168,20 @@ async fn missing_runs_are_notified_as_no_data() {
         (NotificationKind::NoData, 5)
     );
     assert_eq!(harness.ingestor.monitor_health(shop), MonitorHealth::Unknown);
+}
+
+#[tokio::test]
+async fn reloaded_alert_settings_apply_to_the_next_run() {
+    let mut harness = Harness::new().await;
+    harness.recipient(json!({})).await;
+    let shop = harness.monitor(&[1], json!({})).await;
+    harness.submit_outcome(shop, 1, Outcome::Ok).await;
+    harness.submit_outcome(shop, 2, Outcome::Unknown).await;
+    assert_eq!(harness.notifications().await, []);
+    let settings = AlertEngineSettings { no_data_threshold: 2, ..AlertEngineSettings::default() };
+    harness.ingestor.update_alert_settings(settings).await;
+    harness.submit_outcome(shop, 3, Outcome::Unknown).await;
+    harness.wait_for(1).await;
+    let content = harness.notifications().await.pop().unwrap().message.content;
+    assert_eq!((content.kind, content.consecutive_failures), (NotificationKind::NoData, 2));
 }

@@ -129,6 +129,13 @@ fn resolve_dependencies(world: &World, body: &mut Map<String, Value>, remaining:
             set(body, "rotate_locations", json!(false));
         }
     }
+    if body.get("interval_seconds").is_some_and(|seconds| !seconds.is_null()) {
+        if remaining.contains("interval_seconds") {
+            set(body, "interval", json!(1));
+        } else {
+            set(body, "interval_seconds", Value::Null);
+        }
+    }
     for address in ["ipv4", "ip_address"] {
         if body.get("resolve_dns") == Some(&json!(false)) && body.get(address) == Some(&Value::Null) {
             set(body, address, json!("192.0.2.1"));
@@ -141,7 +148,7 @@ fn resolve_dependencies(world: &World, body: &mut Map<String, Value>, remaining:
         set(body, "name_to_resolve", json!("a"));
     }
     if body.get("post_body").is_some_and(|post| !post.is_null() && post != "")
-        && body["http_method"] != "POST"
+        && !["POST", "PUT", "PATCH", "DELETE"].map(Value::from).contains(&body["http_method"])
     {
         if remaining.contains("post_body") {
             set(body, "http_method", json!("POST"));

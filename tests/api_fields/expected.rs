@@ -25,6 +25,10 @@ impl World {
                 let expanded = |id: i64| json!({"id": id, "name": location(id), "region": id});
                 location_ids(sent).into_iter().map(expanded).collect()
             }
+            // The provider of the settings.
+            "hostname" if self.is_mobile() && (sent_value.is_null() || sent_value == "") => {
+                json!("devices.test")
+            }
             "home_location" if sent_value.is_null() && self.is_mobile() => json!(1),
             "home_location" if sent_value.is_null() => json!(location_ids(sent)[0]),
             "custom_properties" => {

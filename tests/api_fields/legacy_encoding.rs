@@ -29,6 +29,9 @@ impl World {
             }
             record.insert(name(field).to_owned(), text);
         }
+        if let Some(steps) = record.get_mut("api_steps") {
+            code_methods(steps);
+        }
         for location in record["locations"].as_array_mut().unwrap() {
             location.as_object_mut().unwrap().shift_remove("region");
         }
@@ -74,6 +77,9 @@ impl World {
             }
             body.insert(name(field).to_owned(), written);
         }
+        if let Some(steps) = body.get_mut("api_steps").filter(|_| texts) {
+            code_methods(steps);
+        }
         if let Some(counted) = body.get_mut("monitor_location_count") {
             *counted = if texts { json!(count.to_string()) } else { json!(count) };
         }
@@ -85,6 +91,15 @@ pub fn name(field: &Field) -> &'static str {
     match field.legacy {
         LegacyEncoding::Renamed(name) => name,
         _ => field.name,
+    }
+}
+
+/// Replaces the methods of API steps by their codes.
+fn code_methods(steps: &mut Value) {
+    for step in steps.as_array_mut().into_iter().flatten() {
+        if let Some(method) = step.get_mut("http_method") {
+            *method = json!(code(&[("g", "GET"), ("p", "POST"), ("h", "HEAD")], method));
+        }
     }
 }
 

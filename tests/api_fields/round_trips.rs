@@ -51,7 +51,8 @@ async fn by_v3(world: &mut World, sent: &Map<String, Value>, round: usize, secon
     }
     let id = reply.id();
     let shown = world.read_v3(id).await;
-    check_object(world, &format!("round {round}, created"), id, &shown, sent, "Firefox").await;
+    let browser = sent.get("browser").and_then(Value::as_str).unwrap_or("Firefox");
+    check_object(world, &format!("round {round}, created"), id, &shown, sent, browser).await;
     check_list(world, id, &shown, round).await;
     let copy = world.v3.post(&format!("/monitors/{id}/clone"), json!({"name": sent["name"]})).await.id();
     let mut copied = world.read_v3(copy).await;
@@ -69,7 +70,7 @@ async fn by_v3(world: &mut World, sent: &Map<String, Value>, round: usize, secon
     let reply = world.v3.patch(&format!("{}/{second}", world.path()), Value::Object(body)).await;
     if reply.status == 200 {
         let shown = world.read_v3(second).await;
-        check_object(world, &format!("round {round}, changed"), second, &shown, sent, "Firefox").await;
+        check_object(world, &format!("round {round}, changed"), second, &shown, sent, browser).await;
         if world.in_legacy_api() {
             let (record, expected) =
                 (world.read_legacy(second, true).await, world.legacy_record(&shown, true));
@@ -171,6 +172,8 @@ async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, t
         body.insert(field.name.to_owned(), arbitrary_value(field, round % 2 == 1));
     }
     let browser = sent.get("browser_type").and_then(Value::as_str).unwrap_or("Firefox").to_owned();
+    let has_choice = world.document(third).value("browser").is_some();
+    set_browser(&mut sent, has_choice);
     let path = format!("/devices/{third}");
     let response = world.legacy.call("PATCH", &path, Some(Value::Object(body.clone()))).await;
     if outcome(&response) == ("0", "No errors.") {
@@ -198,8 +201,18 @@ async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, t
     }
     let id = response["results"]["id"].as_str().unwrap().parse().unwrap();
     let browser = sent.get("browser_type").and_then(Value::as_str).unwrap_or("Firefox").to_owned();
+    set_browser(&mut sent, true);
     read_both(world, &format!("round {round}, legacy create"), id, &sent, &browser, round).await;
     vec![id]
+}
+
+/// Sets `browser` to what `browser_type` sets it to. A record with the browser of a monitor without a choice, which
+/// uses Firefox, sets nothing.
+fn set_browser(sent: &mut Map<String, Value>, has_choice: bool) {
+    if sent.contains_key("browser") {
+        let chosen = sent.get("browser_type").filter(|name| has_choice || **name != "Firefox").cloned();
+        sent.insert("browser".to_owned(), chosen.unwrap_or_default());
+    }
 }
 
 /// Adds the fields that a legacy create requires (interface.md 4.1).

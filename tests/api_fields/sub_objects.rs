@@ -34,6 +34,10 @@ pub const PAIRS: [(&str, &[&str]); 6] = [
             "does not exist",
             "regular expression includes",
             "regular expression excludes",
+            "less than",
+            "less than or equal",
+            "greater than",
+            "greater than or equal",
         ],
     ),
 ];
@@ -50,6 +54,9 @@ pub const COMPARISONS: &[&str] = &[
     "does not exist",
     "regular expression includes",
     "regular expression excludes",
+    "less than",
+    "greater than",
+    "greater than or equal",
 ];
 
 /// Returns the fields of a sub-object that a client may set.
@@ -148,7 +155,9 @@ fn assertions() -> Vec<Value> {
                 ("Timeout", _) => "2.125".to_owned(),
                 ("Status Code", _) => "200, 301-308,4xx".to_owned(),
                 (_, "count") => "3".to_owned(),
-                (_, "less than or equal") => "-3.5".to_owned(),
+                (_, "less than or equal" | "less than" | "greater than" | "greater than or equal") => {
+                    "-3.5".to_owned()
+                }
                 _ => long(256),
             };
             let mut assertion = json!({"source": source, "comparison": comparison, "value": value});

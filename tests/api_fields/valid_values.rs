@@ -61,6 +61,7 @@ fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
         TextFormat::Identifier => &["_"],
         TextFormat::Token => &["M", "!#$%&'*+-.^_`|~"],
         TextFormat::HeaderName => &["X"],
+        TextFormat::StatusCodes => &["200", "100-999, 4xx,5XX"],
         TextFormat::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
         TextFormat::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],
         TextFormat::Script => &[
@@ -117,7 +118,7 @@ fn lists(item_type: &'static FieldType, min: usize, max: usize) -> Vec<Value> {
 /// Returns the values of `field`; null, which stands for its default, comes last.
 pub fn for_field(field: &Field) -> Vec<Value> {
     let mut values = values(&field.field_type);
-    if !field.required {
+    if !field.is_required_in_v3() {
         values.push(Value::Null);
     }
     values

@@ -240,3 +240,42 @@ async fn the_id_of_a_content_view_returns_its_monitor() {
     user.patch("/monitors/browserscript/777001", json!({"name": "x"})).await.refused(404);
     user.delete("/monitors/777001").await.refused(404);
 }
+
+/// Every list takes `select`: those that the OpenAPI document describes, and each of their entries.
+#[tokio::test]
+async fn every_list_returns_only_the_selected_fields() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let monitor = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    let blackout = json!({"type": "Monitor", "assoc_id": monitor, "start_day": 1, "start_time": "01:00",
+        "end_day": 1, "end_time": "02:00"});
+    user.post("/blackouts", blackout).await.id();
+    user.post("/recipients", json!({"name": "Ann", "recipient": "ann@shop.test"})).await.id();
+    let document = user.get("/openapi.json").await.expect(200);
+    let mut filled = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let parameters = operations["get"]["parameters"].as_array().cloned().unwrap_or_default();
+        let has = |name: &str| parameters.iter().any(|parameter| parameter["name"] == name);
+        let is_list = has("offset");
+        assert!(!is_list || has("select"), "{path}");
+        if !is_list || path.contains('{') {
+            continue;
+        }
+        let path = path.strip_prefix("/api/v3").unwrap_or(path);
+        let all = user.get(path).await.expect(200);
+        let selected = user.get(&format!("{path}?select=name,id,nothing")).await.expect(200);
+        assert_eq!(all["metadata"], selected["metadata"], "{path}");
+        for (whole, part) in
+            all["results"].as_array().unwrap().iter().zip(selected["results"].as_array().unwrap())
+        {
+            let mut expected = whole.as_object().unwrap().clone();
+            expected.retain(|name, _| ["name", "id"].contains(&name.as_str()));
+            assert_eq!(part.as_object().unwrap(), &expected, "{path}");
+            filled.push(path.to_owned());
+        }
+    }
+    filled.dedup();
+    for list in ["/monitors", "/blackouts", "/recipients", "/users", "/audit", "/locations"] {
+        assert!(filled.iter().any(|path| path == list), "{list} is empty: {filled:?}");
+    }
+}

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use vigie::agent::{Assignment, ExecutionContext, run_check};
-use vigie::domain::{EgressScope, LocationId, MonitorId, Role, Timestamp};
+use vigie::domain::{EgressPrincipal, LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::{ProbeBuildContext, build_probe};
@@ -45,7 +45,7 @@ async fn run_and_store(app: &App, id: i64, second: i64) {
     let assignment = Assignment {
         monitor_id: monitor.id,
         customer_id: monitor.customer,
-        egress_scope: EgressScope::Operator,
+        egress_principal: EgressPrincipal::Operator,
         revision: monitor.revision,
         monitor_name: monitor.name().into(),
         billing_plancode: "basic".into(),
@@ -266,6 +266,6 @@ async fn the_list_of_results_is_paged_and_filtered() {
     assert_eq!(found("location_id=2").await.0, 0);
     assert_eq!(found(&format!("monitor_id={}", id + 1)).await.0, 0);
     let errors =
-        user.get("/results?monitor_id=x&location_id=1,2&from=soon&outcome=bad&select=a").await.refused(400);
+        user.get("/results?monitor_id=x&location_id=1,2&from=soon&outcome=bad&selected=a").await.refused(400);
     assert_eq!(errors.len(), 5, "{errors:?}");
 }

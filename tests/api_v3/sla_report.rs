@@ -31,7 +31,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
 }
 
 /// Creates a monitor with one run a minute from `from` seconds before noon on. Each group of letters in `runs` is a
-/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `.` none. A check takes as many
+/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `b` blackout, `.` none. A check takes as many
 /// seconds as the id of its location.
 async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
@@ -43,6 +43,7 @@ async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 
                 'k' => Outcome::Ok,
                 'e' => Outcome::Error,
                 'm' => Outcome::Missed,
+                'b' => Outcome::Blackout,
                 _ => Outcome::Unknown,
             };
             let planned_at = Timestamp::from_seconds(NOON - from + minute * MINUTE);
@@ -70,6 +71,24 @@ fn fields_of(object: &Value, names: &[&str]) -> BTreeMap<String, Value> {
 fn to_map(object: Value) -> BTreeMap<String, Value> {
     let fields: Map<String, Value> = object.as_object().unwrap().clone();
     fields.into_iter().collect()
+}
+
+#[tokio::test]
+async fn runs_that_a_blackout_suppressed_are_counted_as_blackout() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let monitor =
+        create_checked(&app, &user, HOUR, &("k ".repeat(20) + &"b ".repeat(10) + &"k ".repeat(30))).await;
+    let window = json!({"type": "Monitor", "persistent": false,
+        "from_date": "2026-11-20 11:20:00", "thru_date": "2026-11-20 11:30:00"});
+    record(&app, RecordKind::Blackout, monitor, window).await;
+    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold", "availability": 95})).await;
+    let report = user.get(&format!("/slas/{sla}/report?from=2026-11-20T11:00:00Z&by=hour")).await.expect(200);
+    let names = ["ok", "blackout", "excluded", "missed"];
+    let expected = to_map(json!({"ok": 50, "blackout": 10, "excluded": 0, "missed": 0}));
+    assert_eq!(fields_of(&report["total"], &names), expected);
+    assert_eq!(fields_of(&report["pieces"][0], &names), expected);
+    assert_eq!(report["counted_s"], 3000, "the blackout is not counted time");
 }
 
 #[tokio::test]

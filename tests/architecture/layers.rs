@@ -24,6 +24,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     // Layer 2: the network and foreign processes.
     ("telemetry", "redaction"),
     ("vault", "telemetry"),
+    ("spool", "telemetry"),
     ("net", "telemetry"),
     ("protocol", "syntax redaction telemetry net"),
     ("webpage", "telemetry net protocol"),
@@ -42,7 +43,10 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("agent", "syntax redaction evaluate schedule schema telemetry net protocol probe"),
     // Layer 5.
     ("catalog", "syntax redaction evaluate schedule schema alerting telemetry vault store"),
-    ("pipeline", "syntax redaction evaluate schedule schema alerting telemetry vault notify store catalog"),
+    (
+        "pipeline",
+        "syntax redaction evaluate schedule schema alerting telemetry vault spool notify store catalog",
+    ),
     (
         "service",
         "syntax redaction script evaluate schedule schema alerting telemetry vault notify store catalog pipeline",

@@ -32,6 +32,25 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_soft_action_fails_the_check_at_its_end() {
+    let site = Site::start().await;
+    each(browsers("a_soft_action_fails_the_check_at_its_end"), async |kind| {
+        let steps = r#"<step name="First"><open url="/login"/><assert-title equals="Never" soft="true"/>
+<assert-element id="nowhere" soft="true"/><type id="user" text="x"/><assert-value id="user" equals="x"/></step>
+<step name="Second"><assert-value id="user" equals="x"/></step>"#;
+        let observation = Check::new(kind, &site.url("/"), steps).fails(5).await;
+        let failure = observation.failure.as_ref().unwrap();
+        assert!(failure.detail.contains("Never"), "the first failure is told: {failure}");
+        let statuses: Vec<_> = observation.details.steps.iter().map(|step| step.status.0).collect();
+        assert_eq!(statuses, [5, 0], "the second step runs and passes");
+        let actions = &observation.details.steps[0].browser_step.as_ref().unwrap().actions;
+        let statuses: Vec<_> = actions.iter().map(|action| action.status.0).collect();
+        assert_eq!(statuses, [0, 5, 5, 0, 0]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn fields_keys_and_the_pointer_work() {
     let site = Site::start().await;
     each(browsers("fields_keys_and_the_pointer_work"), async |kind| {

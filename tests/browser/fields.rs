@@ -50,7 +50,7 @@ async fn keywords_and_protected_values() {
         let secret = r#"<variable name="word" value="hidden-4711" protected="true"/><step name="One"><open url="/pages/secret"/><type id="field" text="{{word}}"/><assert-text id="out" equals="{{word}}"/></step>"#;
         let capture = json!({"capture": {"level": "All Events", "images": false, "sources": true}});
         let observation = Check::new(kind, &site.url("/"), secret).with(capture).passes().await;
-        let last = observation.captures.last().unwrap();
+        let last = observation.captures.iter().rfind(|file| file.media_type.starts_with("text/html")).unwrap();
         let text = String::from_utf8_lossy(last.content.as_ref().unwrap()).into_owned();
         assert!(text.contains("id=\"out\"") && !text.contains("4711"), "{text}");
     })

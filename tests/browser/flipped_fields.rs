@@ -1,7 +1,7 @@
 //! Fields of a browser monitor, each with two values, and the effect outside of the document (fields.md 3).
 
 use serde_json::{Value, json};
-use vigie::browser::BrowserKind;
+use vigie::browser::{BrowserKind, BrowserPoolConfig};
 use vigie::domain::Observation;
 
 use crate::browser::check::{Check, browsers, one};
@@ -27,11 +27,33 @@ async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_browser_type_selects_the_browser() {
-    each(browsers("the_browser_type_selects_the_browser"), async |kind| {
+async fn the_browser_is_the_chosen_one_or_what_is_there() {
+    each(browsers("the_browser_is_the_chosen_one_or_what_is_there"), async |kind| {
         let site = Site::start().await;
+        // Without a choice, the only browser that is there is used, and the result names it.
+        let nowhere = || Some("/nowhere/program".into());
+        let has_only = |config: &mut BrowserPoolConfig, only: BrowserKind| match only {
+            BrowserKind::Firefox => config.chromium = nowhere(),
+            _ => config.firefox = nowhere(),
+        };
+        let page = json!({"url": site.url("/login"), "browser": null, "browser_type": null});
+        let check =
+            Check::without_script(kind, page.clone()).with_pool_config(|config| has_only(config, kind));
+        let observation = check.passes().await;
+        assert_eq!(observation.details.browser.as_ref().unwrap().name, kind.name());
+        // A chosen browser that is missing is not replaced, and the reason says how to get one.
+        let other = if kind == BrowserKind::Firefox { BrowserKind::Chrome } else { BrowserKind::Firefox };
+        let check = Check::without_script(kind, page.clone()).with(json!({"browser": other.name()}));
+        let observation = check.with_pool_config(|config| has_only(config, kind)).fails(95).await;
+        assert!(observation.failure.unwrap().detail.contains("is not an executable file"));
+        let none = Check::without_script(kind, page).with_pool_config(|config| {
+            (config.chromium, config.firefox) = (nowhere(), nowhere());
+        });
+        let reason = none.fails(95).await.failure.unwrap().detail;
+        assert!(reason.starts_with("this location has no browser (Firefox: `browser.firefox`"), "{reason}");
+        assert!(reason.contains("Google Chrome: `browser.chromium`"), "{reason}");
         let observation =
-            Check::without_script(kind, json!({"url": site.url("/login"), "browser_type": kind.name()}))
+            Check::without_script(kind, json!({"url": site.url("/login"), "browser": kind.name()}))
                 .passes()
                 .await;
         assert_eq!(observation.details.browser.as_ref().unwrap().name, kind.name());
@@ -150,6 +172,37 @@ async fn captures_contain_what_the_fields_enable() {
         let text = String::from_utf8_lossy(observation.captures[2].content.as_ref().unwrap()).into_owned();
         assert!(text.starts_with("GET http://") && text.contains("HTTP/1.1 200"), "{text}");
         assert_eq!(names(false, false, true).await.0, ["step-01.html"]);
+    })
+    .await;
+}
+
+/// The header fields of an event are those of the document that the page shows at that event.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_captures_of_an_event_are_of_one_document() {
+    let site = Site::start().await;
+    each(browsers("the_captures_of_an_event_are_of_one_document"), async |kind| {
+        let steps = r#"<step name="One"><open url="/pages/stay"/></step>
+<step name="Two"><open url="/login"/><scroll y="1"/></step>
+<step name="Three"><run-js>history.pushState({}, '', '/elsewhere')</run-js><open url="/pages/forms"/></step>"#;
+        let capture = json!({"capture": {"level": "All Events", "headers": true, "images": false, "sources": true}});
+        let observation = Check::new(kind, &site.url("/"), steps).with(capture).passes().await;
+        let text = |name: &str| {
+            let file = observation.captures.iter().find(|file| file.name == name);
+            let file = file.unwrap_or_else(|| panic!("{name}: {:?}", observation.captures));
+            String::from_utf8_lossy(file.content.as_ref().unwrap()).into_owned()
+        };
+        for (event, path, title) in [
+            ("step-01-act-01", "/pages/stay", "Stay"),
+            ("step-02-act-01", "/login", "Login"),
+            ("step-02-act-02", "/login", "Login"),
+            ("step-03-act-01", "/login", "Login"),
+            ("step-03-act-02", "/pages/forms", "Preferences"),
+        ] {
+            let headers = text(&format!("{event}-headers.txt"));
+            assert!(headers.starts_with(&format!("GET {}\r\n", site.url(path))), "{event}: {headers}");
+            assert!(headers.contains("HTTP/1.1 200"), "{event}: {headers}");
+            assert!(text(&format!("{event}.html")).contains(&format!("<title>{title}</title>")), "{event}");
+        }
     })
     .await;
 }

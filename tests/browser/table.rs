@@ -13,7 +13,11 @@ type CoveredFields = (&'static str, &'static str, &'static [&'static str]);
 /// Fields with an effect on the browser.
 const PLAYED: &[CoveredFields] = &[
     ("browser/flipped_fields.rs", "fn a_url_is_opened_alone_or_is_the_base_of_a_script", &["url", "script"]),
-    ("browser/flipped_fields.rs", "fn the_browser_type_selects_the_browser", &["browser_type"]),
+    (
+        "browser/flipped_fields.rs",
+        "fn the_browser_is_the_chosen_one_or_what_is_there",
+        &["browser", "browser_type"],
+    ),
     (
         "browser/flipped_fields.rs",
         "fn each_part_of_the_keyword_rule_decides",

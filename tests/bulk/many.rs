@@ -41,14 +41,23 @@ async fn bulk_calls_handle_ten_thousand_monitors_in_time() {
     monitors::bulk_edit(&harness.monitors, &admin(), &edit(&ids, json!({"note": "x"}))).await.unwrap();
     timed("bulk edit", started);
     let started = Instant::now();
-    monitors::bulk_edit_passwords(&harness.monitors, &admin(), &replacement(&ids, "old", "new"))
-        .await
-        .unwrap();
+    monitors::bulk_edit_passwords_with_warnings(
+        &harness.monitors,
+        &admin(),
+        &replacement(&ids, "old", "new"),
+    )
+    .await
+    .unwrap();
     timed("password bulk edit", started);
     assert!(ids.iter().all(|id| harness.monitor(*id).revision == Revision(3)));
     let before = snapshot(&harness).await;
     let found = error_texts(
-        monitors::bulk_edit_passwords(&harness.monitors, &admin(), &replacement(&ids, "old", "new")).await,
+        monitors::bulk_edit_passwords_with_warnings(
+            &harness.monitors,
+            &admin(),
+            &replacement(&ids, "old", "new"),
+        )
+        .await,
     );
     assert_eq!(found.len(), 101, "the first hundred by name, and how many more there are");
     assert!(found[100].contains("9900 more errors"), "{}", found[100]);

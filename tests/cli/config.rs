@@ -37,6 +37,33 @@ fn a_settings_file_is_recognised() {
 }
 
 #[test]
+fn a_folder_may_hold_settings_and_monitors() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    std::fs::create_dir(folder.path().join("monitors")).unwrap();
+    // The second location exists only in the settings of the folder.
+    write("vigie.yaml", "locations:\n- {id: 7, name: Lyon}\nlog: {level: info}\n");
+    let monitor = "- key: a\n  type: tcp\n  name: x\n  billing_plancode: p\n  hostname: h.test\n  port: 1\n";
+    write("monitors/shop.yaml", &format!("{monitor}  locations: [{{id: 7}}]\n  home_location: 7\n"));
+    let check = || vigie(&["config", "check", folder.path().to_str().unwrap()]);
+    let output = check();
+    assert_eq!(
+        (output.status.code(), out(&output).as_str()),
+        (Some(0), "no errors in the settings and 1 monitor\n"),
+        "{}",
+        err(&output)
+    );
+    write("vigie.yaml", "log: {level: info}\nlistne: 1\n");
+    let output = check();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        out(&output).contains("vigie.yaml:2:1: ") && out(&output).contains("`listen`"),
+        "{}",
+        out(&output)
+    );
+}
+
+#[test]
 fn fields_are_listed_from_the_table() {
     let output = vigie(&["fields"]);
     assert_eq!(out(&output).lines().count(), 22, "{}", out(&output));

@@ -110,6 +110,7 @@ fn a_passing_website() {
             certificate("CN=www.example.test", "2026-12-20T09:00:00Z"),
             certificate("CN=Example Root", "2026-11-21T09:00:00Z"),
         ],
+        ..TlsFacts::default()
     }));
     insta::assert_snapshot!(render::render_check(&shown, Style::PLAIN));
 }

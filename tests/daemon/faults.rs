@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::net::TcpListener;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -13,6 +15,8 @@ use vigie::schedule::SlotGrid;
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 
 use super::process::{Daemon, command, folder};
+use crate::support::lacking;
+use crate::support::small_disk::SmallDisk;
 
 /// Monitors of a case, each planned once a minute: two results a second.
 const MONITORS: usize = 120;
@@ -34,13 +38,17 @@ enum Reaction {
     IsReported,
     /// The process is killed without a fault of its own.
     Killed,
+    /// At its end, the process puts what the store does not take into the spool; the next one stores it.
+    Spools,
 }
 
 /// Faults, as the variable `VIGIE_FAULT` names them, with the reaction.
 const CASES: &[(&str, Reaction)] = &[
     ("ingest:panic:1:3", Reaction::Continues),
     ("alerts:panic:1:3", Reaction::Continues),
+    ("alerts:panic:1:3,reload:panic:2", Reaction::Continues),
     ("commit:panic:1:3", Reaction::Continues),
+    ("commit:panic:2:3", Reaction::Continues),
     ("commit:full:3:3", Reaction::Continues),
     ("commit:rejected:1:3", Reaction::Continues),
     ("store_writer:panic:1:10", Reaction::Continues),
@@ -48,14 +56,26 @@ const CASES: &[(&str, Reaction)] = &[
     ("delivery:panic:1", Reaction::Continues),
     ("delivery:full:2", Reaction::Continues),
     ("planner:panic:1", Reaction::Continues),
+    ("planner:full:1", Reaction::Continues),
+    ("housekeeping:panic:1", Reaction::Continues),
+    ("housekeeping:full:1", Reaction::Continues),
     ("check:panic:2:3", Reaction::Continues),
     ("runner:panic:1:9", Reaction::Exits),
     ("ingest:hang:1:3", Reaction::IsReported),
     ("commit:hang:1:3", Reaction::IsReported),
     ("runner:hang:1:9", Reaction::IsReported),
     ("store_writer:hang:1:10", Reaction::IsReported),
+    ("store_reader:hang:1:25", Reaction::IsReported),
+    ("delivery:hang:1", Reaction::IsReported),
+    ("planner:hang:1", Reaction::IsReported),
     ("", Reaction::Killed),
+    ("commit:full:1000000:3", Reaction::Spools),
+    ("commit:hang:1:2", Reaction::Spools),
+    (REAL_FULL_DISK, Reaction::Spools),
 ];
+
+/// The case in which the data folder is on a disk that is really full.
+const REAL_FULL_DISK: &str = "no space on the disk";
 
 /// What became of the planned runs of a case.
 #[derive(Debug, Default)]
@@ -72,8 +92,14 @@ fn every_planned_run_is_one_result_or_missed_whatever_fails() {
     let target = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = target.local_addr().unwrap().port();
     std::thread::spawn(move || target.incoming().for_each(drop));
+    let has_disk = SmallDisk::mount(tempfile::tempdir().unwrap().path(), "1m").is_some();
+    if !has_disk {
+        let own = "daemon::faults::every_planned_run_is_one_result_or_missed_whatever_fails";
+        lacking::count(own, "the right to mount a file system; injected errors of a full disk stand in");
+    }
     let cases: Vec<_> = CASES
         .iter()
+        .filter(|(fault, _)| has_disk || *fault != REAL_FULL_DISK)
         .map(|&(fault, reaction)| {
             (fault, reaction, std::thread::spawn(move || run_case(fault, reaction, port)))
         })
@@ -110,11 +136,23 @@ fn run_case(fault: &str, reaction: Reaction, port: u16) -> Result<Ledger, String
     // Failing monitors cause notifications.
     let is_about_delivery = fault.starts_with("delivery");
     let folder = folder(&monitors(if is_about_delivery { 1 } else { port }));
+    let data = folder.path().join("data");
+    let spool_dir = folder.path().join("spool");
     let mut first = command(folder.path());
-    if !fault.is_empty() {
+    let mut disk = None;
+    if fault == REAL_FULL_DISK {
+        std::fs::create_dir(&data).unwrap();
+        disk = SmallDisk::mount(&data, "32m");
+        first.env("VIGIE_STORE_SPOOL_DIR", &spool_dir);
+    } else if !fault.is_empty() {
         first.env("VIGIE_FAULT", fault);
     }
+    let is_at_next_minute = fault.starts_with("housekeeping");
+    if is_at_next_minute {
+        first.env("VIGIE_STORE_RETENTION_AT", next_minute());
+    }
     let mut server = Daemon::from_child(first.spawn().unwrap(), folder);
+    let from = now();
     let ids = monitor_ids(&server);
     if is_about_delivery {
         let recipient =
@@ -122,10 +160,14 @@ fn run_case(fault: &str, reaction: Reaction, port: u16) -> Result<Ledger, String
         let (status, response) = server.call("POST", "/recipients", &recipient);
         assert_eq!(status, 200, "{response}");
     }
-    let from = now();
     match reaction {
         Reaction::Continues => {
             std::thread::sleep(RUN_TIME);
+            let occurs_until =
+                Instant::now() + if is_at_next_minute { RUN_TIME_AFTER_RESTART } else { RUN_TIME };
+            while Instant::now() < occurs_until && !server.log_text().contains("fault-injected-by-a-test") {
+                std::thread::sleep(Duration::from_millis(200));
+            }
             let (status, body) = server.get_with_headers("/readyz", "");
             if status != 200 {
                 return Err(format!("not ready any more: {body}"));
@@ -153,6 +195,21 @@ fn run_case(fault: &str, reaction: Reaction, port: u16) -> Result<Ledger, String
             server.signal(Signal::SIGKILL);
             server.wait_for_exit();
         }
+        Reaction::Spools => {
+            if fault == REAL_FULL_DISK {
+                fill_disk(&data);
+            }
+            std::thread::sleep(RUN_TIME);
+            server.signal(Signal::SIGTERM);
+            let status = server.wait_for_exit();
+            let log = server.log_text();
+            if !status.success() || !log.contains("the rest is in the spool") {
+                return Err(format!("ended with {status}: {log}"));
+            }
+            if fault == REAL_FULL_DISK {
+                std::fs::remove_file(data.join(FILLER)).unwrap();
+            }
+        }
     }
     let until = now();
     if reaction == Reaction::Continues {
@@ -160,7 +217,12 @@ fn run_case(fault: &str, reaction: Reaction, port: u16) -> Result<Ledger, String
             return Err("the fault did not occur".to_owned());
         }
     } else {
-        server.start_again();
+        // The real disk keeps its spool elsewhere: the next start needs the setting too.
+        server.start_again_with(|command| {
+            if fault == REAL_FULL_DISK {
+                command.env("VIGIE_STORE_SPOOL_DIR", spool_dir.clone());
+            }
+        });
         std::thread::sleep(RUN_TIME_AFTER_RESTART);
     }
     server.signal(Signal::SIGTERM);
@@ -168,7 +230,23 @@ fn run_case(fault: &str, reaction: Reaction, port: u16) -> Result<Ledger, String
     if !status.success() {
         return Err(format!("ended with {status}: {}", server.log_text()));
     }
-    Ok(read_ledger(&server, &ids, from, until))
+    if reaction == Reaction::Spools && !server.log_text().contains("stored the results of an earlier process")
+    {
+        return Err(format!("the spool was not taken up: {}", server.log_text()));
+    }
+    let ledger = read_ledger(&server, &ids, from, until);
+    drop(disk);
+    Ok(ledger)
+}
+
+/// Name of the file that fills the disk.
+const FILLER: &str = "filler";
+
+/// Fills the disk of `folder` to its last byte.
+fn fill_disk(folder: &Path) {
+    let mut file = std::fs::File::create(folder.join(FILLER)).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    file.sync_all().unwrap();
 }
 
 fn monitor_ids(server: &Daemon) -> Vec<MonitorId> {
@@ -185,6 +263,12 @@ fn monitor_ids(server: &Daemon) -> Vec<MonitorId> {
 /// Whether both endpoints of a monitoring system report health.
 fn is_green(server: &Daemon) -> bool {
     ["/healthz", "/readyz"].iter().all(|path| server.get_with_headers(path, "").0 == 200)
+}
+
+/// Returns the time of day, UTC, at the end of this minute or, when that is near, of the next one.
+fn next_minute() -> String {
+    let minutes = (now().as_micros() / 1_000_000 + 5) / 60 + 1;
+    format!("{:02}:{:02}", minutes / 60 % 24, minutes % 60)
 }
 
 fn now() -> Timestamp {

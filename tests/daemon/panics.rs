@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use nix::sys::signal::Signal;
 use vigie::redaction::redactor::Redactor;
 use vigie::redaction::scope::RedactionScope;
 
+use crate::daemon::process::{Daemon, command, folder, tcp_monitor};
 use crate::support::alone::alone;
 
 #[derive(Clone, Default)]
@@ -47,4 +49,25 @@ fn a_contained_panic_is_one_log_line_without_a_backtrace() {
     assert_eq!(line["fields"]["panic"], "boom 7");
     assert_eq!(in_scope["fields"]["panic"], "no `x` in `********`");
     assert!(line["fields"]["place"].as_str().unwrap().contains("panics.rs:"), "{text}");
+}
+
+#[test]
+fn a_monitor_that_cannot_be_planned_is_set_apart_and_the_others_run() {
+    let target = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = target.local_addr().unwrap().port();
+    std::thread::spawn(move || target.incoming().for_each(drop));
+    for point in ["build_assignment", "upsert"] {
+        let monitors: String = (0..60).map(|n| tcp_monitor(&format!("m{n}"), port)).collect();
+        let folder = folder(&monitors);
+        let mut first = command(folder.path());
+        first.env("VIGIE_FAULT", format!("{point}:panic:1"));
+        let mut server = Daemon::from_child(first.spawn().unwrap(), folder);
+        let (status, metrics) = server.get_with_headers("/metrics", "");
+        assert_eq!(status, 200);
+        assert!(metrics.contains("vigie_set_apart_total{kind=\"monitor\"} 1\n"), "{point}: {metrics}");
+        assert!(metrics.contains("vigie_monitors_planned 59\n"), "{point}: {metrics}");
+        assert_eq!(server.get_with_headers("/readyz", "").0, 200, "{point}");
+        server.signal(Signal::SIGTERM);
+        assert!(server.wait_for_exit().success(), "{point}");
+    }
 }

@@ -115,8 +115,15 @@ impl Daemon {
 
     /// Starts a server that has ended again, over the same folders. The log begins anew.
     pub fn start_again(&mut self) {
+        self.start_again_with(|_| {});
+    }
+
+    /// Like [`Self::start_again`], with a changed command.
+    pub fn start_again_with(&mut self, change: impl FnOnce(&mut Command)) {
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
-        *self = Self::from_child(command(folder.path()).spawn().unwrap(), folder);
+        let mut command = command(folder.path());
+        change(&mut command);
+        *self = Self::from_child(command.spawn().unwrap(), folder);
     }
 
     /// Waits for the next log line whose message contains `part`.

@@ -21,8 +21,8 @@ use vigie::domain::{
 use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{AccountService, ClientConnection, StatusQueries};
 use vigie::store::{
-    MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup, RollupSpan,
-    SqliteSettings, SqliteStore, StoreError, StoreFuture,
+    MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup,
+    RollupSpan, SqliteSettings, SqliteStore, StoreError, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{HealthCondition, HealthSource};
@@ -148,6 +148,18 @@ impl ResultStore for MemoryResults {
         self.respond(states.iter().map(find).collect())
     }
 
+    fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+        let find = |query: &NewestResultQuery| {
+            let is_wanted = |result: &&CheckResult| {
+                (result.monitor_id, result.location_id) == (query.monitor_id, query.location_id)
+                    && (!query.has_passed || matches!(result.outcome, Outcome::Ok | Outcome::Warning))
+                    && query.until.is_none_or(|until| result.planned_at < until)
+            };
+            self.results.iter().find(is_wanted).cloned()
+        };
+        self.respond(queries.iter().map(find).collect())
+    }
+
     fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
         self.respond(self.states.clone())
     }
@@ -189,7 +201,7 @@ impl vigie::store::SampleStore for MemoryResults {
         _: MonitorId,
         _: Timestamp,
         _: Timestamp,
-    ) -> StoreFuture<'_, Vec<vigie::domain::MeanDuration>> {
+    ) -> StoreFuture<'_, Vec<vigie::domain::LocationMeanDuration>> {
         self.respond(vec![])
     }
 }

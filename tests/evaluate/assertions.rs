@@ -54,6 +54,13 @@ fn numbers_in_json() {
             (JS, "point", LE, "5.5", ""),
             (JS, "point", LE, "5.4999", " `5.4999`: found `5.5`"),
             (JS, "small", LE, "0", ""),
+            (JS, "whole", "less than", "5.1", ""),
+            (JS, "whole", "less than", "5", " `5`: found `5`"),
+            (JS, "whole", "greater than", "4.999", ""),
+            (JS, "whole", "greater than", "5", " `5`: found `5`"),
+            (JS, "whole", "greater than or equal", "5", ""),
+            (JS, "whole", "greater than or equal", "6", " `6`: found `5`"),
+            (JS, "text", "greater than", "1", " `1`: found `five`"),
             (JS, "small", "equals", "-1e-3", ""),
             (JS, "big", "equals", "12345678901234567890", ""),
             (

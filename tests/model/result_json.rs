@@ -79,7 +79,12 @@ fn tls() -> TlsFacts {
         not_after: Timestamp::from_seconds(1_800_000_000),
         sha256: "00".to_owned(),
     };
-    TlsFacts { tls_version: Some("TLSv1.3".to_owned()), tls_cipher: None, certificates: vec![certificate] }
+    TlsFacts {
+        tls_version: Some("TLSv1.3".to_owned()),
+        tls_cipher: None,
+        certificates: vec![certificate],
+        tls_warnings: Vec::new(),
+    }
 }
 
 #[test]

@@ -297,14 +297,17 @@ fn comparisons_must_suit_the_source_of_an_assertion() {
         "does not exist",
         "regular expression includes",
         "regular expression excludes",
+        "less than",
+        "greater than",
+        "greater than or equal",
     ];
     let allowed: [(&str, &[usize]); 6] = [
         ("Response", &[0, 1, 3, 4, 8, 9]),
-        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
-        ("XML Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("XML Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
         ("Timeout", &[2]),
         ("Status Code", &[0, 1]),
-        ("Header", &[0, 1, 3, 4, 6, 7, 8, 9]),
+        ("Header", &[0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]),
     ];
     for (source, indexes) in allowed {
         for (index, comparison) in all.iter().enumerate() {
@@ -371,7 +374,7 @@ fn bodies_keywords_scripts_and_dialogues_are_validated() {
         T::Website,
         json!({"http_method": "POST", "post_body": "a"}),
         json!({"post_body": "a"}),
-        "post_body: `post_body` needs `http_method` POST, which is GET",
+        "post_body: `post_body` needs `http_method` POST, PUT, PATCH or DELETE, which is GET",
     );
     assert_rule(
         T::Website,
@@ -499,4 +502,110 @@ fn rules_are_skipped_when_their_fields_are_invalid() {
     let body = json!({"url": 5, "interval": 7, "keyword_match_type": "Regex", "keyword_string": "("});
     let found = errors_of(T::BrowserScript, InputFormat::V3, body, &test_context());
     assert_eq!(found.len(), 3, "{found:#?}");
+}
+
+#[test]
+fn an_interval_in_seconds_makes_the_interval_one_minute_and_another_interval_clears_it() {
+    let refused = |seconds: i64| {
+        format!("interval: `interval` must be 1 or left out with `interval_seconds` {seconds}, not 5")
+    };
+    assert_rule(
+        T::Tcp,
+        json!({"interval_seconds": 10, "interval": 1, "timeout": 5}),
+        json!({"interval_seconds": 10, "interval": 5}),
+        &refused(10),
+    );
+    let browser =
+        errors_of(T::BrowserScript, InputFormat::V3, json!({"interval_seconds": 10}), &test_context());
+    assert!(browser[0].contains("unknown field") || browser[0].contains("interval_seconds"), "{browser:?}");
+    let intervals = |document: &vigie::schema::MonitorDocument| {
+        (
+            document.value("interval").cloned(),
+            document.value("interval_seconds").cloned(),
+            document.settings().interval().as_secs(),
+        )
+    };
+    let slow = document(T::Tcp, json!({"interval": 5}));
+    assert_eq!(intervals(&slow), (Some(json!(5)), None, 300));
+    let fast = validate_patch(&slow, InputFormat::V3, json!({"interval_seconds": 20})).unwrap();
+    assert_eq!(intervals(&fast.document), (Some(json!(1)), Some(json!(20)), 20));
+    assert_eq!(
+        fast.warnings,
+        ["2 attempts may take 60 s, longer than the interval of 20 s: runs are skipped then"]
+    );
+    let same = validate_patch(&fast.document, InputFormat::V3, json!({"interval": 1, "note": "x"})).unwrap();
+    assert_eq!(intervals(&same.document).2, 20);
+    let slow_again = validate_patch(&fast.document, InputFormat::Legacy, json!({"interval": "10"})).unwrap();
+    assert_eq!(intervals(&slow_again.document), (Some(json!(10)), None, 600));
+    let minute = validate_patch(&fast.document, InputFormat::V3, json!({"interval_seconds": null})).unwrap();
+    assert_eq!(intervals(&minute.document), (Some(json!(1)), None, 60));
+    let both = validate_patch(&fast.document, InputFormat::V3, json!({"interval_seconds": 5, "interval": 5}));
+    assert_eq!(both.unwrap_err()[0].message, refused(5).trim_start_matches("interval: "));
+}
+
+/// `browser` chooses, `browser_type` shows what is used and is another name of `browser` in files and legacy records.
+#[test]
+fn browser_type_sets_browser_where_it_may_be_set() {
+    let both = json!({"browser": "Firefox", "browser_type": "Google Chrome"});
+    let body = |more: &Value| with(minimal(T::BrowserScript), more.clone());
+    let saved = |format, more: &Value| {
+        validate_create(T::BrowserScript, format, body(more), &ValidationContext::default())
+            .map(|saved| saved.document.to_json(vigie::schema::SecretMode::Masked))
+    };
+    let shown = |format, more: Value| {
+        let object = saved(format, &more).unwrap();
+        (object.get("browser").cloned().unwrap_or_default(), object["browser_type"].clone())
+    };
+    let (chrome, firefox) = (json!("Google Chrome"), json!("Firefox"));
+    assert_eq!(shown(InputFormat::V3, json!({})), (Value::Null, firefox.clone()));
+    assert_eq!(shown(InputFormat::V3, json!({"browser": "Google Chrome"})), (chrome.clone(), chrome.clone()));
+    assert_eq!(shown(InputFormat::V3, both.clone()), (firefox.clone(), firefox.clone()), "read-only");
+    assert_eq!(shown(InputFormat::File, json!({"browser_type": "Firefox"})), (firefox.clone(), firefox));
+    assert_eq!(shown(InputFormat::Legacy, json!({"browser_type": "CH"})), (chrome.clone(), chrome));
+    let errors = saved(InputFormat::File, &both).unwrap_err();
+    assert_eq!(errors[0].message, "`browser_type` is `Google Chrome`, but `browser` is `Firefox`");
+    let without_choice = document(T::BrowserScript, json!({}));
+    let returned = json!({"browser_type": "FF", "site_type": "browserscript"});
+    let unchanged = validate_patch(&without_choice, InputFormat::Legacy, returned);
+    assert_eq!(unchanged.unwrap().document, without_choice, "a record that is sent back chooses nothing");
+}
+
+#[test]
+fn version_3_requires_enable_ftp_upload_and_the_others_have_a_default() {
+    for kind in [T::Ftp, T::FtpSsl] {
+        let bare = json!({"name": "n", "billing_plancode": "p", "hostname": "ftp.example.com"});
+        let accepted = |format, body: Value| {
+            validate_create(kind, format, body, &ValidationContext::default())
+                .map(|saved| saved.document.value("enable_ftp_upload").cloned())
+                .map_err(|errors| errors.into_iter().map(|error| error.message).collect::<Vec<_>>())
+        };
+        let missing = vec!["`enable_ftp_upload` is required".to_owned()];
+        assert_eq!(accepted(InputFormat::V3, bare.clone()), Err(missing.clone()));
+        let null = with(bare.clone(), json!({"enable_ftp_upload": null}));
+        assert_eq!(accepted(InputFormat::V3, null), Err(missing));
+        let given = with(bare.clone(), json!({"enable_ftp_upload": true}));
+        assert_eq!(accepted(InputFormat::V3, given), Ok(Some(json!(true))));
+        for format in [InputFormat::File, InputFormat::Legacy] {
+            let body = with(bare.clone(), json!({"site_type": kind.name()}));
+            let body = if format == InputFormat::File { bare.clone() } else { body };
+            assert_eq!(accepted(format, body), Ok(Some(json!(false))), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mobile_monitor_needs_a_provider_unless_the_settings_name_one() {
+    let without = json!({"hostname": null});
+    let needed = ValidationContext { requires_provider_host: true, ..ValidationContext::default() };
+    for kind in [T::MobileCloud, T::MobileLab] {
+        assert_eq!(
+            errors_of(kind, InputFormat::V3, without.clone(), &needed),
+            [
+                "hostname: `hostname` is required: the settings name no provider | give the host of the provider, or \
+                 set `mobile.provider_host`"
+            ]
+        );
+        assert!(errors_of(kind, InputFormat::V3, json!({}), &needed).is_empty());
+        assert!(errors_of(kind, InputFormat::V3, without.clone(), &ValidationContext::default()).is_empty());
+    }
 }

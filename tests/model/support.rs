@@ -32,6 +32,9 @@ pub fn minimal(kind: MonitorType) -> Value {
         MonitorType::MobileCloud | MonitorType::MobileLab => {
             json!({"hostname": "a.example", "api_key": "k", "run_configuration": "{}"})
         }
+        MonitorType::Ftp | MonitorType::FtpSsl => {
+            json!({"hostname": "a.example", "enable_ftp_upload": false})
+        }
         _ => json!({"hostname": "a.example"}),
     };
     with(json!({"name": "n", "billing_plancode": "p"}), own)
@@ -86,6 +89,7 @@ pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
         TextFormat::Token => ("PURGE", Some("PU RGE")),
         TextFormat::HeaderName => ("X-A", Some("Content-Length")),
         TextFormat::HeaderValue => ("x", Some("x\r\ny")),
+        TextFormat::StatusCodes => ("200-299,404", Some("20x")),
         TextFormat::Json => ("{}", Some("{")),
         TextFormat::Xml | TextFormat::Script => ("<a/>", Some("{}")),
         TextFormat::Base64 => ("UEsDBA==", Some("!")),

@@ -89,7 +89,7 @@ async fn a_returned_monitor_can_be_sent_back_unchanged() {
         let body = json!({
             "billing_plancode": "p", "name": "n", "url": "http://a/", "hostname": "h", "port": 25,
             "smtp_hostname": "s", "pop3_hostname": "p", "email": "a@b.test", "api_key": "k", "run_configuration": "{}",
-            "test_suite": "s", "test_case": "c", "host_id": "web-1", "enabled": false,
+            "test_suite": "s", "test_case": "c", "host_id": "web-1", "enabled": false, "enable_ftp_upload": false,
             "script": if *kind == MonitorType::CollectionApi { "{}" } else { "<script/>" },
         });
         let Value::Object(mut body) = body else { unreachable!() };

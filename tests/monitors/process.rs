@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::agent;
 use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
-use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, PlannerDependencies};
+use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, LocationAgents, PlannerDependencies};
 use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
@@ -93,7 +93,7 @@ impl Process {
         let agents: Vec<_> = common.locations.iter().take(hosted).map(agent).collect();
         let accounts = Arc::new(AccountCache::new(store.clone(), common));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
-            agents: agents.clone(),
+            agents: Arc::new(LocationAgents::new(agents.clone())),
             ingestor: Arc::clone(&ingestor),
             accounts: Arc::clone(&accounts),
             blackout_cache,

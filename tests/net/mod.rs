@@ -5,7 +5,9 @@ mod exchange;
 mod proxy;
 mod proxy_table;
 mod resolve;
+mod revocation;
 mod tls;
+mod tls_chains;
 mod traceroute;
 
 use std::time::Duration;

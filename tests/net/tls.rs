@@ -215,6 +215,8 @@ async fn the_version_field_decides_the_offered_versions() {
         ("", only_13, Ok("TLSv1.3")),
         ("12", only_12, Ok("TLSv1.2")),
         ("12", only_13, Err(handshake)),
+        ("13", only_13, Ok("TLSv1.3")),
+        ("13", only_12, Err(handshake)),
         ("2", only_12, Err(unsupported)),
         ("3", only_12, Err(old)),
         ("10", only_13, Err(old)),

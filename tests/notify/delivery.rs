@@ -11,7 +11,7 @@ use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, Sen
 use vigie::pipeline::{
     DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, Destination, DestinationLookup,
 };
-use vigie::store::StoreFuture;
+use vigie::store::{DeliveryOutcome, Outbox, StoreFuture};
 use vigie::telemetry::Metrics;
 
 use super::outbox::FakeOutbox;
@@ -45,14 +45,30 @@ impl MessageSender for ScriptedSender {
     }
 }
 
-/// Recipients up to 90 exist; the others were removed.
+/// Recipients up to 90 exist; the others were removed. [`PERSON`] and [`OTHER_PERSON`] get mail, the others JSON.
 struct FakeDestinations;
 
+const PERSON: i64 = 50;
+const OTHER_PERSON: i64 = 51;
+
+fn method(recipient: i64) -> NotificationMethod {
+    if [PERSON, OTHER_PERSON].contains(&recipient) {
+        NotificationMethod::MailText
+    } else {
+        NotificationMethod::JsonPost
+    }
+}
+
 impl DestinationLookup for FakeDestinations {
+    fn find_method<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<NotificationMethod>> {
+        let id = message.message.recipient_id.0;
+        Box::pin(async move { Ok((id <= 90).then_some(method(id))) })
+    }
+
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         let id = message.message.recipient_id.0;
         let to = Destination {
-            recipient: recipient(id, NotificationMethod::JsonPost, &format!("http://host-{id}.test/")),
+            recipient: recipient(id, method(id), &format!("http://host-{id}.test/")),
             secret: Secret::default(),
             template: None,
         };
@@ -250,7 +266,7 @@ async fn a_removed_recipient_is_a_dead_letter() {
 async fn ten_thousand_failures_in_one_minute_are_ten_messages_and_one_digest() {
     let outbox = Arc::new(FakeOutbox::default());
     for n in 0..10_000 {
-        outbox.put(new(&format!("key-{n}"), 1, NotificationKind::SiteError, 0));
+        outbox.put(new(&format!("key-{n}"), PERSON, NotificationKind::SiteError, 0));
     }
     let harness = harness_over(outbox, DeliverySettings::default(), &[], |_, _| Ok(()));
     harness.until(SECOND, |harness| states(harness, NotificationState::Digested) == 9_990).await;
@@ -274,14 +290,99 @@ async fn ten_thousand_failures_in_one_minute_are_ten_messages_and_one_digest() {
 async fn notifications_held_before_a_restart_are_sent_in_one_digest_after_it() {
     let outbox = Arc::new(FakeOutbox::default());
     for n in 0..30 {
-        outbox.put(new(&format!("key-{n}"), 1, NotificationKind::SiteError, 0));
+        outbox.put(new(&format!("key-{n}"), PERSON, NotificationKind::SiteError, 0));
     }
     let first = harness_over(Arc::clone(&outbox), DeliverySettings::default(), &[], |_, _| Ok(()));
     first.until(Duration::ZERO, |harness| states(harness, NotificationState::Held) == 20).await;
     first.delivery.drain(SECOND).await;
     let second = harness_over(Arc::clone(&outbox), DeliverySettings::default(), &[], |_, _| Ok(()));
     second.until(SECOND, |harness| states(harness, NotificationState::Digested) == 20).await;
-    assert_eq!(second.attempts(), ["digest-11-1"]);
+    assert_eq!(second.attempts(), ["digest-11-50"]);
+}
+
+/// Puts 11 errors and their 11 clears for `to`, and returns what was sent once nothing waits any more.
+async fn send_eleven_outages(to: i64) -> Vec<String> {
+    let outbox = Arc::new(FakeOutbox::default());
+    for kind in [NotificationKind::SiteError, NotificationKind::SiteClear] {
+        for n in 0..11 {
+            outbox.put(new(&format!("{}-{n}", kind.name()), to, kind, 0));
+        }
+    }
+    let harness = harness_over(outbox, DeliverySettings::default(), &[], |_, _| Ok(()));
+    let ended = |state| states(&harness, state);
+    let done = |_: &Harness| ended(NotificationState::Pending) + ended(NotificationState::Held) == 0;
+    harness.until(SECOND, done).await;
+    assert_eq!(ended(NotificationState::Sent), 22);
+    harness.attempts()
+}
+
+#[tokio::test]
+async fn clears_are_never_held_back_and_a_digest_is_never_of_one_message() {
+    let sent = send_eleven_outages(PERSON).await;
+    let kind_count = |kind: &str| sent.iter().filter(|key| key.starts_with(kind)).count();
+    assert_eq!((kind_count("site_error"), kind_count("site_clear"), kind_count("digest")), (11, 11, 0));
+    assert_eq!(
+        sent.last().unwrap(),
+        "site_error-10",
+        "it waited for the limit, the clears did not: {sent:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_program_gets_every_event_alone_and_in_order() {
+    let sent = send_eleven_outages(1).await;
+    let expected: Vec<String> = ["site_error", "site_clear"]
+        .iter()
+        .flat_map(|kind| (0..11).map(move |n| format!("{kind}-{n}")))
+        .collect();
+    assert_eq!(sent, expected);
+}
+
+#[tokio::test]
+async fn reloaded_limits_apply_to_the_next_messages() {
+    let limited = DeliverySettings { max_per_minute: 1, ..DeliverySettings::default() };
+    let harness = harness(limited, &[], |_, _| Ok(()));
+    harness.put("first", PERSON);
+    harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 1).await;
+    let unlimited = DeliverySettings { max_per_minute: 0, ..DeliverySettings::default() };
+    harness.delivery.settings_sender().send_replace(unlimited);
+    for n in 0..5 {
+        harness.put(&format!("key-{n}"), PERSON);
+    }
+    harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 6).await;
+    assert_eq!(states(&harness, NotificationState::Held), 0);
+}
+
+/// The recipient was reached by mail when its messages were held back, or an earlier version held them back.
+#[tokio::test]
+async fn what_was_held_back_for_a_program_is_sent_without_a_digest() {
+    let outbox = Arc::new(FakeOutbox::default());
+    let held: Vec<i64> =
+        (0..3).map(|n| outbox.put(new(&format!("key-{n}"), 1, NotificationKind::SiteError, 0))).collect();
+    let outcomes = held.iter().map(|id| (*id, DeliveryOutcome::Held)).collect();
+    outbox.record_outcomes(outcomes, at(0)).await.unwrap();
+    outbox.put(new("digest", 1, NotificationKind::Digest, 0));
+    let harness = harness_over(outbox, DeliverySettings::default(), &[], |_, _| Ok(()));
+    harness.until(SECOND, |harness| states(harness, NotificationState::Sent) == 3).await;
+    assert_eq!(harness.attempts(), ["key-0", "key-1", "key-2"]);
+    let digest = harness.row(4);
+    assert_eq!(digest.state, NotificationState::Dead);
+    assert!(digest.error.contains("one by one"), "{}", digest.error);
+}
+
+#[tokio::test]
+async fn a_clear_held_back_by_an_earlier_version_is_sent_alone() {
+    let outbox = Arc::new(FakeOutbox::default());
+    let kinds = [NotificationKind::SiteError, NotificationKind::SiteClear, NotificationKind::SiteError];
+    let held: Vec<i64> =
+        (0..3).map(|n| outbox.put(new(&format!("key-{n}"), OTHER_PERSON, kinds[n], 0))).collect();
+    let outcomes = held.iter().map(|id| (*id, DeliveryOutcome::Held)).collect();
+    outbox.record_outcomes(outcomes, at(0)).await.unwrap();
+    let harness = harness_over(outbox, DeliverySettings::default(), &[], |_, _| Ok(()));
+    harness.until(SECOND, |harness| states(harness, NotificationState::Digested) == 2).await;
+    let mut sent = harness.attempts();
+    sent.sort();
+    assert_eq!(sent, ["digest-1-51", "key-1"]);
 }
 
 #[tokio::test]
@@ -324,4 +425,21 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
         .await;
     assert!(harness.clock.now() < at(-7_000), "{}", harness.clock.now());
     assert_eq!(NOON % 60, 0);
+}
+
+#[tokio::test]
+async fn the_end_of_the_delivery_is_bounded_while_thousands_are_held_and_a_receiver_hangs() {
+    let harness = harness(DeliverySettings::default(), &[2], |_, _| Ok(()));
+    harness.put("hangs", 2);
+    for n in 0..30_000 {
+        harness.outbox.put(new(&format!("held-{n}"), 1, NotificationKind::SiteError, 0));
+    }
+    harness.wakeup.wake();
+    harness.until(Duration::ZERO, |harness| states(harness, NotificationState::Sent) == 10).await;
+    let started = tokio::time::Instant::now();
+    harness.delivery.drain(SECOND).await;
+    let took = started.elapsed();
+    assert!(took < SECOND * 4, "took {took:?}");
+    let (sent, held) = (harness.outbox.count(NotificationState::Sent), harness.outbox.rows().len());
+    assert_eq!((sent, held), (10, 30_001), "nothing is lost: the next start sends one digest");
 }

@@ -27,6 +27,10 @@ const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 struct FakeDestinations;
 
 impl DestinationLookup for FakeDestinations {
+    fn find_method<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<NotificationMethod>> {
+        Box::pin(async move { Ok(self.find(message).await?.map(|found| found.recipient.method)) })
+    }
+
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         let id = message.message.recipient_id.0;
         let method = if id < 10 { NotificationMethod::JsonPost } else { NotificationMethod::MailHtml };

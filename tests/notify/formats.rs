@@ -76,6 +76,29 @@ async fn pagerduty_gets_events_of_version_2_and_a_clear_resolves_its_error() {
     assert_eq!(events["site_error"]["dedup_key"], events["site_clear"]["dedup_key"]);
     assert_ne!(events["site_error"]["dedup_key"], events["performance_error"]["dedup_key"]);
     assert_ne!(events["site_error"]["dedup_key"], events["test"]["dedup_key"]);
+    assert_eq!(events["no_data_clear"]["event_action"], "resolve");
+    assert_eq!(events["no_data"]["dedup_key"], events["no_data_clear"]["dedup_key"]);
+    assert_ne!(events["no_data"]["dedup_key"], events["site_error"]["dedup_key"]);
+}
+
+/// Every channel that programs read carries the key that an error and its clear share.
+#[tokio::test]
+async fn an_error_and_its_clear_have_the_same_key_in_every_channel_of_programs() {
+    let key = "vigie-site-episode-4711";
+    for method in NotificationMethod::ALL.map(|(method, ..)| method) {
+        let is_trap = matches!(method, NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c);
+        if method.is_read_by_people() || is_trap {
+            continue;
+        }
+        let receiver = Receiver::always(200).await;
+        for kind in [NotificationKind::SiteError, NotificationKind::SiteClear] {
+            send(&message(kind, method, &receiver.url("/"), &"k".repeat(32))).await.unwrap();
+        }
+        for request in receiver.requests() {
+            let body = String::from_utf8_lossy(&request.body).into_owned();
+            assert!(body.contains(key), "{method:?}: {body}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -236,6 +259,28 @@ async fn a_form_carries_the_same_fields_with_escaped_values() {
     assert_eq!((values("status"), values("errcount")), (vec!["7"], vec!["3"]));
     let locations: Value = serde_json::from_str(values("rotated_locations")[0]).unwrap();
     assert_eq!(locations[0]["status"], "7");
+}
+
+#[tokio::test]
+async fn reloaded_settings_apply_to_the_next_message() {
+    let receiver = Receiver::always(200).await;
+    let channels = NotificationChannels::new(net(&[]), std::sync::Arc::new(SystemClock), settings());
+    let message = message(NotificationKind::SiteError, NotificationMethod::Sms, "+49 30 123456", "");
+    let error = channels.send(&message).await.unwrap_err();
+    assert!(error.is_retryable && error.detail.contains("`sms.url` is not set"), "{error}");
+    let sms = SmsSettings {
+        gateway_url: receiver.url("/send"),
+        body_template: "text={{ text }}".to_owned(),
+        body_is_json: false,
+        sender: String::new(),
+        username: String::new(),
+        password: Secret::default(),
+    };
+    channels.set_settings(ChannelSettings { sms: Some(sms), ..settings() });
+    channels.send(&message).await.unwrap();
+    assert_eq!(receiver.requests().len(), 1);
+    channels.set_settings(settings());
+    assert!(channels.send(&message).await.is_err(), "the gateway is gone again");
 }
 
 #[tokio::test]

@@ -109,6 +109,9 @@ impl Outbox for FakeOutbox {
                         (row.state, row.error) = (NotificationState::Dead, error);
                     }
                     DeliveryOutcome::Held => row.state = NotificationState::Held,
+                    DeliveryOutcome::Released => {
+                        (row.state, row.next_attempt_at) = (NotificationState::Pending, at);
+                    }
                     DeliveryOutcome::Digested(digest) => {
                         (row.state, row.digest_id) = (NotificationState::Digested, Some(digest));
                     }

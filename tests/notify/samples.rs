@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::clock::SystemClock;
 use vigie::domain::{
-    CustomerId, EgressScope, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NewNotification,
-    NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId, Status, Timestamp,
+    CustomerId, EgressPrincipal, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType,
+    NewNotification, NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId,
+    Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::notify::{
@@ -109,7 +110,7 @@ pub fn message(
         idempotency_key: "site_error-4711-1795262400000000-1".to_owned(),
         content: sample_content,
         recipient: recipient(1, method, address),
-        egress_scope: EgressScope::Operator,
+        egress_principal: EgressPrincipal::Operator,
         credential: Secret(secret.to_owned()),
         subject: rendered.subject,
         text: rendered.text,

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{NotificationContent, NotificationKind, NotificationMethod};
-use vigie::notify::{MessageRenderer, MessageTemplate, RenderedMessage};
+use vigie::notify::{AccountTemplate, MessageRenderer, RenderedMessage};
 
 use super::samples::sample_content;
 
@@ -39,8 +39,8 @@ fn custom_template(
     subject: &str,
     text: &str,
     html: &str,
-) -> MessageTemplate {
-    MessageTemplate {
+) -> AccountTemplate {
+    AccountTemplate {
         kind: None,
         method,
         subject: subject.to_owned(),

@@ -46,6 +46,7 @@ async fn traps_of_both_versions_arrive_with_all_their_objects() {
         ("9", "INTEGER: 0"),
         ("10", "\"http://shop.test/\""),
         ("11", "\"site_error-4711-1795262400000000-1\""),
+        ("12", "\"vigie-site-episode-4711\""),
     ] {
         let start = format!("{ENTERPRISE}.1.{object} = ");
         let found = second.split(&start).nth(1).unwrap_or_else(|| panic!("{object}: {second}"));

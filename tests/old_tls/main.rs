@@ -25,11 +25,12 @@ use std::time::{Duration, Instant};
 
 use check::Check;
 use check::Expect::{self, Fails, Passes};
+use openssl::ssl::SslVersion;
 use serde_json::{Value, json};
 use server::{Server, VERSIONS, rsa};
 use tls_server::{Authority, self_signed};
 use tokio::net::TcpListener;
-use vigie::domain::{FailureKind as Kind, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, Observation, Phase, WarningKind};
 use vigie::net::Pem;
 
 const VALID: (i32, i32) = (2020, 2090);
@@ -106,6 +107,32 @@ async fn weak_ciphers_are_allowed_but_not_null_or_anonymous_ones() {
         match expected {
             Ok(cipher) => assert_eq!(observation.facts.tls.unwrap().tls_cipher.as_deref(), Some(cipher)),
             Err(expected) => compare(&ciphers, expected, &observation),
+        }
+    }
+}
+
+#[tokio::test]
+async fn servers_of_tls_1_2_with_weak_suites_alone_are_checked_with_a_warning() {
+    let ca = Authority::new("test CA");
+    let own = rsa(&ca, NAMES, VALID);
+    for (ciphers, suite, weakness) in [
+        ("AES128-SHA", "TLS_RSA_WITH_AES_128_CBC_SHA", "without forward secrecy"),
+        ("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256", "without forward secrecy"),
+        ("ECDHE-RSA-AES128-SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "CBC"),
+    ] {
+        let ciphers = format!("{ciphers}:@SECLEVEL=0");
+        for pin in ["", "12"] {
+            let at = Server { ciphers: &ciphers, ..Server::new(SslVersion::TLS1_2, &own) }.start().await;
+            let observation = check_at(&ca, at, pin, json!({"keyword_string": "name localhost"})).run().await;
+            assert_eq!(observation.failure, None, "{ciphers}");
+            let [warning] = observation.warnings.as_slice() else { panic!("{:?}", observation.warnings) };
+            assert_eq!(warning.kind, WarningKind::TlsWeakness);
+            assert!(warning.detail.contains(suite) && warning.detail.contains(weakness), "{warning:?}");
+            let facts = observation.facts.tls.unwrap();
+            assert_eq!(
+                (facts.tls_version.as_deref(), facts.tls_cipher.as_deref()),
+                (Some("TLSv1.2"), Some(suite))
+            );
         }
     }
 }

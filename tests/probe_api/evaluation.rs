@@ -57,6 +57,31 @@ async fn a_status_decides_unless_an_assertion_on_it_does() {
 }
 
 #[tokio::test]
+async fn an_xpath_reads_a_page_of_html_as_browsers_do() {
+    let page = "<!DOCTYPE html><title>Shop</title><p class=price>10.50<p>and<br>more<img src=a.png>&nbsp;";
+    let service =
+        Service::start(move |_: &Request| respond(200, "Content-Type: text/html; charset=utf-8\r\n", page))
+            .await;
+    for (path, value, holds) in [
+        ("//p[@class='price']", "10.5", true),
+        ("/html/head/title", "Shop", true),
+        ("//p[1]", "and", false),
+        ("count(//p)", "2", true),
+    ] {
+        let assertions = json!([asserts("XML Response", path, "equals", value)]);
+        let variables = json!([{"name": "title", "property": "//title"}]);
+        let step =
+            with(get("S", &service.url("/")), json!({"assertions": assertions, "variables": variables}));
+        let observation = run(&[step]).await;
+        if holds {
+            passed(&observation);
+        } else {
+            failed(&observation, FailureKind::AssertionFailed, 5);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_not_followed_is_a_warning_unless_asserted() {
     let service = Service::start(by_path).await;
     let step = |assertions: Value| {

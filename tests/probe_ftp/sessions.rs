@@ -208,6 +208,27 @@ async fn pasv_follows_a_refused_epsv_and_its_address_is_ignored() {
 }
 
 #[tokio::test]
+async fn pasv_follows_when_the_port_of_epsv_cannot_be_reached() {
+    let server = Server::start(Rules::default().with_act("EPSV", send("229 (|||1|)\r\n"))).await;
+    let monitor_fields = fields(server.address, json!({"enable_ftp_upload": true}));
+    let observation = attempt(&config(None), MonitorType::Ftp, monitor_fields, TIMEOUT).await;
+    assert_eq!(observation.failure, None);
+    let expected = "USER PASS EPSV PASV LIST TYPE PASV STOR PASV RETR DELE QUIT";
+    assert_eq!(server.commands().join(" "), expected);
+    let warnings: Vec<_> = observation.warnings.iter().map(|warning| warning.detail.as_str()).collect();
+    assert!(matches!(warnings.as_slice(), [one] if one.contains("PASV was used")), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn nobody_logs_in_after_a_greeting_of_230() {
+    let server = Server::start(Rules::default().with_act("greeting", send("230 you are in\r\n"))).await;
+    let observation =
+        attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), TIMEOUT).await;
+    assert_passed(&observation);
+    assert_eq!(server.commands().join(" "), "EPSV LIST QUIT");
+}
+
+#[tokio::test]
 async fn a_session_over_ipv6_uses_epsv_only() {
     let server = Server::start_on("::1", Rules::default()).await;
     let monitor_fields = fields(server.address, json!({"enable_ftp_upload": true}));
@@ -223,13 +244,15 @@ async fn a_session_over_ipv6_uses_epsv_only() {
 
 #[tokio::test]
 async fn unusual_but_valid_replies_pass() {
-    let cases: [(&str, &'static str, Act); 12] = [
+    let cases: [(&str, &'static str, Act); 14] = [
         ("a greeting of many lines", "greeting", send("220-hello\r\n150 users\r\n\r\n 220 x\r\n220 ok\r\n")),
         ("a greeting that comes later", "greeting", send("120 in a moment\r\n220 here\r\n")),
         ("bare line feeds", "greeting", send("220 hello\n")),
         ("no text", "PASS", send("230\r\n")),
         ("many lines after the login", "PASS", send("230-a\r\n500 b\r\n230 c\r\n")),
         ("no password needed", "USER", send("232 certificate\r\n")),
+        ("a user who is let in by a 200", "USER", send("200 in\r\n")),
+        ("EPSV refused with 3xx", "EPSV", send("350 no\r\n")),
         ("a superfluous password", "PASS", send("202 superfluous\r\n")),
         ("data connection already open", "LIST", send("125 open\r\n")),
         ("250 ends a list", "LIST done", send("250 listed\r\n")),

@@ -196,12 +196,28 @@ fn data_connections() -> Vec<Case> {
             send("227 (127,0,0,1,1,1)\r\n"),
             passive(UnexpectedReply, 3, "`EPSV` with `227"),
         ),
-        case(
-            "data refused",
-            "EPSV",
-            send("229 (|||1|)\r\n"),
-            passive(ConnectRefused, 1, "on the data connection: 127.0.0.1:1"),
-        ),
+        Case {
+            rules: Rules::default()
+                .with_act("EPSV", send("229 (|||1|)\r\n"))
+                .with_act("PASV", send("227 (127,0,0,1,0,2)\r\n")),
+            ..case(
+                "data refused twice",
+                "EPSV",
+                send(""),
+                passive(ConnectRefused, 1, "before, by EPSV, on the data connection: 127.0.0.1:1"),
+            )
+        },
+        Case {
+            rules: Rules::default()
+                .with_act("EPSV", send("229 (|||1|)\r\n"))
+                .with_act("PASV", send("502 no\r\n")),
+            ..case(
+                "data refused, and no PASV",
+                "EPSV",
+                send(""),
+                passive(ConnectRefused, 1, "on the data connection: 127.0.0.1:1"),
+            )
+        },
         pasv("both refused", send("502 no\r\n"), passive(UnexpectedReply, 3, "`PASV` with `502 no`")),
         pasv("227 without numbers", send("227 ok\r\n"), no_port),
         pasv("227 with 999", send("227 (999,0,0,1,1,1)\r\n"), no_port),

@@ -111,10 +111,24 @@ async fn a_body_that_cannot_be_decoded_is_invalid() {
         ("Content-Encoding: deflate\r\n", &b"\xff\xff\xff\xff"[..]),
         ("Content-Encoding: br\r\n", &b"\xff\xff\xff\xff"[..]),
         ("Content-Encoding: zstd\r\n", &whole),
-        ("Content-Encoding: compress\r\n", &b"\x1f\x9d"[..]),
-        ("Content-Encoding: gzip, nonsense\r\n", &whole),
     ] {
         expect(invalid, headers, body, json!({})).await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_with_an_unknown_coding_is_read_as_it_comes() {
+    let zipped = encode("gzip", b"the needle").await;
+    for (coding, body, named) in [
+        ("utf-8", &b"the needle"[..], "`utf-8`"),
+        ("none", b"the needle", "`none`"),
+        ("aws-chunked", b"the needle", "`aws-chunked`"),
+        ("gzip, aws-chunked", &zipped, "`aws-chunked`"),
+    ] {
+        let observation = observe(&format!("Content-Encoding: {coding}\r\n"), body, keyword("needle")).await;
+        Passes.compare(&observation).unwrap_or_else(|difference| panic!("{coding}: {difference}"));
+        let warnings: Vec<_> = observation.warnings.iter().map(|warning| warning.detail.as_str()).collect();
+        assert!(matches!(warnings.as_slice(), [one] if one.contains(named)), "{coding}: {warnings:?}");
     }
 }
 

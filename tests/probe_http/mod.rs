@@ -16,3 +16,6 @@ mod requests;
 mod server;
 mod table;
 mod tls;
+// Builds with that feature speak to such servers; see `tests/old_tls`.
+#[cfg(not(feature = "legacy-tls"))]
+mod weak_suites;

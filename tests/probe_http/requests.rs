@@ -43,6 +43,52 @@ async fn a_plain_request_has_a_user_agent_and_disables_caches() {
 }
 
 #[tokio::test]
+async fn every_method_is_sent_with_the_body_that_it_may_have() {
+    for (method, length) in
+        [("PUT", Some("3")), ("PATCH", Some("3")), ("DELETE", Some("3")), ("OPTIONS", None)]
+    {
+        let mut fields = json!({ "http_method": method });
+        if length.is_some() {
+            fields["post_body"] = "a=b".into();
+        }
+        let request = first_request(fields).await;
+        assert!(request.starts_with(&format!("{method} /a/b?c=d HTTP/1.1\r\n")), "{request}");
+        assert_eq!(field(&request, "Content-Length"), length, "{request}");
+        assert_eq!(request.ends_with("\r\n\r\na=b"), length.is_some(), "{request}");
+    }
+    let empty_put = first_request(json!({"http_method": "PUT"})).await;
+    assert_eq!(field(&empty_put, "Content-Length"), Some("0"));
+    let bare_delete = first_request(json!({"http_method": "DELETE"})).await;
+    assert_eq!(field(&bare_delete, "Content-Length"), None);
+}
+
+#[tokio::test]
+async fn expected_statuses_alone_decide() {
+    let response = |status: u16| respond(format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n"));
+    for (statuses, status, passes) in [
+        ("404,410", 404, true),
+        ("404,410", 200, false),
+        ("2xx", 204, true),
+        ("200-204", 205, false),
+        ("401", 401, true),
+        ("500-599", 503, true),
+    ] {
+        let fields = json!({ "expected_statuses": statuses });
+        let (_, observation) = requests(vec![response(status)], "/", fields).await;
+        assert_eq!(observation.failure.is_none(), passes, "{statuses} {status}: {observation:?}");
+        assert_eq!(observation.warnings, [], "{statuses} {status}");
+        if let Some(failure) = observation.failure {
+            assert!(failure.detail.contains("is not one of `expected_statuses`"), "{failure:?}");
+        }
+    }
+    // A 302 that is not followed passes without a warning, and one that would be an error is not asked.
+    let fields =
+        json!({"expected_statuses": "302", "http_follow_redirects": false, "http_302_is_error": true});
+    let (_, observation) = requests(vec![respond(redirect(302, "/next"))], "/", fields).await;
+    assert_eq!((observation.failure, observation.warnings), (None, vec![]));
+}
+
+#[tokio::test]
 async fn fields_of_the_monitor_shape_the_request() {
     let cached = first_request(json!({"http_caching": "Enabled"})).await;
     assert_eq!(field(&cached, "Cache-Control"), None);

@@ -102,6 +102,19 @@ fn valid_responses() -> Vec<Case> {
         case("answer and stall", vec![Act::Request, send(page("hello")), Act::Stall], Passes),
         case("answer and reset after a length", vec![Act::Request, send(page("hello")), Act::Stall], Passes),
         case("bytes after the end", respond([&*page("hello"), b"more"].concat()), Passes),
+        case("a space before the colon", respond("HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok"), Passes),
+        case(
+            "a folded field",
+            respond("HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 2\r\n\r\nok"),
+            Passes,
+        ),
+        case("HTTP/1.2", respond("HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok"), Passes),
+        case(
+            "chunks in HTTP/1.0",
+            respond("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+            Passes,
+        )
+        .fields(json!({"keyword_string": "ok"})),
         case("bare line feeds", respond("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), Passes),
         case("an empty line first", respond([b"\r\n", &*page("x")].concat()), Passes),
         case(
@@ -242,8 +255,6 @@ fn nonsense() -> Vec<Case> {
         case("a status of 0", respond("HTTP/1.1 000 OK\r\n\r\n"), invalid()),
         case("a field without colon", head("Nonsense"), invalid()),
         case("a zero in a field", head("X: a\0b"), invalid()),
-        case("a space before the colon", head("X : a"), invalid()),
-        case("a folded field", head("X: a\r\n b"), invalid()),
         case("two lengths", head("Content-Length: 2\r\nContent-Length: 3"), invalid()),
         case("a negative length", head("Content-Length: -1"), invalid()),
         case("a length of letters", head("Content-Length: two"), invalid()),
@@ -383,6 +394,27 @@ fn redirects() -> Vec<Case> {
             .stalls(),
         case("to a close", to(302, "/next"), Fails(6, Kind::NoResponse, FIRST_BYTE)).then(vec![Act::Request]),
     ]
+}
+
+#[tokio::test]
+async fn the_version_that_the_target_names_is_kept() {
+    for (version, named) in [("1.0", "HTTP/1.0"), ("1.1", "HTTP/1.1"), ("1.2", "HTTP/1.1")] {
+        let early = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        let text = format!("{early}HTTP/{version} 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        let server = Server::start(vec![respond(text)]).await;
+        let observation = Check::new(&server.url("/")).run().await;
+        assert_eq!(observation.failure, None, "{version}");
+        assert_eq!(observation.facts.http.unwrap().http_version, named, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn a_304_is_told_as_a_response_without_a_page() {
+    let server = Server::start(vec![respond("HTTP/1.1 304 Not Modified\r\n\r\n")]).await;
+    let observation = Check::new(&server.url("/")).run().await;
+    let text = &observation.warnings[0].detail;
+    assert!(text.contains("`304 Not Modified`") && text.contains("holds no page"), "{text}");
+    assert!(!text.contains("not followed"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

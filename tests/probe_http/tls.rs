@@ -193,6 +193,18 @@ async fn the_tls_version_can_be_pinned() {
 }
 
 #[tokio::test]
+async fn revocation_is_looked_for_where_the_monitor_wants_it() {
+    let ca = Authority::new("test CA");
+    let own = ca.issue(NAMES, VALID);
+    let run = |fields| observe(&ca, config(&own, BOTH, None), respond(page("x")), fields);
+    compare("not wanted", Passes, &run(json!({})).await);
+    // This certificate names neither a responder nor a list.
+    compare("wanted", Warns(WarningKind::TlsWeakness), &run(json!({"check_revocation": true})).await);
+    let unverified = json!({"check_revocation": true, "verify_certificate": false});
+    compare("not verified", Passes, &run(unverified).await);
+}
+
+#[tokio::test]
 async fn failed_handshakes_have_their_kind_and_phase() {
     let handshake = Fails(3, Kind::TlsHandshakeFailed, TLS);
     let stall = Fails(2, Kind::TimedOut, TLS);

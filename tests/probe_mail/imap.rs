@@ -49,8 +49,8 @@ fn greetings() -> Vec<Case> {
         case("stalls at CAPABILITY", GREETED, Fails(2, Kind::TimedOut, capability, "")).stalls(),
         case(
             "refuses CAPABILITY",
-            &format!("{GREETED}\n< v1 BAD what"),
-            Fails(3, Kind::UnexpectedReply, capability, "`CAPABILITY` with `BAD what`"),
+            &format!("{GREETED}\n< v1 NO what"),
+            Fails(3, Kind::UnexpectedReply, capability, "`CAPABILITY` with `NO what`"),
         ),
         case(
             "another tag",
@@ -132,6 +132,17 @@ fn logins() -> Vec<Case> {
             &replies("* BYE enough"),
             Fails(3, Kind::UnexpectedReply, auth, "it closes the session: `BYE enough`"),
         ),
+        case(
+            "says goodbye and leaves the connection open",
+            &replies("* BYE enough"),
+            Fails(3, Kind::UnexpectedReply, auth, "it closes the session: `BYE enough`"),
+        )
+        .stalls(),
+        case(
+            "logins that are not spoken",
+            &offers("LOGINDISABLED AUTH=NTLM AUTH=OAUTHBEARER"),
+            Fails(95, Kind::TargetUnsupported, auth, "it offers `NTLM OAUTHBEARER`"),
+        ),
         case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
         case("resets at the login", &format!("{LOGIN}\n* reset"), Fails(6, Kind::ResponseReset, auth, "")),
         case("stalls at the login", LOGIN, Fails(2, Kind::TimedOut, auth, "in phase auth")).stalls(),
@@ -203,6 +214,12 @@ fn mailboxes() -> Vec<Case> {
         case("nonsense at LOGOUT", &format!("{opened}\n< %%"), Passes),
         case("stalls at LOGOUT", &opened, Passes).stalls(),
         case("knows us already", known, Passes),
+        case(
+            "does not know CAPABILITY",
+            "< * OK ready\n> v1 CAPABILITY\n< v1 BAD what\n> A0001 LOGIN\n< A0001 OK in\n> A0002 SELECT \"INBOX\"\n\
+             < * 3 EXISTS\n< A0002 OK done\n> A0003 LOGOUT\n< * BYE\n< A0003 OK",
+            Passes,
+        ),
     ]
 }
 

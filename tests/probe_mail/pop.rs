@@ -17,6 +17,9 @@ const STAT: &str =
     "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim\n< +OK\n> PASS hunter2-s3cret\n< +OK\n> STAT";
 const STLS: &str = "< +OK ready\n> CAPA\n< +OK\n< STLS\n< .\n> STLS";
 const SECURED: &str = "< +OK ready\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< +OK go\n* tls\n> CAPA";
+/// A login by CRAM-MD5, and the rest of the session.
+const CRAM_MD5: &str = "> AUTH CRAM-MD5\n< + PDE4OTYuNjk3QHBvc3Q+\n> dGlt\n< +OK in\n> STAT\n< +OK 0 0\n\
+    > QUIT\n< +OK";
 
 fn send(bytes: impl Into<Vec<u8>>) -> Act {
     Act::Send(bytes.into())
@@ -126,6 +129,17 @@ fn cases() -> Vec<Case> {
         case("all is well", &script(STAT, "< +OK 2 320\n> QUIT\n< +OK bye"), Passes),
         case("no login", &script(CAPA, "< -ERR\n> QUIT\n< +OK"), Passes)
             .fields(json!({"pop_username": null})),
+        case(
+            "CRAM-MD5 beside USER",
+            &script(CAPA, &format!("< +OK\n< USER\n< SASL PLAIN CRAM-MD5\n< .\n{CRAM_MD5}")),
+            Passes,
+        ),
+        case("CRAM-MD5 alone", &script(CAPA, &format!("< +OK\n< SASL CRAM-MD5\n< .\n{CRAM_MD5}")), Passes),
+        case(
+            "logins that are not spoken",
+            &script(CAPA, "< +OK\n< SASL NTLM DIGEST-MD5\n< ."),
+            Fails(95, Kind::TargetUnsupported, auth, "it offers `NTLM DIGEST-MD5`"),
+        ),
         case(
             "APOP",
             "< +OK <a@b>\n> CAPA\n< -ERR\n> APOP tim \n< +OK\n> STAT\n< +OK 0 0\n> QUIT\n< +OK",

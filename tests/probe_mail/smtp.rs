@@ -113,6 +113,11 @@ fn upgrades() -> Vec<Case> {
             Fails(3, Kind::UnexpectedReply, Phase::Auth, "it offers no login at all"),
         ),
         case(
+            "logins that are not spoken",
+            &format!("{SECURED}\n< 250-mx\n< 250 AUTH NTLM EXTERNAL"),
+            Fails(95, Kind::TargetUnsupported, Phase::Auth, "it offers `NTLM EXTERNAL`"),
+        ),
+        case(
             "all is well",
             &format!(
                 "{SECURED}\n< 250-mx\n< 250 AUTH LOGIN\n> AUTH LOGIN\n< 334 VXNlcg==\n> dGlt\n< 334 UGFzcw==\n> aHVudGVyMi1zM2NyZXQ=\n< 235 ok\n> QUIT\n< 221 bye"

@@ -121,6 +121,22 @@ async fn every_reply_leads_to_its_failure_kind() {
 }
 
 #[tokio::test]
+async fn an_explicit_type_is_queried_alone() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    for (record_type, kind, queried) in [
+        ("auto", None, "AAAA"),
+        ("AAAA", None, "AAAA"),
+        ("A", Some(FailureKind::DnsNoRecords), "A"),
+        ("MX", Some(FailureKind::DnsNoRecords), "MX"),
+    ] {
+        let fields = json!({"name_to_resolve": "six.test", "record_type": record_type});
+        let observation = check(&server, fields, TIMEOUT).await;
+        assert_eq!(failure_kind(&observation), kind, "{record_type}: {:?}", observation.failure);
+        assert_eq!(observation.facts.dns.unwrap().record_type, queried, "{record_type}");
+    }
+}
+
+#[tokio::test]
 async fn datagrams_that_do_not_match_the_question_are_ignored() {
     let server = NameServer::start("127.0.0.1", script).await;
     for (name, strays) in [("silent.test", false), ("wrong-id.test", true), ("wrong-question.test", true)] {

@@ -312,6 +312,11 @@ fn messages() -> Vec<BadMessage> {
         ("another opcode", |q| changed(q, |m| m.metadata.op_code = OpCode::Notify), broken("NOTIFY")),
         ("nothing", |_| Vec::new(), broken("shorter than a header")),
         ("two bytes", |q| bytes(&good(q))[..2].to_vec(), broken("shorter than a header")),
+        (
+            "three bytes",
+            |q| bytes(&good(q))[..3].to_vec(),
+            broken("3 bytes, which is less than the header of a DNS message (12)"),
+        ),
         ("garbage", |_| vec![0xa5; 300], broken("another id")),
         (
             "garbage behind the header",

@@ -157,6 +157,19 @@ async fn a_dialogue_runs_step_by_step() {
 }
 
 #[tokio::test]
+async fn an_expected_text_may_end_at_any_line() {
+    let greeting = &[Write("220-one\r\n220-two\r\n220 three\r\n")];
+    let at = start_server(greeting, None).await;
+    for (pattern, passes) in
+        [("^220 three$", true), ("two$", true), ("(?-m)^220 three", false), ("^three", false)]
+    {
+        let fields = json!({"dialogue": [{"expect": pattern}]});
+        let observation = check(&net(), at, fields, TIMEOUT).await;
+        assert_eq!(observation.failure.is_none(), passes, "{pattern}: {:?}", observation.failure);
+    }
+}
+
+#[tokio::test]
 async fn a_reply_starts_after_the_line_matched_before() {
     let acts = &[
         Write("220 ready\r\n"),

@@ -196,9 +196,16 @@ fn expected_effect() -> impl Strategy<Value = ExpectedEffect> {
 fn act() -> impl Strategy<Value = Action> {
     let with_effect = (interaction(), option::of(expected_effect()));
     let action = prop_oneof![with_effect, other_action().prop_map(|action| (action, None))];
-    (action, any::<bool>(), option::of(seconds())).prop_map(|((action, expected), optional, timeout)| {
-        Action { kind: action, optional, timeout, expected_effect: expected, position: Position::default() }
-    })
+    (action, any::<(bool, bool)>(), option::of(seconds())).prop_map(
+        |((kind, expected_effect), (optional, soft), timeout)| Action {
+            kind,
+            optional,
+            soft,
+            timeout,
+            expected_effect,
+            position: Position::default(),
+        },
+    )
 }
 
 fn step() -> impl Strategy<Value = ScriptStep> {

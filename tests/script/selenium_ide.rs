@@ -89,7 +89,7 @@ fn each_command_becomes_its_acts() {
         (("selectWindow", "title=Help", ""), &["<switch-window to=\"title\" equals=\"Help\"/>"]),
         (("close", "", ""), &["<close-window/>"]),
         (("assertTitle", "Hi", ""), &["<assert-title equals=\"Hi\"/>"]),
-        (("verifyText", "id=a", "Hi"), &["<assert-text id=\"a\" equals=\"Hi\"/>"]),
+        (("verifyText", "id=a", "Hi"), &["<assert-text id=\"a\" equals=\"Hi\" soft=\"true\"/>"]),
         (("assertNotText", "id=a", "Hi"), &["<assert-text id=\"a\" equals=\"Hi\" not=\"true\"/>"]),
         (("assertValue", "id=a", "1"), &["<assert-value id=\"a\" equals=\"1\"/>"]),
         (
@@ -97,12 +97,15 @@ fn each_command_becomes_its_acts() {
             &["<assert-text css=\"[id=&quot;a&quot;] option:checked\" equals=\"Red\"/>"],
         ),
         (("assertElementPresent", "id=a", ""), &["<assert-element id=\"a\" state=\"present\"/>"]),
-        (("verifyElementNotPresent", "id=a", ""), &["<assert-element id=\"a\" state=\"absent\"/>"]),
+        (
+            ("verifyElementNotPresent", "id=a", ""),
+            &["<assert-element id=\"a\" state=\"absent\" soft=\"true\"/>"],
+        ),
         (("assertEditable", "id=a", ""), &["<assert-element id=\"a\" state=\"enabled\"/>"]),
         (("assertChecked", "css=#a", ""), &["<assert-element css=\"#a:checked\" state=\"present\"/>"]),
         (
             ("verifyNotChecked", "css=#a", ""),
-            &["<assert-element css=\"#a:not(:checked)\" state=\"present\"/>"],
+            &["<assert-element css=\"#a:not(:checked)\" state=\"present\" soft=\"true\"/>"],
         ),
         (("waitForElementVisible", "id=a", "1500"), &["<wait-for id=\"a\" timeout=\"1.5\"/>"]),
         (("waitForElementPresent", "id=a", ""), &["<wait-for id=\"a\" state=\"present\"/>"]),

@@ -1,6 +1,6 @@
 //! No check reaches the ports of a browser: `WebDriver` and `DevTools` start programs for everybody who asks.
 
-use vigie::domain::{CustomerId, EgressScope, FailureKind};
+use vigie::domain::{CustomerId, EgressPrincipal, FailureKind};
 use vigie::net::{ConnectionTrace, Deadline, Endpoint};
 
 use crate::browser_pool::test_pool::{TestPool, browsers, listening_ports, session_options};
@@ -18,8 +18,8 @@ async fn no_check_reaches_a_port_of_a_browser() {
         assert!(ports.len() >= 2, "{kind:?}: the driver and its browser, not {ports:?}");
         ports.insert(forward.listen_address().port());
         for port in ports {
-            for scope in [EgressScope::Operator, EgressScope::Account(CustomerId(2))] {
-                let net = test_pool.net.with_egress_scope(scope);
+            for scope in [EgressPrincipal::Operator, EgressPrincipal::Account(CustomerId(2))] {
+                let net = test_pool.net.with_egress_principal(scope);
                 for host in ["127.0.0.1", "localhost", "::1"] {
                     let (deadline, mut trace) =
                         (Deadline::within(std::time::Duration::from_secs(5)), ConnectionTrace::default());

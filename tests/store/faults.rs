@@ -11,6 +11,7 @@ use vigie::store::{
 };
 
 use crate::store::samples::{HOUR, all, assert_whole, at, commit_results, error, ok, sqlite};
+use crate::support::small_disk::SmallDisk;
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default())
@@ -246,7 +247,7 @@ async fn commits_before_the_close_are_stored() {
 #[tokio::test]
 async fn a_full_file_system_is_an_error_that_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(small) = SmallDisk::mount(folder.path()) else {
+    let Some(small) = SmallDisk::mount(folder.path(), "8m") else {
         let own = "store::faults::a_full_file_system_is_an_error_that_loses_nothing";
         crate::support::lacking::count(own, "the right to mount a file system; a limit on pages stands in");
         return;
@@ -270,23 +271,4 @@ async fn a_full_file_system_is_an_error_that_loses_nothing() {
     store.close().await;
     assert_whole(folder.path());
     drop(small);
-}
-
-struct SmallDisk(std::path::PathBuf);
-
-impl SmallDisk {
-    fn mount(at: &Path) -> Option<Self> {
-        let mounted = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=8m", "vigie-test"])
-            .arg(at)
-            .stderr(std::process::Stdio::null())
-            .status();
-        mounted.is_ok_and(|status| status.success()).then(|| Self(at.to_owned()))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }

@@ -108,6 +108,12 @@ pub async fn held_notifications_are_sent_with_a_digest(store: &impl Store) {
     assert_eq!((digested.state, digested.digest_id), (NotificationState::Digested, Some(digest)));
     assert_eq!(digested.sent_at, Some(at(2)));
     assert_eq!(store.held_notifications(RecipientId(7), 9).await.unwrap().len(), 1);
+    // The third is released, and what went out with the digest is not.
+    let released = ids.iter().map(|id| (*id, DeliveryOutcome::Released)).collect();
+    store.record_outcomes(released, at(5)).await.unwrap();
+    let third = one(store, ids[2]).await;
+    assert_eq!((third.state, third.next_attempt_at), (NotificationState::Pending, at(5)));
+    assert_eq!(one(store, ids[0]).await.state, NotificationState::Digested);
 }
 
 pub async fn only_its_account_can_retry_a_dead_notification(store: &impl Store) {

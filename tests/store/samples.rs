@@ -140,6 +140,7 @@ pub fn https() -> Facts {
             tls_version: Some("TLSv1.3".to_owned()),
             tls_cipher: Some("TLS13_AES_256_GCM_SHA384".to_owned()),
             certificates: vec![certificate("shop.test"), certificate("Test CA")],
+            tls_warnings: Vec::new(),
         })),
         resolved_addresses: vec!["2001:db8::7".parse().unwrap(), "192.0.2.7".parse().unwrap()],
         ..Facts::default()

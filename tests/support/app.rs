@@ -26,7 +26,7 @@ use vigie::schema::Monitor;
 use vigie::service::monitors;
 use vigie::service::{
     AccountService, AlertService, AlertServiceDependencies, LastRunLookup, MonitorContext,
-    MonitorDependencies, NoAlertControl, OnDemandTestDependencies, OnDemandTests, RecordService,
+    MonitorDependencies, NoAlertPipeline, OnDemandTestDependencies, OnDemandTests, RecordService,
     RecordServiceDependencies, StatusQueries,
 };
 use vigie::store::{
@@ -131,7 +131,7 @@ impl App {
             alert_store: store.clone(),
             outbox: store.clone(),
             config_store: Arc::clone(&config),
-            alert_control: Arc::new(NoAlertControl),
+            alert_pipeline_handle: Arc::new(NoAlertPipeline),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&timer),
@@ -236,6 +236,7 @@ fn common() -> SharedAccountData {
         supported_tls_versions: vec!["12"],
         default_certificate_warning_days: 14,
         mobile_emulation: MobileEmulation {
+            provider_host: Some("devices.test".to_owned()),
             region_id: Some(3),
             profile_names: [(1, "phone"), (2, "tablet"), (3, "watch")]
                 .map(|(id, name)| (id, name.to_owned()))

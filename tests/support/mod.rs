@@ -15,5 +15,6 @@ pub mod namespace;
 pub mod processes;
 pub mod routers;
 pub mod side_by_side;
+pub mod small_disk;
 pub mod tls_page;
 pub mod tls_server;

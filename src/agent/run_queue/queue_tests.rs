@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::domain::{
-    CheckResult, CustomerId, EgressScope, LocationId, MissedReason, MonitorType, Observation, Revision,
+    CheckResult, CustomerId, EgressPrincipal, LocationId, MissedReason, MonitorType, Observation, Revision,
 };
 use crate::probe::{AttemptFuture, Probe, ProbeContext};
 use crate::schedule::{LocationRotation, MissedSlots, RunPlan, SlotGrid};
@@ -35,7 +35,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
     Assignment {
         monitor_id: MonitorId(id),
         customer_id: CustomerId(1),
-        egress_scope: EgressScope::Operator,
+        egress_principal: EgressPrincipal::Operator,
         revision: Revision(1),
         monitor_name: "monitor".into(),
         billing_plancode: "basic".into(),

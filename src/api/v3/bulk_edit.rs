@@ -81,7 +81,9 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = monitors::bulk_edit_passwords(&state.monitor_context, &caller, &body).await?;
+                let warnings =
+                    monitors::bulk_edit_passwords_with_warnings(&state.monitor_context, &caller, &body)
+                        .await?;
                 Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )

@@ -10,7 +10,6 @@ use futures::stream;
 use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
-use crate::api::field_selection::SELECT_PARAM;
 use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, log_cut_off, read_monitor_chunk};
 use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
@@ -43,7 +42,6 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         Param::new("subtype_name", ParamType::Text, "Browser scripts with this profile name only"),
         Param::new("value_id", ParamType::IdList, "With one of these values of custom properties only"),
         Param::new("property", ParamType::PropertyValues, "With all of these values of custom properties"),
-        SELECT_PARAM,
     ])
     .with_paging()
     .with_response(ResponseSpec::List(field_tables.clone()));
@@ -81,7 +79,9 @@ async fn list_monitors(
         properties: PropertyFilter::default(),
         caller: caller.clone(),
     };
-    let (paging, selection) = (query.paging(), query.field_selection());
+    let mut paging = query.paging();
+    // The reader leaves the other fields out before it computes them.
+    let selection = std::mem::take(&mut paging.selection);
     let properties = query.values("property");
     query.into_result()?;
     if !properties.is_empty() {
@@ -96,7 +96,7 @@ async fn list_monitors(
         selection,
         include_scripts.unwrap_or(false),
         first_id,
-        paging,
+        paging.clone(),
     );
     // Read the first chunk before the response starts, so that an error has its own status.
     let (first_chunk, reader) = reader.next_chunk().await?;

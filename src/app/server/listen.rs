@@ -47,7 +47,13 @@ pub(in crate::app) async fn serve(
         acceptors.spawn(async move {
             let _protected = port_guard;
             while let Some((stream, peer)) = accept(&listener, &stop).await {
-                connections.spawn(serve_within_limits(stream, peer, service.clone(), &limits, stop.clone()));
+                connections.spawn(serve_fully_or_health_only(
+                    stream,
+                    peer,
+                    service.clone(),
+                    &limits,
+                    stop.clone(),
+                ));
             }
         });
     }
@@ -67,7 +73,7 @@ struct ConnectionLimits {
 }
 
 /// Serves a connection; one beyond the limits gets liveness and readiness only.
-fn serve_within_limits(
+fn serve_fully_or_health_only(
     stream: TcpStream,
     peer: SocketAddr,
     service: HttpService,

@@ -108,6 +108,11 @@ impl NetworkLog {
         self.requests.iter().rev().find(|exchange| exchange.is_document && exchange.object_kind.is_none())
     }
 
+    /// Returns the documents of pages, frames and windows, in the order in which they were requested.
+    pub fn documents(&self) -> impl Iterator<Item = &LoggedRequest> {
+        self.requests.iter().filter(|request| request.is_document || request.object_kind.is_none())
+    }
+
     /// Returns since when no request is pending, at the earliest `earliest`; `None` while one is. Event streams and
     /// connections that stay open do not count.
     #[must_use]

@@ -34,7 +34,7 @@ Examples:
   vigie check --file steps.yaml --set '{{user}}=anna'
   vigie check --file config/monitors/website.yaml
   vigie check --file monitors.yaml shop --json
-  vigie check --file script.xml --set browser_type='Google Chrome' --screenshots pictures
+  vigie check --file script.xml --set browser='Google Chrome' --screenshots pictures
   vigie check website http://example.com/ --har example.har
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."

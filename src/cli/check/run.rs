@@ -62,7 +62,7 @@ fn build_assignment(subject: &CheckSubject, settings: &Settings, location: Locat
     Assignment {
         monitor_id: monitor.id,
         customer_id: monitor.customer,
-        egress_scope: monitor.egress_scope(),
+        egress_principal: monitor.egress_principal(),
         revision: monitor.revision,
         monitor_name: monitor.name().into(),
         billing_plancode: monitor.document.billing_plancode().into(),

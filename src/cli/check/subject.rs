@@ -167,7 +167,9 @@ fn target_fields(monitor_type: MonitorType, target: &str) -> anyhow::Result<Vec<
     let has_settable_field = |name| {
         table::for_type(monitor_type).field(name).is_some_and(crate::schema::field::Field::is_settable)
     };
-    if has_settable_field("url") {
+    // A scan takes a host or a URL.
+    let is_host = monitor_type == MonitorType::SecurityScan && !target.contains("://");
+    if has_settable_field("url") && !is_host {
         return Ok(vec![text_entry("url", target)]);
     }
     if !has_settable_field("hostname") {
@@ -196,10 +198,10 @@ fn target_fields(monitor_type: MonitorType, target: &str) -> anyhow::Result<Vec<
 pub(super) fn target_example(monitor_type: MonitorType) -> &'static str {
     match monitor_type {
         MonitorType::Website | MonitorType::WebsiteApi => "`http://example.com/`",
-        MonitorType::WebsiteSsl
-        | MonitorType::WebsiteSslApi
-        | MonitorType::BrowserScript
-        | MonitorType::SecurityScan => "`https://example.com/`",
+        MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi | MonitorType::BrowserScript => {
+            "`https://example.com/`"
+        }
+        MonitorType::SecurityScan => "`example.com` or `https://example.com/`",
         MonitorType::Tcp => "`example.com:443`",
         _ => "`host.example.com`",
     }
@@ -289,6 +291,17 @@ mod tests {
             ("smtps://mail.example.com:465", "smtps://mail.example.com:465", None),
         ] {
             assert_eq!(split_host_and_port(target), (host, port), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_scan_takes_a_host_or_a_url() {
+        let settings = Settings::load(&crate::settings::SettingSources::default()).unwrap();
+        for (target, field) in
+            [("shop.test", "hostname"), ("192.0.2.1", "hostname"), ("https://shop.test/", "url")]
+        {
+            let subject = from_arguments(MonitorType::SecurityScan, target, &[], &settings).unwrap();
+            assert_eq!(subject.document.value(field), Some(&target.into()), "{target}");
         }
     }
 

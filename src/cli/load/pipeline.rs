@@ -15,7 +15,7 @@ use crate::agent::{
 };
 use crate::cli::output::{InvalidInput, UsageError};
 use crate::clock::SystemClock;
-use crate::domain::{CheckResult, CustomerId, EgressScope, MonitorId, MonitorType, Revision};
+use crate::domain::{CheckResult, CustomerId, EgressPrincipal, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
 use crate::pipeline::{IngestSettings, Ingestor};
 use crate::schedule::LocationRotation;
@@ -202,7 +202,7 @@ pub(super) fn build_monitors(
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
             customer_id: CustomerId(1),
-            egress_scope: EgressScope::Operator,
+            egress_principal: EgressPrincipal::Operator,
             revision: Revision(1),
             monitor_name: document.name().into(),
             billing_plancode: document.billing_plancode().into(),

@@ -3,7 +3,7 @@
 mod attempts;
 mod browser;
 mod check;
-mod content_views;
+mod content_view_lines;
 mod facts;
 mod objects;
 mod page;

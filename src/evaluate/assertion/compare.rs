@@ -1,7 +1,6 @@
 //! Comparison of a node with the expected value.
 
 use std::cmp::Ordering;
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -30,9 +29,9 @@ pub(super) fn equals(node: &ResponseNode<'_>, expected: &str) -> bool {
     }
 }
 
-/// Whether `node` is a number that is not above `max`.
-pub(super) fn at_most(node: &ResponseNode<'_>, max: &str) -> bool {
-    compare_numbers(&node.text(), max).is_some_and(Ordering::is_le)
+/// Whether `node` is a number whose order to `bound` is one that `is_wanted` accepts.
+pub(super) fn is_ordered(node: &ResponseNode<'_>, bound: &str, is_wanted: fn(Ordering) -> bool) -> bool {
+    compare_numbers(&node.text(), bound).is_some_and(is_wanted)
 }
 
 /// Compares JSON values; `1`, `1.0` and `1e0` are equal. Both sides are at most 128 levels deep.
@@ -76,22 +75,4 @@ pub(super) fn parse_seconds(text: &str) -> Option<Duration> {
         return None;
     }
     Duration::try_from_secs_f64(text.parse().ok()?).ok()
-}
-
-/// Parses a comma-separated list of `200`, `200-299` and `2xx`.
-pub(super) fn parse_status_ranges(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
-    text.split(',').map(|part| parse_status_range(part.trim())).collect()
-}
-
-fn parse_status_range(part: &str) -> Option<RangeInclusive<u16>> {
-    let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
-    if let Some((from, last)) = part.split_once('-') {
-        let (from, last) = (code(from)?, code(last)?);
-        return (from <= last).then_some(from..=last);
-    }
-    if let [leading_digit @ b'1'..=b'9', b'x' | b'X', b'x' | b'X'] = part.as_bytes() {
-        let first = u16::from(leading_digit - b'0') * 100;
-        return Some(first..=first + 99);
-    }
-    code(part).map(|code| code..=code)
 }

@@ -1,6 +1,6 @@
 //! Compiled assertions: what they read, and what they expect.
 
-use std::ops::RangeInclusive;
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use super::error::AssertionError;
@@ -11,20 +11,22 @@ use super::{compare, response};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::comparison::comparisons_for;
 use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError, check_source};
+use crate::syntax::status_codes::StatusCodes;
 
 /// The subject of an assertion, compiled.
 #[derive(Clone, Debug)]
 enum AssertionSubject {
     Lookup(Lookup),
     MaxDuration(Duration),
-    StatusCodes(Vec<RangeInclusive<u16>>),
+    StatusCodes(StatusCodes),
 }
 
 /// The test of a node, compiled.
 #[derive(Clone, Debug)]
 enum AssertionTest {
     Equals,
-    AtMost,
+    /// The order of a number to the value.
+    Order(fn(Ordering) -> bool),
     Contains,
     Matches(CompiledPattern),
     Exists,
@@ -128,7 +130,7 @@ impl Assertion {
                 };
             }
             AssertionSubject::StatusCodes(codes) => {
-                let is_listed = codes.iter().any(|codes| codes.contains(&response.status));
+                let is_listed = codes.contains(response.status);
                 return if is_listed == self.negated { Err(response.status.to_string()) } else { Ok(()) };
             }
         };
@@ -164,7 +166,7 @@ impl Assertion {
         match &self.test {
             AssertionTest::Exists | AssertionTest::Count(_) => true,
             AssertionTest::Equals => compare::equals(node, &self.value),
-            AssertionTest::AtMost => compare::at_most(node, &self.value),
+            AssertionTest::Order(is_wanted) => compare::is_ordered(node, &self.value, *is_wanted),
             AssertionTest::Contains => node.text().contains(&self.value),
             AssertionTest::Matches(pattern) => response.search_budget.is_match(pattern, &node.text()),
         }
@@ -197,11 +199,23 @@ fn compile_subject(source: &str, property: &str, value: &str) -> Result<Assertio
     let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match source {
         "Timeout" => AssertionSubject::MaxDuration(compare::parse_seconds(value).ok_or_else(invalid_value)?),
-        "Status Code" => {
-            AssertionSubject::StatusCodes(compare::parse_status_ranges(value).ok_or_else(invalid_value)?)
-        }
+        "Status Code" => AssertionSubject::StatusCodes(StatusCodes::parse(value).ok_or_else(invalid_value)?),
         _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
     })
+}
+
+fn order_test(
+    value: &str,
+    subject: &AssertionSubject,
+    is_wanted: fn(Ordering) -> bool,
+) -> Result<AssertionTest, AssertionError> {
+    let is_valid =
+        matches!(subject, AssertionSubject::MaxDuration(_)) || compare::parse_number(value).is_some();
+    if is_valid {
+        Ok(AssertionTest::Order(is_wanted))
+    } else {
+        Err(AssertionError::InvalidValue(value.to_owned()))
+    }
 }
 
 /// Compiles the test of a comparison. Also returns whether the test must fail for every node.
@@ -220,14 +234,10 @@ fn compile_test(
         "exists" => (AssertionTest::Exists, false),
         "does not exist" => (AssertionTest::Exists, true),
         "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| invalid_value())?), false),
-        "less than or equal" => {
-            let is_valid =
-                matches!(subject, AssertionSubject::MaxDuration(_)) || compare::parse_number(value).is_some();
-            if !is_valid {
-                return Err(invalid_value());
-            }
-            (AssertionTest::AtMost, false)
-        }
+        "less than" => (order_test(value, subject, Ordering::is_lt)?, false),
+        "less than or equal" => (order_test(value, subject, Ordering::is_le)?, false),
+        "greater than" => (order_test(value, subject, Ordering::is_gt)?, false),
+        "greater than or equal" => (order_test(value, subject, Ordering::is_ge)?, false),
         _ => (AssertionTest::Matches(compile(value)?), comparison == "regular expression excludes"),
     })
 }

@@ -144,6 +144,28 @@ fn each_source_and_comparison_gives_its_result() {
 }
 
 #[test]
+fn repeated_set_cookie_fields_are_judged_one_by_one() {
+    let headers =
+        [("Set-Cookie", "a=1; Path=/"), ("set-cookie", "b=geheim; Expires=Wed, 25 Nov 2026; Secure")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let response = ParsedResponse::new(200, Duration::ZERO, &headers, "");
+    for (comparison, value, holds) in [
+        ("equals", "a=1; Path=/", true),
+        (IN, "^b=.*Secure$", true),
+        (IN, "^a=.*Secure$", false),
+        (EX, "^a=[^,]*Secure", true),
+        (NC, "geheim", false),
+    ] {
+        let document = assertion("Header", "Set-Cookie", comparison, value);
+        let compiled = Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap();
+        let failure = compiled.evaluate(&response);
+        assert_eq!(failure.is_none(), holds, "{document}: {failure:?}");
+        let text = failure.map(|failure| failure.detail.replacen(value, "", 1)).unwrap_or_default();
+        assert!(!text.contains("geheim"), "{text}");
+    }
+}
+
+#[test]
 fn invalid_assertions_are_rejected_when_loaded() {
     let many = "..a".repeat(5);
     let nested = format!("{}1{}", "(".repeat(100), ")".repeat(100));

@@ -46,9 +46,7 @@ impl Lookup {
                 XPathResult::Nodes(nodes) => nodes.into_iter().map(ResponseNode::Xml).collect(),
                 XPathResult::Text(text) => vec![ResponseNode::Text(Cow::Owned(text))],
             },
-            Self::Header(name) => {
-                response.header(name).map(Cow::Owned).map(ResponseNode::Text).into_iter().collect()
-            }
+            Self::Header(name) => response.header_values(name).into_iter().map(ResponseNode::Text).collect(),
         })
     }
 }

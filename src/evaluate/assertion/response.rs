@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json_query::{self, JsonDocument, JsonQuery};
 use crate::evaluate::search_budget::SearchBudget;
-use crate::evaluate::xpath::{XPathNode, XmlDocument};
+use crate::evaluate::xpath::{HtmlPage, XPathNode, XmlDocument};
 
 /// Maximum number of characters of a found value in a failure.
 const MAX_EXCERPT_CHARS: usize = 60;
@@ -35,6 +35,8 @@ pub struct ParsedResponse<'a> {
     json: OnceCell<Result<JsonDocument, String>>,
     direct_reads: Cell<u8>,
     xml: OnceCell<Result<XmlDocument<'a>, String>>,
+    /// Set for a page of HTML, which is then read as one.
+    html: Option<&'a HtmlPage>,
     pub(super) node_budget: Cell<u64>,
     /// Budget of regular expressions.
     pub(in crate::evaluate) search_budget: SearchBudget<'a>,
@@ -47,7 +49,24 @@ impl<'a> ParsedResponse<'a> {
         let node_budget = Cell::new(NODE_BUDGET);
         let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
         let search_budget = SearchBudget::unlimited();
-        Self { status, elapsed, headers, body_text, json, direct_reads, xml, node_budget, search_budget }
+        Self {
+            status,
+            elapsed,
+            headers,
+            body_text,
+            json,
+            direct_reads,
+            xml,
+            html: None,
+            node_budget,
+            search_budget,
+        }
+    }
+
+    /// Reads the body as HTML where an XPath needs a document; `page` keeps the result.
+    #[must_use]
+    pub fn with_html(self, page: &'a HtmlPage) -> Self {
+        Self { html: Some(page), ..self }
     }
 
     /// Limits searches to `budget`. Results are invalid if it [is exhausted](SearchBudget::is_exhausted) afterwards.
@@ -94,14 +113,25 @@ impl<'a> ParsedResponse<'a> {
     }
 
     pub(super) fn xml(&self) -> Result<&XmlDocument<'a>, String> {
-        self.xml.get_or_init(|| XmlDocument::parse(self.body_text)).as_ref().map_err(Clone::clone)
+        let parse = || match self.html {
+            Some(page) => XmlDocument::parse(page.to_xml(self.body_text)?),
+            None => XmlDocument::parse(self.body_text),
+        };
+        self.xml.get_or_init(parse).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the values of the header `name`, joined by `, `; `None` without that header.
-    pub(super) fn header(&self, name: &str) -> Option<String> {
+    /// Returns the value of the header `name`: those of several fields joined by `, `, except for `Set-Cookie`, where a comma
+    /// separates nothing and each field stays its own (RFC 9110 5.3).
+    pub(super) fn header_values(&self, name: &str) -> Vec<Cow<'_, str>> {
         let matching = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         let values: Vec<_> = matching.map(|(_, value)| value.as_str()).collect();
-        (!values.is_empty()).then(|| values.join(", "))
+        match values.as_slice() {
+            [] => Vec::new(),
+            several if name.eq_ignore_ascii_case("set-cookie") => {
+                several.iter().map(|&value| Cow::Borrowed(value)).collect()
+            }
+            several => vec![Cow::Owned(several.join(", "))],
+        }
     }
 }
 
@@ -158,11 +188,16 @@ pub(super) fn describe_nodes(nodes: &[ResponseNode<'_>]) -> String {
 
 /// Describes the value of the header `name` briefly.
 pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String {
+    if !SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) {
+        return describe_nodes(nodes);
+    }
     match nodes {
-        [value] if SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
-            format!("a value of {} bytes", value.text().len())
+        [] => describe_nodes(nodes),
+        [value] => format!("a value of {} bytes", value.text().len()),
+        several => {
+            let sizes: Vec<_> = several.iter().take(8).map(|value| value.text().len().to_string()).collect();
+            format!("{} values of {} bytes", several.len(), sizes.join(", "))
         }
-        _ => describe_nodes(nodes),
     }
 }
 

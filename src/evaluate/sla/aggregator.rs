@@ -4,20 +4,25 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::stats::SlaStats;
 use super::time_ranges::TimeRanges;
-use crate::domain::{LocationId, Sample, Timestamp};
+use crate::domain::{LocationId, Outcome, Sample, Timestamp};
 
 /// Which checks count.
 #[derive(Clone, Debug, Default)]
 pub struct SlaScope {
     /// When checks count: operating periods without exclusions and blackouts.
     pub included_ranges: TimeRanges,
+    /// The same with the blackouts: a run that a blackout suppressed counts as such within it.
+    pub ranges_with_blackouts: TimeRanges,
     /// When the checks of a single location do not count.
     pub excluded_by_location: HashMap<LocationId, TimeRanges>,
 }
 
 impl SlaScope {
     fn includes(&self, check: &Sample) -> bool {
-        self.included_ranges.contains(check.planned_at)
+        let is_suppressed = check.outcome == Outcome::Blackout;
+        let is_in_range = self.included_ranges.contains(check.planned_at)
+            || is_suppressed && self.ranges_with_blackouts.contains(check.planned_at);
+        is_in_range
             && !self
                 .excluded_by_location
                 .get(&check.location_id)

@@ -43,6 +43,20 @@ fn always() -> SlaScope {
 }
 
 #[test]
+fn what_a_blackout_suppressed_counts_as_blackout_and_what_took_place_in_it_is_excluded() {
+    let scope = SlaScope {
+        included_ranges: TimeRanges::from_ranges(vec![(at(0), at(2)), (at(4), at(6))]),
+        ranges_with_blackouts: TimeRanges::from_ranges(vec![(at(0), at(6))]),
+        ..SlaScope::default()
+    };
+    // The last blackout is outside of the operating periods.
+    let total = counted("k k b e k k b", scope, &[0], &[]).total_stats;
+    assert_eq!(total.checks_with(Outcome::Blackout), 1);
+    assert_eq!((total.checks_with(Outcome::Ok), total.checks_with(Outcome::Error)), (4, 0));
+    assert_eq!(total.excluded_checks, 2);
+}
+
+#[test]
 fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability() {
     for (runs, uptime, availability) in [
         ("kkk kkk", (2, 2), (6, 6)),

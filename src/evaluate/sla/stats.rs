@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{LocationId, MeanDuration, Outcome, Sample};
+use crate::domain::{LocationId, LocationMeanDuration, Outcome, Sample};
 
 /// Counts over a period. Every field except `excluded_checks` counts only checks within the scope of the
 /// agreement.
@@ -15,10 +15,10 @@ pub struct SlaStats {
     pub runs_down: u64,
     /// Checks by outcome, in the order of [`Outcome::ALL`].
     pub checks_by_outcome: [u64; 6],
-    /// Checks outside of operating periods, or in exclusions or blackouts.
+    /// Checks outside of operating periods or in exclusions, and those that took place in a blackout.
     pub excluded_checks: u64,
     /// Durations of checks that passed, by location.
-    pub durations_by_location: BTreeMap<LocationId, MeanDuration>,
+    pub durations_by_location: BTreeMap<LocationId, LocationMeanDuration>,
 }
 
 impl SlaStats {
@@ -33,7 +33,7 @@ impl SlaStats {
                 Outcome::Ok | Outcome::Warning => {
                     passed = true;
                     let location = check.location_id;
-                    let mean = self.durations_by_location.entry(location).or_insert(MeanDuration {
+                    let mean = self.durations_by_location.entry(location).or_insert(LocationMeanDuration {
                         location_id: location,
                         check_count: 0,
                         sum_us: 0,
@@ -75,7 +75,8 @@ impl SlaStats {
     /// however often it checked.
     #[must_use]
     pub fn mean_response_us(&self) -> Option<u64> {
-        let means: Vec<u64> = self.durations_by_location.values().filter_map(MeanDuration::mean_us).collect();
+        let means: Vec<u64> =
+            self.durations_by_location.values().filter_map(LocationMeanDuration::mean_us).collect();
         means.iter().sum::<u64>().checked_div(means.len() as u64)
     }
 }

@@ -7,9 +7,11 @@ mod document;
 mod eval;
 mod evaluator;
 mod functions;
+mod html;
 mod node_budget;
 mod nodes;
 mod value;
 
 pub(super) use document::{XPathResult, XmlDocument};
+pub use html::HtmlPage;
 pub(super) use nodes::XPathNode;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::effective_address;
 use super::own_addresses::own_addresses;
-use crate::domain::{CustomerId, EgressScope, Failure, FailureKind, Phase};
+use crate::domain::{CustomerId, EgressPrincipal, Failure, FailureKind, Phase};
 use crate::net::ip_network::{IpNetwork, ParseIpNetworkError};
 
 /// Networks that are denied unless a more specific allow rule matches: link-local (RFC 3927, RFC 4291 2.5.6), and the
@@ -128,23 +128,25 @@ impl EgressPolicy {
         self
     }
 
-    /// Checks whether `scope` may connect to `address`. Both the address and its [`effective_address`] are checked, so
-    /// that no IPv6 form of an IPv4 address bypasses a rule.
-    pub fn check(&self, scope: EgressScope, address: IpAddr) -> Result<(), EgressDenied> {
-        match scope {
-            EgressScope::Vigie | EgressScope::Operator => self.check_forms(&[], address, |_| None),
-            EgressScope::Account(_) => self.check_with_own_addresses(scope, address, &own_addresses()),
+    /// Checks whether `principal` may connect to `address`. Both the address and its [`effective_address`] are
+    /// checked, so that no IPv6 form of an IPv4 address bypasses a rule.
+    pub fn check(&self, principal: EgressPrincipal, address: IpAddr) -> Result<(), EgressDenied> {
+        match principal {
+            EgressPrincipal::Vigie | EgressPrincipal::Operator => self.check_forms(&[], address, |_| None),
+            EgressPrincipal::Account(_) => {
+                self.check_with_own_addresses(principal, address, &own_addresses())
+            }
         }
     }
 
     /// Like [`Self::check`], on a host that has the addresses `own`.
     fn check_with_own_addresses(
         &self,
-        scope: EgressScope,
+        principal: EgressPrincipal,
         address: IpAddr,
         own: &HashSet<IpAddr>,
     ) -> Result<(), EgressDenied> {
-        let EgressScope::Account(account) = scope else { return self.check(scope, address) };
+        let EgressPrincipal::Account(account) = principal else { return self.check(principal, address) };
         let allowed = self.account_rules.get(&account).map_or(&[][..], Vec::as_slice);
         self.check_forms(allowed, address, |form| match form {
             IpAddr::V4(v4) if v4.is_loopback() => Some(IpNetwork::new(form, 8)),

@@ -11,7 +11,7 @@ fn ip(text: &str) -> IpAddr {
 }
 
 fn check(policy: &EgressPolicy, address: IpAddr) -> Result<(), EgressDenied> {
-    policy.check(EgressScope::Operator, address)
+    policy.check(EgressPrincipal::Operator, address)
 }
 
 #[test]
@@ -122,15 +122,15 @@ proptest! {
     }
 }
 
-fn account(number: i64) -> EgressScope {
-    EgressScope::Account(CustomerId(number))
+fn account(number: i64) -> EgressPrincipal {
+    EgressPrincipal::Account(CustomerId(number))
 }
 
 #[test]
 fn the_own_host_is_denied_to_other_accounts_only() {
     let policy = EgressPolicy::default();
     for address in ["127.0.0.1", "127.9.9.9", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1", "64:ff9b::7f00:1"] {
-        assert_eq!(policy.check(EgressScope::Operator, ip(address)), Ok(()), "{address}");
+        assert_eq!(policy.check(EgressPrincipal::Operator, ip(address)), Ok(()), "{address}");
         let denied = policy.check(account(2), ip(address)).unwrap_err();
         assert!(denied.to_string().ends_with("allow it for the account in `egress.accounts`"), "{denied}");
     }
@@ -139,7 +139,7 @@ fn the_own_host_is_denied_to_other_accounts_only() {
     assert!(policy.check_with_own_addresses(account(2), ip("2002:c000:207::1"), &own).is_err());
     assert!(policy.check_with_own_addresses(account(2), ip("2001:db8::7"), &own).is_err());
     assert!(policy.check_with_own_addresses(account(2), ip("192.0.2.8"), &own).is_ok());
-    assert!(policy.check_with_own_addresses(EgressScope::Operator, ip("192.0.2.7"), &own).is_ok());
+    assert!(policy.check_with_own_addresses(EgressPrincipal::Operator, ip("192.0.2.7"), &own).is_ok());
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn accounts_are_allowed_one_by_one() {
     assert!(allowed(account(2), "127.0.0.1") && !allowed(account(3), "127.0.0.1"));
     assert!(allowed(account(3), "192.0.2.7") && !allowed(account(2), "192.0.2.7"));
     assert!(allowed(account(2), "169.254.7.1") && !allowed(account(3), "169.254.7.1"));
-    assert!(!allowed(EgressScope::Operator, "169.254.7.1"));
+    assert!(!allowed(EgressPrincipal::Operator, "169.254.7.1"));
     let strict = EgressPolicy::parse(&[], &["127.0.0.1"]).unwrap();
     let strict = strict.with_accounts([(CustomerId(2), vec![loopback])].into());
     assert!(strict.check(account(2), ip("127.0.0.1")).is_err(), "a longer deny rule decides");

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use super::failure::{proxy_failure, proxy_io_failure};
 use super::proxy_config::{ProxyProtocol, UpstreamProxy};
 use super::{http_connect, socks5};
-use crate::domain::{EgressScope, Failure, FailureKind, Phase};
+use crate::domain::{EgressPrincipal, Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::socket;
@@ -56,7 +56,7 @@ impl Net {
         let Some(proxy) = self.stack.proxies_by_id.read().get(&id).cloned() else {
             return Err(failure(format!("`proxy_id`: the settings of this location have no proxy `{id}`")));
         };
-        if !proxy.allowed_accounts.allows_scope(self.egress_scope) {
+        if !proxy.allowed_accounts.allows_principal(self.egress_principal) {
             return Err(failure(format!(
                 "`proxy_id`: proxy `{id}` is not for this account; add the account to its `accounts` in the setting `proxies`"
             )));
@@ -99,7 +99,7 @@ impl Net {
         let addresses = self.resolve(&proxy.endpoint, deadline, &mut trace).await;
         let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
         // The settings name the proxy, so it may be on this host.
-        let operator_net = self.with_egress_scope(EgressScope::Operator);
+        let operator_net = self.with_egress_principal(EgressPrincipal::Operator);
         let port = proxy.endpoint.port;
         let allowed_addresses =
             operator_net.allowed_addresses(&addresses, Some(port), &mut trace).map_err(|failure| {

@@ -114,6 +114,15 @@ impl Net {
             }
         };
         record_trace(&handshakes, connected_address, started, trace);
+        let connected = handshakes.iter().find(|handshake| Some(handshake.address) == connected_address);
+        if let Some(handshake) = connected.filter(|_| outcome.is_ok()) {
+            let started = Instant::now();
+            // On the heap, since few handshakes ask.
+            let result = Box::pin(handshake.tls_client.check_revocation(deadline)).await;
+            trace.phases.add(Phase::Validate, started.elapsed());
+            let notes = result?;
+            trace.tls_facts.iter_mut().for_each(|facts| facts.tls_warnings.extend(notes.iter().cloned()));
+        }
         outcome
     }
 

@@ -41,7 +41,7 @@ fn parse_certificate(der: &[u8]) -> Certificate {
     }
 }
 
-fn subject_alt_names(certificate: &X509Certificate<'_>) -> Vec<String> {
+pub(super) fn subject_alt_names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
     let to_text = |name: &GeneralName<'_>| match name {
         GeneralName::DNSName(name) => Some(replace_control_chars(name)),

@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
-use rustls::{ClientConfig, HandshakeKind};
+use rustls::HandshakeKind;
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
+use super::backend::TlsBackend;
+#[cfg(feature = "legacy-tls")]
+use super::legacy;
+#[cfg(not(feature = "legacy-tls"))]
+use super::legacy_hello;
 use super::stream::{HandshakeResult, TlsStream};
 use super::verifier::RecordingVerifier;
-use super::{certificate, failure};
-#[cfg(feature = "legacy-tls")]
-use super::{legacy, trust::ClientCertificate};
+use super::{certificate, failure, revocation};
 use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectionTrace;
+use crate::net::stack::Net;
 
 /// The client side of TLS with one server: the configuration, and optionally the sessions to resume. Cheap to
 /// clone; created by [`crate::net::stack::Net::tls_client`].
@@ -25,14 +29,8 @@ pub struct TlsClient {
     pub(super) server_name: Box<str>,
     pub(super) backend: TlsBackend,
     pub(super) verifier: Arc<RecordingVerifier>,
-}
-
-/// The TLS library, with its configuration.
-#[derive(Clone, Debug)]
-pub(super) enum TlsBackend {
-    Rustls(Arc<ClientConfig>),
-    #[cfg(feature = "legacy-tls")]
-    Legacy(legacy::LegacyTlsVersion, Option<Arc<ClientCertificate>>),
+    /// The network by which the authorities are asked about revoked certificates; `None` without `check_revocation`.
+    pub(super) revocation_net: Option<Net>,
 }
 
 impl TlsClient {
@@ -48,18 +46,76 @@ impl TlsClient {
         let result = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
         let HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher } = result?;
-        let certificates = certificate::parse_chain(&self.verifier.last_chain());
-        let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
+        let record = self.verifier.record();
+        let certificates = certificate::parse_chain(&record.chain);
+        let tls_warnings = record.warnings.clone();
+        let mut facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher, tls_warnings };
         let outcome = outcome.and_then(|connect_result| {
             connect_result.map_err(|error| {
                 trace.peer_sent_non_tls_data |= failure::is_not_tls(&error);
-                failure::handshake_failure(&error, &self.server_name, &facts.certificates)
+                trace.may_need_weak_suites |=
+                    self.can_retry_with_weak_suites() && failure::may_lack_cipher_suites(&error);
+                failure::handshake_failure(&error, &self.server_name, &self.verifier)
             })
         });
+        let outcome = match outcome {
+            Ok(stream) => {
+                facts.tls_warnings.extend(self.weakness(facts.tls_cipher.as_deref()));
+                self.check_revocation(deadline, trace, &mut facts.tls_warnings).await.map(|()| stream)
+            }
+            Err(failure) => Err(failure),
+        };
         if outcome.is_ok() || !facts.certificates.is_empty() {
             trace.tls_facts = Some(Box::new(facts));
         }
         outcome
+    }
+
+    /// Asks the authorities whether a certificate of the accepted chain is revoked, if the monitor wants that.
+    async fn check_revocation(
+        &self,
+        deadline: Deadline,
+        trace: &mut ConnectionTrace,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let Some(net) = &self.revocation_net else { return Ok(()) };
+        let started = Instant::now();
+        // On the heap, since few handshakes ask.
+        let result = Box::pin(revocation::check_revocation(net, &self.verifier, deadline)).await;
+        trace.phases.add(Phase::Validate, started.elapsed());
+        match result {
+            Ok(notes) => {
+                warnings.extend(notes);
+                Ok(())
+            }
+            Err(error) => {
+                let record = self.verifier.record();
+                let (kind, detail) =
+                    error.describe(&self.server_name, &record.chain, &self.verifier.trust_anchors);
+                Err(Failure::new(Phase::Tls, kind, detail))
+            }
+        }
+    }
+
+    /// Whether a server that refused the cipher suites may accept weak ones.
+    fn can_retry_with_weak_suites(&self) -> bool {
+        matches!(self.backend, TlsBackend::Rustls(_))
+    }
+
+    /// Returns what is weak about a session of this client with this cipher suite.
+    #[cfg(feature = "legacy-tls")]
+    fn weakness(&self, cipher: Option<&str>) -> Option<String> {
+        let TlsBackend::Legacy(legacy::LegacyTlsVersion::Tls12WeakSuites, _) = &self.backend else {
+            return None;
+        };
+        let weakness = super::weak_suites::suite_weakness(cipher.unwrap_or("an unnamed cipher suite"));
+        Some(format!("the target accepts only weak cipher suites of TLS 1.2, such as {weakness}"))
+    }
+
+    #[cfg(not(feature = "legacy-tls"))]
+    #[expect(clippy::unused_self, reason = "other builds ask the backend")]
+    fn weakness(&self, _: Option<&str>) -> Option<String> {
+        None
     }
 
     /// Whether a later handshake can resume an earlier session. Those of old versions cannot: that call of the OpenSSL
@@ -85,6 +141,10 @@ impl TlsClient {
                 )?;
                 return legacy::handshake(ssl, stream, &self.parsed_server_name, &self.verifier, deadline)
                     .await;
+            }
+            #[cfg(not(feature = "legacy-tls"))]
+            TlsBackend::WeakSuiteProbe => {
+                return Err(legacy_hello::probe_weak_suites(stream, &self.parsed_server_name, deadline).await);
             }
         };
         let connection = TlsConnector::from(config).connect(self.parsed_server_name.clone(), stream);

@@ -6,7 +6,7 @@ use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
-use super::client::TlsBackend;
+use super::backend::TlsBackend;
 use super::options::{TlsOptions, TlsVersions};
 use super::trust::{TrustConfig, TrustStore};
 use super::verifier::RecordingVerifier;
@@ -23,6 +23,7 @@ pub(in crate::net) struct TlsContext {
     pub(super) trust_store: TrustStore,
     default_config: ClientConfig,
     tls12_config: ClientConfig,
+    tls13_config: ClientConfig,
 }
 
 impl TlsContext {
@@ -32,7 +33,8 @@ impl TlsContext {
         let default_config =
             base_config(&provider, &trust_store, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
         let tls12_config = base_config(&provider, &trust_store, &[&rustls::version::TLS12])?;
-        Ok(Self { trust_store, default_config, tls12_config })
+        let tls13_config = base_config(&provider, &trust_store, &[&rustls::version::TLS13])?;
+        Ok(Self { trust_store, default_config, tls12_config, tls13_config })
     }
 
     /// Builds a separate configuration for one server, without earlier sessions.
@@ -44,6 +46,7 @@ impl TlsContext {
         let mut config = match options.versions {
             TlsVersions::Default => self.default_config.clone(),
             TlsVersions::Tls12Only => self.tls12_config.clone(),
+            TlsVersions::Tls13Only => self.tls13_config.clone(),
             other => return Err(unsupported_version_failure(other)),
         };
         config.dangerous().set_certificate_verifier(verifier);
@@ -75,6 +78,28 @@ impl TlsContext {
         }
         Ok(TlsBackend::Rustls(Arc::new(config)))
     }
+
+    /// Returns the TLS backend for weak cipher suites of TLS 1.2.
+    #[cfg(feature = "legacy-tls")]
+    pub(super) fn build_weak_suite_backend(
+        &self,
+        options: &TlsOptions,
+        verifier: &Arc<RecordingVerifier>,
+    ) -> Result<TlsBackend, Failure> {
+        let versions = TlsVersions::Legacy(super::legacy::LegacyTlsVersion::Tls12WeakSuites);
+        self.build_backend(&TlsOptions { versions, ..options.clone() }, verifier, false)
+    }
+
+    /// Returns the TLS backend for weak cipher suites of TLS 1.2.
+    #[cfg(not(feature = "legacy-tls"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "other builds need the certificates")]
+    pub(super) fn build_weak_suite_backend(
+        &self,
+        _: &TlsOptions,
+        _: &Arc<RecordingVerifier>,
+    ) -> Result<TlsBackend, Failure> {
+        Ok(TlsBackend::WeakSuiteProbe)
+    }
 }
 
 /// Returns the failure for `versions` that this build does not support, and how to get a build that does.
@@ -85,7 +110,7 @@ fn unsupported_version_failure(versions: TlsVersions) -> Failure {
              `--features legacy-tls` also supports older versions"
         ),
         TlsVersions::Unsupported(version) => {
-            format!("`use_ssl_version` requires {version}, which is not supported")
+            format!("`use_ssl_version` requires {version}, which is not supported: no build speaks it")
         }
         supported => format!("{supported:?} is handled by another backend"),
     };

@@ -2,16 +2,24 @@
 
 use std::io;
 
-use rustls::{CertificateError, Error, InvalidMessage};
+use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
 
-use crate::domain::{Certificate, Failure, FailureKind, Phase};
+use super::chain_error::{is_short_key, short_key_text};
+use super::chain_names::PresentedChain;
+use super::error_text::tls_error_text;
+use super::verifier::RecordingVerifier;
+use crate::domain::{Failure, FailureKind, Phase};
 
 /// Returns the failure of a handshake that ended with `error`. Certificate errors have their own kinds; everything else
 /// that the peer does, an alert, garbage, a reset or a close, is a failed handshake.
-pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[Certificate]) -> Failure {
+pub(super) fn handshake_failure(
+    error: &io::Error,
+    server_name: &str,
+    verifier: &RecordingVerifier,
+) -> Failure {
     let (kind, detail) = match rustls_error(error) {
-        Some(Error::InvalidCertificate(error)) => certificate_failure(error, server_name, chain),
-        Some(other) => (FailureKind::TlsHandshakeFailed, other.to_string()),
+        Some(Error::InvalidCertificate(_)) => certificate_failure(server_name, verifier),
+        Some(other) => (FailureKind::TlsHandshakeFailed, tls_error_text(other)),
         None if error.kind() == io::ErrorKind::UnexpectedEof => (
             FailureKind::TlsHandshakeFailed,
             "the target closed the connection during the handshake".to_owned(),
@@ -27,51 +35,44 @@ pub(super) fn is_not_tls(error: &io::Error) -> bool {
     matches!(rustls_error(error), Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }
 
+/// Whether a handshake ended with `error` since the peer may know only cipher suites that were not offered. Some peers say
+/// so, and some just close.
+pub(super) fn may_lack_cipher_suites(error: &io::Error) -> bool {
+    match rustls_error(error) {
+        Some(Error::AlertReceived(alert)) => {
+            matches!(alert, AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity)
+        }
+        Some(Error::PeerIncompatible(reason)) => matches!(
+            reason,
+            PeerIncompatible::NoCipherSuitesInCommon
+                | PeerIncompatible::NoKxGroupsInCommon
+                | PeerIncompatible::NoSignatureSchemesInCommon
+                | PeerIncompatible::ExtendedMasterSecretExtensionRequired
+                | PeerIncompatible::EcPointsExtensionRequired
+        ),
+        _ => false,
+    }
+}
+
 /// Returns the error of the TLS library inside `error`.
 fn rustls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn certificate_failure(
-    error: &CertificateError,
-    server_name: &str,
-    chain: &[Certificate],
-) -> (FailureKind, String) {
-    let leaf = chain.first();
-    let quoted_subject = leaf.map_or_else(String::new, |leaf| format!("`{}`", leaf.subject));
-    match error {
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            let expired = chain.iter().min_by_key(|certificate| certificate.not_after);
-            let detail =
-                expired.map_or(quoted_subject, |c| format!("`{}` expired at {}", c.subject, c.not_after));
-            (FailureKind::CertificateExpired, detail)
-        }
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            let not_yet_valid = chain.iter().max_by_key(|certificate| certificate.not_before);
-            let detail = not_yet_valid
-                .map_or(quoted_subject, |c| format!("`{}` is valid from {}", c.subject, c.not_before));
-            (FailureKind::CertificateNotYetValid, detail)
-        }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            let names = leaf.map(|leaf| leaf.subject_alt_names.join(", ")).filter(|names| !names.is_empty());
-            let names = names.unwrap_or_else(|| "no name".to_owned());
-            (
-                FailureKind::CertificateNameMismatch,
-                format!("asked for `{server_name}`, the certificate is for {names}"),
-            )
-        }
-        // A self-signed certificate that is a CA is refused for that before its issuer is checked.
-        _ if leaf.is_some_and(|leaf| chain.len() == 1 && leaf.subject == leaf.issuer) => (
-            FailureKind::CertificateIssuerUnknown,
-            format!("{quoted_subject} is self-signed and not trusted here"),
-        ),
-        CertificateError::UnknownIssuer => {
-            let issuer = chain.last().map_or("", |last| last.issuer.as_str());
-            (
-                FailureKind::CertificateIssuerUnknown,
-                format!("{quoted_subject}, issuer `{issuer}` is not trusted here"),
-            )
-        }
-        other => (FailureKind::CertificateInvalid, format!("{quoted_subject}: {other}")),
+/// Returns kind and text of a refused certificate, or of a signature that does not fit an accepted one.
+pub(super) fn certificate_failure(server_name: &str, verifier: &RecordingVerifier) -> (FailureKind, String) {
+    let record = verifier.record();
+    if let Some(error) = &record.error {
+        return error.describe(server_name, &record.chain, &verifier.trust_anchors);
     }
+    let chain = PresentedChain::new(&record.chain);
+    let detail = match chain.own_rsa_bits().filter(|&bits| is_short_key(bits)) {
+        Some(bits) => short_key_text(&chain.name(0), bits),
+        None => format!(
+            "the target did not sign the handshake with the key of {}, or by an algorithm that is not accepted; check \
+             that its private key belongs to this certificate",
+            chain.name(0)
+        ),
+    };
+    (FailureKind::CertificateInvalid, detail)
 }

@@ -8,7 +8,7 @@ use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::client::TlsClient;
-use super::options::TlsOptions;
+use super::options::{TlsOptions, TlsVersions};
 use super::stream::TlsStream;
 use super::trust::Pem;
 use super::verifier::RecordingVerifier;
@@ -56,15 +56,30 @@ impl Net {
         self.stack.tls_context.trust_store.check_access(
             options.ca_id,
             options.client_certificate_id,
-            self.egress_scope,
+            self.egress_principal,
         )?;
         let parsed_server_name = parse_server_name(server_name)?;
         let verifier = Arc::new(RecordingVerifier::new(
             self.stack.tls_context.trust_store.anchors_for_ca(options.ca_id)?,
             options.verify_certificate,
         ));
-        let backend = self.stack.tls_context.build_backend(options, &verifier, allow_resumption)?;
-        Ok(TlsClient { parsed_server_name, server_name: server_name.into(), backend, verifier })
+        let context = &self.stack.tls_context;
+        let offers_weak_suites =
+            self.weak_suites && matches!(options.versions, TlsVersions::Default | TlsVersions::Tls12Only);
+        let backend = if offers_weak_suites {
+            context.build_weak_suite_backend(options, &verifier)?
+        } else {
+            context.build_backend(options, &verifier, allow_resumption)?
+        };
+        let checks_revocation = options.check_revocation && options.verify_certificate;
+        let revocation_net = checks_revocation.then(|| Self { weak_suites: false, ..self.clone() });
+        Ok(TlsClient {
+            parsed_server_name,
+            server_name: server_name.into(),
+            backend,
+            verifier,
+            revocation_net,
+        })
     }
 }
 

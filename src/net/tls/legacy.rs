@@ -39,6 +39,8 @@ pub enum LegacyTlsVersion {
     Tls10,
     /// TLS 1.1 (RFC 4346).
     Tls11,
+    /// TLS 1.2 with the cipher suites that rustls lacks, for servers that know no others.
+    Tls12WeakSuites,
 }
 
 /// RC4 and single DES are in the legacy provider. The providers are never unloaded.
@@ -51,6 +53,8 @@ static TLS10_CONTEXT: LazyLock<Result<SslContext, ErrorStack>> =
     LazyLock::new(|| build_ssl_context(SslVersion::TLS1));
 static TLS11_CONTEXT: LazyLock<Result<SslContext, ErrorStack>> =
     LazyLock::new(|| build_ssl_context(SslVersion::TLS1_1));
+static TLS12_CONTEXT: LazyLock<Result<SslContext, ErrorStack>> =
+    LazyLock::new(|| build_ssl_context(SslVersion::TLS1_2));
 
 impl LegacyTlsVersion {
     fn ssl_context(self) -> Result<&'static SslContext, Failure> {
@@ -58,6 +62,7 @@ impl LegacyTlsVersion {
             Self::Ssl3 => &SSL3_CONTEXT,
             Self::Tls10 => &TLS10_CONTEXT,
             Self::Tls11 => &TLS11_CONTEXT,
+            Self::Tls12WeakSuites => &TLS12_CONTEXT,
         };
         context.as_ref().map_err(openssl_failure)
     }

@@ -11,6 +11,8 @@ pub enum TlsVersions {
     Default,
     /// TLS 1.2 only.
     Tls12Only,
+    /// TLS 1.3 only.
+    Tls13Only,
     /// Only this one version older than TLS 1.2.
     #[cfg(feature = "legacy-tls")]
     Legacy(LegacyTlsVersion),
@@ -23,7 +25,7 @@ pub enum TlsVersions {
 }
 
 impl TlsVersions {
-    /// Returns the versions of a value of the field: empty, `2`, `3`, `10`, `11` or `12`.
+    /// Returns the versions of a value of the field: empty, `2`, `3`, `10`, `11`, `12` or `13`.
     #[must_use]
     #[cfg(feature = "legacy-tls")]
     pub fn from_field(value: &str) -> Self {
@@ -35,7 +37,7 @@ impl TlsVersions {
         }
     }
 
-    /// Returns the versions of a value of the field: empty, `2`, `3`, `10`, `11` or `12`.
+    /// Returns the versions of a value of the field: empty, `2`, `3`, `10`, `11`, `12` or `13`.
     #[must_use]
     #[cfg(not(feature = "legacy-tls"))]
     pub fn from_field(value: &str) -> Self {
@@ -51,6 +53,7 @@ impl TlsVersions {
         match value {
             "" => Self::Default,
             "12" => Self::Tls12Only,
+            "13" => Self::Tls13Only,
             "2" => Self::Unsupported("SSL 2.0"),
             _ => Self::Unsupported("an unlisted version"),
         }
@@ -72,6 +75,9 @@ pub struct TlsOptions {
     pub alpn_protocols: &'static [&'static [u8]],
     /// Whether the certificate must be valid. Its facts are recorded in either case.
     pub verify_certificate: bool,
+    /// Whether the authorities are asked if a certificate is revoked (`check_revocation`); only where certificates are
+    /// verified.
+    pub check_revocation: bool,
     /// Id of a CA that is trusted in addition to those of the location (fields.md 2 `ca_cert_id`).
     pub ca_id: Option<i64>,
     /// Id of the client certificate to present when the server requests one (`ssl_cert_id`).
@@ -84,6 +90,7 @@ impl Default for TlsOptions {
             versions: TlsVersions::Default,
             alpn_protocols: &[],
             verify_certificate: true,
+            check_revocation: false,
             ca_id: None,
             client_certificate_id: None,
         }

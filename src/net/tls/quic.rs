@@ -1,6 +1,5 @@
 //! TLS of QUIC connections: the same trust, verifier and facts as over TCP.
 
-use std::io;
 use std::sync::Arc;
 
 use rustls::{CipherSuite, ClientConfig};
@@ -10,6 +9,7 @@ use super::options::{TlsOptions, TlsVersions};
 use super::verifier::RecordingVerifier;
 use super::{certificate, failure};
 use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
+use crate::net::deadline::Deadline;
 use crate::net::stack::Net;
 
 /// The TLS state of a QUIC handshake with one server.
@@ -17,6 +17,7 @@ pub(in crate::net) struct QuicTlsClient {
     server_name: Box<str>,
     config: Arc<ClientConfig>,
     verifier: Arc<RecordingVerifier>,
+    revocation_net: Option<Net>,
 }
 
 impl Net {
@@ -26,14 +27,14 @@ impl Net {
         server_name: &str,
         options: &TlsOptions,
     ) -> Result<QuicTlsClient, Failure> {
-        if options.versions != TlsVersions::Default {
+        if !matches!(options.versions, TlsVersions::Default | TlsVersions::Tls13Only) {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail));
         }
         self.stack.tls_context.trust_store.check_access(
             options.ca_id,
             options.client_certificate_id,
-            self.egress_scope,
+            self.egress_principal,
         )?;
         // Check the name here for a specific error message.
         parse_server_name(server_name)?;
@@ -42,7 +43,9 @@ impl Net {
             options.verify_certificate,
         ));
         let config = Arc::new(self.stack.tls_context.build_client_config(options, verifier.clone())?);
-        Ok(QuicTlsClient { server_name: server_name.into(), config, verifier })
+        let checks_revocation = options.check_revocation && options.verify_certificate;
+        let revocation_net = checks_revocation.then(|| self.clone());
+        Ok(QuicTlsClient { server_name: server_name.into(), config, verifier, revocation_net })
     }
 }
 
@@ -55,7 +58,8 @@ impl QuicTlsClient {
     /// Returns the facts as far as the handshake got. Version and suite are only set when it was `is_complete`;
     /// `cipher_suite` is its number (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, is_complete: bool, cipher_suite: Option<u16>) -> Option<TlsFacts> {
-        let certificates = certificate::parse_chain(&self.verifier.last_chain());
+        let record = self.verifier.record();
+        let certificates = certificate::parse_chain(&record.chain);
         let tls_version = is_complete.then(|| "TLSv1.3".to_owned());
         let cipher_suite = cipher_suite.filter(|_| is_complete).map(CipherSuite::from);
         let tls_cipher =
@@ -64,13 +68,26 @@ impl QuicTlsClient {
             tls_version,
             tls_cipher,
             certificates,
+            tls_warnings: record.warnings,
+        })
+    }
+
+    /// Asks the authorities whether a certificate of the accepted chain is revoked, if the monitor wants that; returns
+    /// remarks.
+    pub(in crate::net) async fn check_revocation(&self, deadline: Deadline) -> Result<Vec<String>, Failure> {
+        let Some(net) = &self.revocation_net else { return Ok(Vec::new()) };
+        super::revocation::check_revocation(net, &self.verifier, deadline).await.map_err(|error| {
+            let record = self.verifier.record();
+            let (kind, detail) =
+                error.describe(&self.server_name, &record.chain, &self.verifier.trust_anchors);
+            Failure::new(Phase::Tls, kind, detail)
         })
     }
 
     /// Returns why the certificate was refused, if it was.
     pub(in crate::net) fn certificate_failure(&self) -> Option<Failure> {
-        let error = io::Error::new(io::ErrorKind::InvalidData, self.verifier.last_certificate_error()?);
-        let certificates = certificate::parse_chain(&self.verifier.last_chain());
-        Some(failure::handshake_failure(&error, &self.server_name, &certificates))
+        self.verifier.record().error?;
+        let (kind, detail) = failure::certificate_failure(&self.server_name, &self.verifier);
+        Some(Failure::new(Phase::Tls, kind, detail))
     }
 }

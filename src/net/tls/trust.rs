@@ -6,14 +6,18 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use rustls::RootCertStore;
-use rustls::client::{ResolvesClientCert, WebPkiServerVerifier};
+use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, TrustAnchor};
+use x509_parser::prelude::{FromDer, X509Certificate};
 
-use crate::domain::{AllowedAccounts, EgressScope, Failure, FailureKind, Phase};
+use crate::domain::{
+    AllowedAccounts, EgressPrincipal, Failure, FailureKind, Phase, Timestamp, replace_control_chars,
+};
 use crate::net::error::NetConfigError;
 
 /// PEM text with a label for messages, such as its path.
@@ -85,11 +89,38 @@ pub struct TrustConfig {
 /// The trust anchors of a handshake.
 #[derive(Debug)]
 pub(super) struct TrustAnchors {
-    /// Verifies chains up to a CA; `None` without any CA.
-    pub(super) chain_verifier: Option<Arc<WebPkiServerVerifier>>,
+    /// The CAs at which chains end.
+    pub(super) roots: RootCertStore,
+    /// The dates of the public ones, as far as they are known.
+    public_root_dates: Arc<[RootDate]>,
+    /// The dates of the others.
+    root_dates: Vec<RootDate>,
     /// Certificates trusted as they are.
     pub(super) pinned_certificates: Vec<CertificateDer<'static>>,
     pub(super) crypto_provider: Arc<CryptoProvider>,
+}
+
+/// The end of validity of a CA. Chains end there whether it is over or not.
+#[derive(Clone, Debug)]
+pub(super) struct RootDate {
+    /// Identifies its name and key.
+    pub(super) key_digest: [u8; 32],
+    pub(super) subject: Box<str>,
+    pub(super) not_after: Timestamp,
+}
+
+impl TrustAnchors {
+    /// Returns the dates of the CAs, as far as they are known.
+    pub(super) fn root_dates(&self) -> impl Iterator<Item = &RootDate> {
+        self.public_root_dates.iter().chain(&self.root_dates)
+    }
+}
+
+/// The public CAs.
+#[derive(Clone, Debug)]
+struct PublicAuthorities {
+    roots: RootCertStore,
+    dates: Arc<[RootDate]>,
 }
 
 /// The parsed form of [`TrustConfig`].
@@ -97,7 +128,7 @@ pub(super) struct TrustAnchors {
 pub(in crate::net) struct TrustStore {
     location_anchors: Arc<TrustAnchors>,
     /// The public authorities only, for authorities that are set later.
-    public_roots: RootCertStore,
+    public_authorities: PublicAuthorities,
     crypto_provider: Arc<CryptoProvider>,
     anchors_by_ca_id: BTreeMap<i64, Arc<TrustAnchors>>,
     client_certificates: BTreeMap<i64, Arc<ClientCertificate>>,
@@ -128,17 +159,17 @@ impl TrustStore {
     ) -> Result<Self, NetConfigError> {
         let roots = match trust_config.public_roots {
             PublicRoots::System => load_system_roots(),
-            PublicRoots::None => RootCertStore::empty(),
+            PublicRoots::None => PublicAuthorities::from_certificates(&[]),
         };
         let mut pinned = Vec::new();
         for pem in &trust_config.additional_authorities {
             pinned.extend(parse_certificates(pem)?);
         }
-        let location_anchors = build_anchors(roots.clone(), &pinned, provider)?;
+        let location_anchors = build_anchors(roots.clone(), &pinned, provider);
         let mut anchors_by_ca_id = BTreeMap::new();
         for (&id, pem) in &trust_config.named_authorities {
             let anchors: Vec<_> = pinned.iter().cloned().chain(parse_certificates(pem)?).collect();
-            anchors_by_ca_id.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)?));
+            anchors_by_ca_id.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)));
         }
         let mut client_certificates = BTreeMap::new();
         for (&id, pem) in &trust_config.client_certificates {
@@ -146,7 +177,7 @@ impl TrustStore {
         }
         Ok(Self {
             location_anchors: Arc::new(location_anchors),
-            public_roots: roots,
+            public_authorities: roots,
             crypto_provider: provider.clone(),
             anchors_by_ca_id,
             client_certificates,
@@ -198,23 +229,23 @@ impl TrustStore {
             .cloned()
             .chain(parse_certificates(pem)?)
             .collect();
-        build_anchors(self.public_roots.clone(), &anchors, &self.crypto_provider)
+        Ok(build_anchors(self.public_authorities.clone(), &anchors, &self.crypto_provider))
     }
 
     fn runtime_certificates(&self) -> Arc<RuntimeCertificates> {
         Arc::clone(&self.runtime_certificates.read())
     }
 
-    /// Fails with [`FailureKind::NotConfigured`] (95) when `scope` may not use one of these certificates.
+    /// Fails with [`FailureKind::NotConfigured`] (95) when `principal` may not use one of these certificates.
     pub(super) fn check_access(
         &self,
         ca_id: Option<i64>,
         client_certificate_id: Option<i64>,
-        scope: EgressScope,
+        principal: EgressPrincipal,
     ) -> Result<(), Failure> {
         for (field, id) in [("ca_cert_id", ca_id), ("ssl_cert_id", client_certificate_id)] {
             let accounts = id.and_then(|id| Some((id, self.certificate_accounts.get(&id)?)));
-            if let Some((id, _)) = accounts.filter(|(_, accounts)| !accounts.allows_scope(scope)) {
+            if let Some((id, _)) = accounts.filter(|(_, accounts)| !accounts.allows_principal(principal)) {
                 let detail = format!(
                     "`{field}`: certificate `{id}` is not for this account; add the account to its `accounts` in the setting `certificates`"
                 );
@@ -254,33 +285,60 @@ fn unknown_certificate_failure(field: &str, id: i64) -> Failure {
     Failure::new(Phase::Tls, FailureKind::NotConfigured, detail)
 }
 
-fn load_system_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    // Single files that cannot be read or parsed are skipped, as other programs do.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+impl PublicAuthorities {
+    /// Creates them from `certificates`; those that cannot be parsed are left out.
+    fn from_certificates(certificates: &[CertificateDer<'static>]) -> Self {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(certificates.iter().cloned());
+        Self { roots, dates: root_dates(certificates).into() }
     }
-    roots
+}
+
+fn load_system_roots() -> PublicAuthorities {
+    // Single files that cannot be read or parsed are skipped, as other programs do.
+    let mut authorities =
+        PublicAuthorities::from_certificates(&rustls_native_certs::load_native_certs().certs);
+    if authorities.roots.is_empty() {
+        authorities.roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    authorities
+}
+
+/// Returns the SHA-256 of name and key of an authority.
+pub(super) fn key_digest(anchor: &TrustAnchor<'_>) -> [u8; 32] {
+    let bytes = [anchor.subject.as_ref(), anchor.subject_public_key_info.as_ref()].concat();
+    let mut result = [0; 32];
+    result.copy_from_slice(digest(&SHA256, &bytes).as_ref());
+    result
+}
+
+fn root_dates(certificates: &[CertificateDer<'static>]) -> Vec<RootDate> {
+    let date = |der: &CertificateDer<'static>| {
+        let anchor = webpki::anchor_from_trusted_cert(der).ok()?;
+        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+        Some(RootDate {
+            key_digest: key_digest(&anchor),
+            subject: replace_control_chars(&certificate.subject().to_string()).into(),
+            not_after: Timestamp::from_seconds(certificate.validity().not_after.timestamp()),
+        })
+    };
+    certificates.iter().filter_map(date).collect()
 }
 
 fn build_anchors(
-    mut roots: RootCertStore,
+    public_authorities: PublicAuthorities,
     extra_certificates: &[CertificateDer<'static>],
     provider: &Arc<CryptoProvider>,
-) -> Result<TrustAnchors, NetConfigError> {
+) -> TrustAnchors {
+    let PublicAuthorities { mut roots, dates } = public_authorities;
     roots.add_parsable_certificates(extra_certificates.iter().cloned());
-    let verifier = if roots.is_empty() {
-        None
-    } else {
-        let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
-        Some(builder.build().map_err(|error| NetConfigError::Tls(error.to_string()))?)
-    };
-    Ok(TrustAnchors {
-        chain_verifier: verifier,
+    TrustAnchors {
+        roots,
+        public_root_dates: dates,
+        root_dates: root_dates(extra_certificates),
         pinned_certificates: extra_certificates.to_vec(),
         crypto_provider: provider.clone(),
-    })
+    }
 }
 
 fn parse_certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetConfigError> {

@@ -4,46 +4,48 @@ use crate::sync::Mutex;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::verify_server_name;
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
-use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use super::accepted_path::AcceptedPath;
+use super::chain_error::ChainError;
+use super::ocsp::{self, OcspStatus};
+use super::path::verify_path;
 use super::trust::TrustAnchors;
 
 /// Records the chain that the server sent. Signatures are checked even when the certificate is not: they belong to the
 /// protocol, not of trust.
 #[derive(Debug)]
 pub(super) struct RecordingVerifier {
-    trust_anchors: Arc<TrustAnchors>,
-    verify_certificate: bool,
-    /// The chain of the last server that sent one.
-    last_chain: Mutex<Vec<CertificateDer<'static>>>,
-    /// Why it was refused, since some libraries report only the alert.
-    last_certificate_error: Mutex<Option<Error>>,
+    pub(super) trust_anchors: Arc<TrustAnchors>,
+    pub(super) verify_certificate: bool,
+    record: Mutex<VerificationRecord>,
+}
+
+/// What the last handshake showed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VerificationRecord {
+    /// The chain as the server sent it; empty before the first handshake. A resumed session has no chain, and leaves the
+    /// previous one.
+    pub(super) chain: Vec<CertificateDer<'static>>,
+    /// Why it was refused; `None` when it was accepted.
+    pub(super) error: Option<ChainError>,
+    /// The chain that was accepted, without those that were not needed; empty where certificates are not verified.
+    pub(super) path: AcceptedPath,
+    /// Remarks on what was accepted.
+    pub(super) warnings: Vec<String>,
 }
 
 impl RecordingVerifier {
     pub(super) fn new(anchors: Arc<TrustAnchors>, verify: bool) -> Self {
-        Self {
-            trust_anchors: anchors,
-            verify_certificate: verify,
-            last_chain: Mutex::default(),
-            last_certificate_error: Mutex::default(),
-        }
+        Self { trust_anchors: anchors, verify_certificate: verify, record: Mutex::default() }
     }
 
-    /// Returns the chain as the server sent it; empty before the first handshake. A resumed session has no chain, and
-    /// leaves the previous one.
-    pub(super) fn last_chain(&self) -> Vec<CertificateDer<'static>> {
-        self.last_chain.lock().clone()
-    }
-
-    /// Returns why the last certificate was refused; `None` when it was accepted.
-    pub(super) fn last_certificate_error(&self) -> Option<Error> {
-        self.last_certificate_error.lock().clone()
+    /// Returns what the last handshake showed.
+    pub(super) fn record(&self) -> VerificationRecord {
+        self.record.lock().clone()
     }
 
     fn verify_chain(
@@ -51,20 +53,41 @@ impl RecordingVerifier {
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
         now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
+    ) -> Result<AcceptedPath, ChainError> {
         if !self.verify_certificate {
-            return Ok(ServerCertVerified::assertion());
+            return Ok(AcceptedPath::default());
         }
         if self.trust_anchors.pinned_certificates.iter().any(|pinned| pinned == end_entity) {
-            return verify_pinned_certificate(end_entity, server_name, now);
+            verify_pinned_certificate(end_entity, server_name, now)?;
+            return Ok(AcceptedPath::default());
         }
-        match &self.trust_anchors.chain_verifier {
-            Some(verifier) => {
-                verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
-            }
-            None => Err(CertificateError::UnknownIssuer.into()),
+        verify_path(&self.trust_anchors, end_entity, intermediates, server_name, now)
+            .map_err(ChainError::Path)
+    }
+
+    /// Reads the response of the authority that the server sent along (RFC 6066 8). One that says nothing is a remark.
+    fn read_stapled_response(
+        &self,
+        path: &AcceptedPath,
+        response: &[u8],
+        now: UnixTime,
+    ) -> Result<Option<String>, ChainError> {
+        let Some(link) = path.links.first().filter(|_| !response.is_empty()) else { return Ok(None) };
+        let algorithms = self.trust_anchors.crypto_provider.signature_verification_algorithms.all;
+        match ocsp::read_response(response, link, algorithms, now) {
+            Ok(OcspStatus::Good(_)) => Ok(None),
+            Ok(OcspStatus::Revoked(since, reason)) => Err(ChainError::Revoked {
+                index: 0,
+                since: Some(since),
+                reason,
+                source: "the OCSP response that the server sends along".to_owned(),
+            }),
+            Ok(OcspStatus::Unknown) => Ok(Some(
+                "the OCSP response that the server sends along says that its authority does not know the certificate"
+                    .to_owned(),
+            )),
+            Err(reason) => Ok(Some(format!("the OCSP response that the server sends along is not used: {reason}"))),
         }
     }
 }
@@ -79,10 +102,33 @@ impl ServerCertVerifier for RecordingVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let chain = std::iter::once(end_entity).chain(intermediates);
-        let chain = chain.map(|der| der.clone().into_owned()).collect();
-        *self.last_chain.lock() = chain;
-        let result = self.verify_chain(end_entity, intermediates, server_name, ocsp_response, now);
-        *self.last_certificate_error.lock() = result.as_ref().err().cloned();
+        let mut record = VerificationRecord {
+            chain: chain.map(|der| der.clone().into_owned()).collect(),
+            ..VerificationRecord::default()
+        };
+        let result = self.verify_chain(end_entity, intermediates, server_name, now).and_then(|path| {
+            let note = self.read_stapled_response(&path, ocsp_response, now)?;
+            Ok((path, note))
+        });
+        let result = match result {
+            Ok((path, note)) => {
+                record.warnings.extend(note);
+                record.warnings.extend(path.expired_root.as_ref().map(|(subject, not_after)| {
+                    format!(
+                        "the chain ends at the authority `{subject}`, which is trusted here and expired at \
+                         {not_after}; programs that ask for its dates refuse the chain"
+                    )
+                }));
+                record.path = path;
+                Ok(ServerCertVerified::assertion())
+            }
+            Err(error) => {
+                let alert_cause = error.to_rustls_error();
+                record.error = Some(error);
+                Err(alert_cause)
+            }
+        };
+        *self.record.lock() = record;
         result
     }
 
@@ -117,15 +163,21 @@ fn verify_pinned_certificate(
     der: &CertificateDer<'_>,
     name: &ServerName<'_>,
     now: UnixTime,
-) -> Result<ServerCertVerified, Error> {
-    let (_, parsed) = X509Certificate::from_der(der).map_err(|_| CertificateError::BadEncoding)?;
-    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-    if now > parsed.validity().not_after.timestamp() {
-        return Err(CertificateError::Expired.into());
+) -> Result<(), ChainError> {
+    let (_, parsed) = X509Certificate::from_der(der).map_err(|_| ChainError::Path(webpki::Error::BadDer))?;
+    if parsed.version().0 == 0 {
+        return Err(ChainError::PinnedWithoutNames);
     }
-    if now < parsed.validity().not_before.timestamp() {
-        return Err(CertificateError::NotValidYet.into());
+    let at =
+        |time: i64| UnixTime::since_unix_epoch(std::time::Duration::from_secs(time.try_into().unwrap_or(0)));
+    let (not_before, not_after) =
+        (at(parsed.validity().not_before.timestamp()), at(parsed.validity().not_after.timestamp()));
+    if now > not_after {
+        return Err(ChainError::Path(webpki::Error::CertExpired { time: now, not_after }));
     }
-    verify_server_name(&ParsedCertificate::try_from(der)?, name)?;
-    Ok(ServerCertVerified::assertion())
+    if now < not_before {
+        return Err(ChainError::Path(webpki::Error::CertNotValidYet { time: now, not_before }));
+    }
+    let end_entity = webpki::EndEntityCert::try_from(der).map_err(ChainError::Path)?;
+    end_entity.verify_is_valid_for_subject_name(name).map_err(ChainError::Path)
 }

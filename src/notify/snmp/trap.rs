@@ -10,6 +10,7 @@ use super::ber::{
 };
 use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net};
+use crate::notify::dedup_key::dedup_key;
 use crate::notify::outgoing_message::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
@@ -52,7 +53,7 @@ impl TrapChannel {
         let (host, port) = parse_host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::permanent("the address is not a host with an optional port"))?;
         let mut trace = ConnectionTrace::default();
-        let net = self.net.with_egress_scope(message.egress_scope);
+        let net = self.net.with_egress_principal(message.egress_principal);
         let resolved_addresses = net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
         let allowed = net.allowed_addresses(&resolved_addresses, Some(port), &mut trace)?;
         let address = allowed.first().ok_or_else(|| SendError::transient("the host name has no address"))?;
@@ -149,6 +150,7 @@ fn message_varbinds(message: &OutgoingMessage, enterprise_oid: &[u32]) -> Vec<Ve
         encode_integer(content.consecutive_failures.into()),
         encode_octets(truncate(&content.target)),
         encode_octets(truncate(&message.idempotency_key)),
+        encode_octets(truncate(&dedup_key(content, &message.idempotency_key))),
     ];
     let object_number = |at: usize| u32::try_from(at + 1).unwrap_or_default();
     let object = |(at, value)| encode_varbind(&[enterprise_oid, &[1, object_number(at)]].concat(), value);

@@ -14,6 +14,9 @@ pub(super) const fn subject_template(kind: NotificationKind) -> &'static str {
         NotificationKind::NoData => {
             "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times"
         }
+        NotificationKind::NoDataClear => {
+            "[{{ brand }}] No Data Clear - {{ device_name }} gives results again"
+        }
         NotificationKind::PerformanceError => {
             "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}"
         }

@@ -14,4 +14,4 @@ mod variables;
 pub(super) use engine::OutputFormat;
 pub use renderer::MessageRenderer;
 pub(super) use renderer::render_settings_body;
-pub use template::{MessageTemplate, RenderedMessage, TemplateError};
+pub use template::{AccountTemplate, RenderedMessage, TemplateError};

@@ -1,7 +1,7 @@
 //! Rendering of messages from templates.
 
 use super::engine::OutputFormat;
-use super::template::{MessageTemplate, RenderedMessage, TemplateError};
+use super::template::{AccountTemplate, RenderedMessage, TemplateError};
 use super::variables::TemplateVariables;
 use super::{built_in, engine, example};
 use crate::domain::{NotificationContent, NotificationKind, NotificationMethod};
@@ -19,11 +19,11 @@ impl MessageRenderer {
         &self,
         content: &NotificationContent,
         method: NotificationMethod,
-        template: Option<&MessageTemplate>,
+        template: Option<&AccountTemplate>,
     ) -> Result<RenderedMessage, TemplateError> {
         let variables = TemplateVariables::from_content(content);
-        let empty_template = MessageTemplate::default();
-        let account_template = template.unwrap_or(&empty_template);
+        let template_without_texts = AccountTemplate::default();
+        let account_template = template.unwrap_or(&template_without_texts);
         let text_is_json_body = method == NotificationMethod::JsonPost
             && account_template.method == Some(NotificationMethod::JsonPost)
             && !account_template.text.is_empty();
@@ -60,7 +60,7 @@ impl MessageRenderer {
 
     /// Returns the errors of `template`, found by rendering the examples of its kinds.
     #[must_use]
-    pub fn template_errors(&self, template: &MessageTemplate) -> Vec<TemplateError> {
+    pub fn template_errors(&self, template: &AccountTemplate) -> Vec<TemplateError> {
         let methods = template.method.map_or_else(
             || vec![NotificationMethod::MailHtml, NotificationMethod::Sms],
             |method| vec![method],

@@ -4,7 +4,7 @@ use crate::domain::{NotificationKind, NotificationMethod};
 
 /// An account's template for messages of one kind and method; an empty part falls back to the built-in template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MessageTemplate {
+pub struct AccountTemplate {
     /// For messages of this kind; `None` for all.
     pub kind: Option<NotificationKind>,
     /// For recipients of this method; `None` for all.

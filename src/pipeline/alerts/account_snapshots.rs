@@ -1,12 +1,19 @@
-//! Account data that the alert engine reads without waiting. It is reloaded when the account cache invalidates it, and
-//! the old data stays in use while the store cannot be read.
+//! Account data that the alert engine reads without waiting. It is reloaded when the account cache invalidates it, in
+//! tasks of its own, and the old data stays in use until then.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::{Id, JoinSet};
+use tokio::time::Instant;
 
 use crate::catalog::{AccountCache, AccountSnapshot};
 use crate::domain::CustomerId;
 use crate::store::StoreError;
+
+/// How long a batch waits for accounts that have changed just before; longer reads go on beside it.
+const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// Facts of the accounts that have monitors.
 pub(super) struct AccountSnapshots {
@@ -14,11 +21,18 @@ pub(super) struct AccountSnapshots {
     snapshots: HashMap<CustomerId, VersionedAccount>,
     /// Accounts that could not be read so far.
     unreadable_accounts: HashSet<CustomerId>,
+    /// Reads in progress.
+    reads: JoinSet<AccountRead>,
+    /// Their accounts.
+    accounts_in_read: HashMap<Id, CustomerId>,
     /// Generation of the account cache at the last complete refresh.
     cache_generation: u64,
     /// Version of the last facts read.
     last_version: u64,
 }
+
+/// An account, its generation before it was read, and what was read.
+type AccountRead = (CustomerId, u64, Result<Arc<AccountSnapshot>, StoreError>);
 
 struct VersionedAccount {
     account: Arc<AccountSnapshot>,
@@ -34,50 +48,70 @@ impl AccountSnapshots {
             account_cache,
             snapshots: HashMap::new(),
             unreadable_accounts: HashSet::new(),
+            reads: JoinSet::new(),
+            accounts_in_read: HashMap::new(),
             cache_generation: generation,
             last_version: 0,
         }
     }
 
-    /// Reloads the accounts that changed, at once; does nothing when nothing changed.
+    /// Reloads the accounts that changed; does nothing when nothing changed. Waits for a moment only.
     pub(super) async fn refresh(&mut self) {
         let generation = self.account_cache.generation();
-        let mut customer_ids: Vec<CustomerId> = self.unreadable_accounts.iter().copied().collect();
+        if self.reads.is_empty() && self.unreadable_accounts.is_empty() && generation == self.cache_generation
+        {
+            return;
+        }
+        let mut customer_ids = self.unreadable_accounts.clone();
         if generation != self.cache_generation {
             let has_changed = |(id, snapshot): &(&CustomerId, &VersionedAccount)| {
                 self.account_cache.account_generation(**id) != snapshot.generation
             };
             customer_ids.extend(self.snapshots.iter().filter(has_changed).map(|(id, _)| *id));
         }
-        if self.reload(customer_ids).await {
+        for customer_id in self.accounts_in_read.values() {
+            customer_ids.remove(customer_id);
+        }
+        let longest = if customer_ids.is_empty() { Duration::ZERO } else { MAX_WAIT };
+        let mut all_loaded = true;
+        for customer_id in customer_ids {
+            self.start_read(customer_id);
+        }
+        let deadline = Instant::now() + longest;
+        while let Ok(Some(ended)) = tokio::time::timeout_at(deadline, self.reads.join_next_with_id()).await {
+            let id = ended.as_ref().map_or_else(tokio::task::JoinError::id, |(id, _)| *id);
+            self.accounts_in_read.remove(&id);
+            // A read that panicked is repeated with the next batch.
+            all_loaded &= ended
+                .is_ok_and(|(_, (customer, generation, read))| self.take_read(customer, generation, read));
+        }
+        if all_loaded && self.reads.is_empty() {
             self.cache_generation = generation;
         }
     }
 
-    /// Loads `customer_id`, now or as soon as it can be read.
+    fn start_read(&mut self, customer_id: CustomerId) {
+        let account_cache = Arc::clone(&self.account_cache);
+        let read = self.reads.spawn(async move {
+            let generation = account_cache.account_generation(customer_id);
+            (customer_id, generation, account_cache.account(customer_id).await)
+        });
+        self.accounts_in_read.insert(read.id(), customer_id);
+    }
+
+    /// Loads `customer_id`, now or as soon as it can be read. Its monitors were planned with these facts just before, so
+    /// that they are in the cache.
     pub(super) async fn ensure_loaded(&mut self, customer_id: CustomerId) {
         if !self.snapshots.contains_key(&customer_id) {
-            self.reload(vec![customer_id]).await;
+            let generation = self.account_cache.account_generation(customer_id);
+            let read = self.account_cache.account(customer_id).await;
+            self.take_read(customer_id, generation, read);
         }
     }
 
     /// Returns the facts of `customer_id` and their version.
     pub(super) fn get(&self, customer_id: CustomerId) -> Option<(&AccountSnapshot, u64)> {
         self.snapshots.get(&customer_id).map(|snapshot| (snapshot.account.as_ref(), snapshot.version))
-    }
-
-    /// Reads accounts concurrently; returns whether all could be read.
-    async fn reload(&mut self, customer_ids: Vec<CustomerId>) -> bool {
-        let account_cache = &self.account_cache;
-        let reads = customer_ids.into_iter().map(async |customer| {
-            let generation = account_cache.account_generation(customer);
-            (customer, generation, account_cache.account(customer).await)
-        });
-        let mut all_loaded = true;
-        for (customer, generation, read) in futures::future::join_all(reads).await {
-            all_loaded &= self.take_read(customer, generation, read);
-        }
-        all_loaded
     }
 
     fn take_read(

@@ -1,67 +1,121 @@
-//! Loads the last stored page, which the first result of this process is compared with.
+//! Loads the last stored pages, which the first results of this process are compared with: all those of a batch at
+//! once.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
+use crate::domain::{CheckResult, LocationId, MonitorId};
 use crate::evaluate::page_comparison::PageBaseline;
-use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
+use crate::store::{NewestResultQuery, ResultStore, StoreError};
 
+use super::engine::AlertEngine;
 use super::location_results::passing_page_fingerprint;
-use super::monitor_entry::{PageFingerprint, TrackedMonitor};
 
-/// Whether `result` has a page but the entry has no baseline yet.
-pub(super) fn needs_baseline(entry: &TrackedMonitor, result: &CheckResult) -> bool {
-    let has_baseline = entry.last_pages.iter().any(|(location, _)| *location == result.location_id);
-    !has_baseline && passing_page_fingerprint(result).is_some()
+impl AlertEngine {
+    /// Loads the baselines that `results` are the first ones to need.
+    pub(super) async fn load_baselines(&mut self, results: &[CheckResult]) {
+        let (mut last_pages, mut objects) = (Vec::new(), Vec::new());
+        for result in results {
+            let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active)
+            else {
+                continue;
+            };
+            let (key, location) = ((result.monitor_id, result.location_id), result.location_id);
+            let has_new_page = !entry.last_pages.iter().any(|(known, _)| *known == location)
+                && passing_page_fingerprint(result).is_some();
+            let has_new_objects = result.details.page_load.is_some()
+                && !entry.object_baselines.iter().any(|(known, _)| *known == location);
+            if !has_new_page && !has_new_objects {
+                continue;
+            }
+            let account = self.account_snapshots.get(entry.monitor.customer);
+            let Some((account, account_version)) = account else { continue };
+            let rules = entry.rules(account, account_version, self.settings);
+            if has_new_page && rules.policy.notify_on_content_change {
+                last_pages.push(key);
+            }
+            if has_new_objects && rules.object_comparison.is_some() {
+                objects.push(key);
+            }
+        }
+        let result_store = self.dependencies.result_store.as_ref();
+        let pages = read_last_pages(result_store, &last_pages).await;
+        let full_pages = read_last_full_pages(result_store, &objects).await;
+        for (monitor_id, location) in last_pages {
+            let baseline = pages.get(&(monitor_id, location)).and_then(passing_page_fingerprint);
+            if let Some(entry) = self.monitors.get_mut(&monitor_id)
+                && !entry.last_pages.iter().any(|(known, _)| *known == location)
+            {
+                entry.last_pages.push((location, baseline));
+            }
+        }
+        for (monitor_id, location) in objects {
+            let full_page = full_pages.get(&(monitor_id, location));
+            let full_page = full_page.and_then(|result| result.details.page_load.as_deref());
+            let baseline = full_page.and_then(|page| PageBaseline::from_page(page, None));
+            if let Some(entry) = self.monitors.get_mut(&monitor_id)
+                && !entry.object_baselines.iter().any(|(known, _)| *known == location)
+            {
+                entry.object_baselines.push((location, baseline));
+            }
+        }
+    }
+}
+
+type ResultsByMonitorAndLocation = HashMap<(MonitorId, LocationId), CheckResult>;
+
+/// Reads the last passing result of each monitor and location.
+async fn read_last_pages(
+    result_store: &dyn ResultStore,
+    keys: &[(MonitorId, LocationId)],
+) -> ResultsByMonitorAndLocation {
+    let query = |&(monitor_id, location_id): &_| NewestResultQuery {
+        monitor_id,
+        location_id,
+        has_passed: true,
+        until: None,
+    };
+    read_newest(result_store, keys.iter().map(query).collect()).await
+}
+
+/// Reads the last result with a full page of each monitor and location.
+async fn read_last_full_pages(
+    result_store: &dyn ResultStore,
+    keys: &[(MonitorId, LocationId)],
+) -> ResultsByMonitorAndLocation {
+    if keys.is_empty() {
+        return HashMap::new();
+    }
+    let monitor_ids = keys.iter().map(|(monitor_id, _)| *monitor_id).collect();
+    let states = log_read_error(result_store.monitor_states_for(monitor_ids).await).unwrap_or_default();
+    let states = states.iter().filter(|state| keys.contains(&(state.monitor_id, state.location_id)));
+    let queries = states.filter_map(|state| {
+        // The newest run planned before the full page check started is the run of that check.
+        let until = Some(state.last_full_page_at? + Duration::from_micros(1));
+        let (monitor_id, location_id) = (state.monitor_id, state.location_id);
+        Some(NewestResultQuery { monitor_id, location_id, has_passed: false, until })
+    });
+    read_newest(result_store, queries.collect()).await
+}
+
+async fn read_newest(
+    result_store: &dyn ResultStore,
+    queries: Vec<NewestResultQuery>,
+) -> ResultsByMonitorAndLocation {
+    if queries.is_empty() {
+        return HashMap::new();
+    }
+    let results = log_read_error(result_store.newest_results(queries).await).unwrap_or_default();
+    results.into_iter().flatten().map(|result| ((result.monitor_id, result.location_id), result)).collect()
 }
 
 /// Converts `result` to an option; logs an error.
-fn log_read_error<T>(monitor: MonitorId, result: Result<T, StoreError>) -> Option<T> {
+fn log_read_error<T>(result: Result<T, StoreError>) -> Option<T> {
     if let Err(error) = &result {
         tracing::error!(
-            monitor_id = %monitor,
             error_kind = error.kind(),
-            "failed to read the last page; changes of the page are not detected: {error}"
+            "failed to read the last pages; changes of them are not detected: {error}"
         );
     }
     result.ok()
-}
-
-/// Loads the page of the last passing result; `None` when there is none, or it cannot be read.
-pub(super) async fn load_last_page(
-    result_store: &dyn ResultStore,
-    monitor_id: MonitorId,
-    location_id: LocationId,
-) -> Option<PageFingerprint> {
-    let filter = ResultFilter {
-        monitors: vec![monitor_id],
-        location: Some(location_id),
-        outcomes: vec![Outcome::Ok, Outcome::Warning],
-        ..ResultFilter::default()
-    };
-    let page =
-        log_read_error(monitor_id, result_store.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
-    page.results.first().and_then(passing_page_fingerprint)
-}
-
-/// Loads the objects of the last stored page; `None` when there is none, or it cannot be read.
-pub(super) async fn load_last_objects(
-    result_store: &dyn ResultStore,
-    monitor_id: MonitorId,
-    location_id: LocationId,
-) -> Option<PageBaseline> {
-    let states = log_read_error(monitor_id, result_store.monitor_states_for(vec![monitor_id]).await)?;
-    let state = states.iter().find(|state| state.location_id == location_id)?;
-    // The newest run planned before the full page check started is the run of that check.
-    let planned_before = state.last_full_page_at? + Duration::from_micros(1);
-    let filter = ResultFilter {
-        monitors: vec![monitor_id],
-        location: Some(location_id),
-        until: Some(planned_before),
-        ..ResultFilter::default()
-    };
-    let page =
-        log_read_error(monitor_id, result_store.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
-    let full_page = page.results.first()?.details.page_load.as_deref()?;
-    PageBaseline::from_page(full_page, None)
 }

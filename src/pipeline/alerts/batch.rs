@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::command::{IngestCommand, result_key};
 use super::engine::AlertEngine;
 use super::monitor_entry::{AlertInput, InputContext, TrackedMonitor};
+use super::store_records;
 use super::traceroutes::TracerouteJob;
 use super::verifications::{VerificationRequest, verification_without_check};
-use super::{baseline, store_records};
 use crate::alerting::{Effect, NotificationDraft};
 use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
@@ -109,6 +109,7 @@ impl AlertEngine {
                     });
                     batch.alert_changes.notifications.extend(due_notifications);
                 }
+                IngestCommand::UpdateSettings(settings) => self.apply_settings(*settings),
                 IngestCommand::AcknowledgeEpisode { monitor_id, episode_id } => {
                     if self
                         .monitors
@@ -120,6 +121,7 @@ impl AlertEngine {
                 }
             }
         }
+        self.load_baselines(results).await;
         for result in &mut *results {
             self.on_result(result, &mut batch).await;
         }
@@ -171,21 +173,10 @@ impl AlertEngine {
         // What the store cannot read is logged where it is read.
         let _ = fault_point("alerts").await;
         let rules = entry.rules(account, account_version, self.settings);
-        if rules.policy.notify_on_content_change && baseline::needs_baseline(entry, result) {
-            let results = self.dependencies.result_store.as_ref();
-            let baseline = baseline::load_last_page(results, result.monitor_id, result.location_id).await;
-            entry.last_pages.push((result.location_id, baseline));
-        }
         let mut object_change = None;
         if let Some(rule) = rules.object_comparison
             && result.details.page_load.is_some()
         {
-            if !entry.object_baselines.iter().any(|(location, _)| *location == result.location_id) {
-                let results = self.dependencies.result_store.as_ref();
-                let baseline =
-                    baseline::load_last_objects(results, result.monitor_id, result.location_id).await;
-                entry.object_baselines.push((result.location_id, baseline));
-            }
             object_change = entry.compare_objects(result, rule);
         }
         let location_result = entry.build_location_result(result, &rules, object_change);

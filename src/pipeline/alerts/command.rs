@@ -4,6 +4,7 @@ use crate::sync::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::settings::AlertEngineSettings;
 use crate::alerting::MonitorHealth;
 use crate::domain::{
     Capture, CheckId, EpisodeId, LocationId, MonitorId, NewNotification, RunId, Timestamp, Verification,
@@ -23,6 +24,8 @@ pub(in crate::pipeline) enum IngestCommand {
         output_file: Option<Capture>,
         notifications: Vec<NewNotification>,
     },
+    /// The settings were reloaded.
+    UpdateSettings(AlertEngineSettings),
     /// Someone acknowledged an episode.
     AcknowledgeEpisode { monitor_id: MonitorId, episode_id: EpisodeId },
 }

@@ -71,6 +71,14 @@ impl AlertEngine {
         })
     }
 
+    /// Applies reloaded settings from the next input of each monitor on.
+    pub(super) fn apply_settings(&mut self, settings: AlertEngineSettings) {
+        self.settings = settings;
+        for entry in self.monitors.values_mut() {
+            entry.clear_cached_rules();
+        }
+    }
+
     /// Waits until a timer is due, at most a second so that clock steps are noticed.
     pub(in crate::pipeline) async fn wait_for_timer(&self) {
         let max_wait = Duration::from_secs(1);

@@ -71,6 +71,11 @@ impl TrackedMonitor {
         }
     }
 
+    /// Forgets the rules, which are built again for the next input.
+    pub(super) fn clear_cached_rules(&mut self) {
+        self.cached_rules = None;
+    }
+
     /// Returns its rules for `account_version` of the account facts.
     pub(super) fn rules(
         &mut self,

@@ -1,5 +1,7 @@
 //! Alerting rules of a monitor, combined with its account's settings.
 
+use std::time::Duration;
+
 use crate::alerting::AlertPolicy;
 use crate::catalog::AccountSnapshot;
 use crate::domain::LocationId;
@@ -41,10 +43,29 @@ pub(super) fn build_monitor_rules(
             .is_some_and(|object_comparison| object_comparison.notify_on_content_change),
         notify_on_expiry: expiry_rule != ExpiryRule::Disabled,
         traceroute_on_error: monitor_settings.alerting.traceroute_on_error,
-        no_data_threshold: settings.no_data_threshold,
+        no_data_threshold: no_data_runs(settings.no_data_threshold, monitor.interval()),
     };
     let object_comparison = monitor_settings
         .full_page
         .and_then(|full_page| full_page.comparison_rule(settings.size_tolerance_percent));
     MonitorRules { policy, certificate_expiry: expiry_rule, object_comparison }
+}
+
+/// Returns how many runs without data in a row are reported: below a minute as many as take `threshold` minutes, since
+/// seconds without data are not worth a call.
+fn no_data_runs(threshold: u32, interval: Duration) -> u32 {
+    let seconds = u32::try_from(interval.as_secs()).unwrap_or(u32::MAX).max(1);
+    if seconds < 60 { threshold.saturating_mul(60).div_ceil(seconds) } else { threshold }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_without_data_cover_their_minutes_however_short_the_interval() {
+        let runs = |seconds| no_data_runs(5, Duration::from_secs(seconds));
+        assert_eq!([5, 20, 30, 60, 300].map(runs), [60, 15, 10, 5, 5]);
+        assert_eq!(no_data_runs(0, Duration::from_secs(5)), 0, "0 turns it off");
+    }
 }

@@ -73,6 +73,7 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
     let failed_status = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match draft.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
+        NotificationKind::NoDataClear => (Status::OK, "has data again".to_owned()),
         NotificationKind::NoData => {
             (failed_status, format!("no data from {} consecutive runs", draft.consecutive_runs))
         }

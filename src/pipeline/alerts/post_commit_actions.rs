@@ -1,12 +1,17 @@
 //! Actions after a batch was committed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::batch::PostCommitActions;
 use super::engine::AlertEngine;
 use crate::store::ConfigChange;
+use crate::telemetry::panic_message;
 
 impl AlertEngine {
-    /// Starts verifications and traceroutes, records events, and wakes the delivery.
-    pub(in crate::pipeline) fn run_post_commit_actions(&self, actions: PostCommitActions) {
+    /// Starts verifications and traceroutes, records events, and wakes the delivery. Returns the messages of panics:
+    /// one action does not take the others with it.
+    pub(in crate::pipeline) fn run_post_commit_actions(&self, actions: PostCommitActions) -> Vec<String> {
+        let mut panics = Vec::new();
         let PostCommitActions {
             verifications,
             traceroutes,
@@ -15,16 +20,22 @@ impl AlertEngine {
             has_notifications: wakes_delivery,
         } = actions;
         for request in verifications {
-            self.verification_runner.start(request, &self.dependencies, self.command_sender.clone());
+            let commands = self.command_sender.clone();
+            run_caught(&mut panics, || {
+                self.verification_runner.start(request, &self.dependencies, commands);
+            });
         }
         for traceroute in traceroutes {
-            self.traceroute_runner.start(traceroute, &self.dependencies, self.command_sender.clone());
+            let commands = self.command_sender.clone();
+            run_caught(&mut panics, || {
+                self.traceroute_runner.start(traceroute, &self.dependencies, commands);
+            });
         }
         if wakes_delivery {
             self.dependencies.delivery_wakeup.wake();
         }
         if release_checks.is_empty() && events.is_empty() {
-            return;
+            return panics;
         }
         let dependencies = self.dependencies.clone();
         tokio::spawn(async move {
@@ -43,5 +54,12 @@ impl AlertEngine {
             }
             dependencies.delivery_wakeup.wake();
         });
+        panics
+    }
+}
+
+fn run_caught(panics: &mut Vec<String>, action: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(action)) {
+        panics.push(panic_message(payload.as_ref()).to_owned());
     }
 }

@@ -13,6 +13,7 @@ use crate::telemetry::{SupervisedTask, TaskHeartbeat, TaskName};
 /// Handle of the running delivery task.
 pub struct DeliveryTask {
     drain_timeout_sender: watch::Sender<Option<Duration>>,
+    settings_sender: watch::Sender<DeliverySettings>,
     /// Ends the task at once.
     abort: CancellationToken,
     /// Cancelled once the task has ended.
@@ -44,8 +45,16 @@ impl DeliveryTask {
         let (drain_timeout_sender, shutdown_receiver) = watch::channel(None);
         let (abort, ended) = (CancellationToken::new(), CancellationToken::new());
         let ends = (abort.clone(), ended.clone());
-        let worker = DeliveryWorker::new(dependencies, settings, wakeup, shutdown_receiver, heartbeat, ends);
-        (Self { drain_timeout_sender, abort, ended }, worker)
+        let (settings_sender, settings_receiver) = watch::channel(settings);
+        let worker =
+            DeliveryWorker::new(dependencies, settings_receiver, wakeup, shutdown_receiver, heartbeat, ends);
+        (Self { drain_timeout_sender, settings_sender, abort, ended }, worker)
+    }
+
+    /// Returns the sender of new settings, which apply to the next messages.
+    #[must_use]
+    pub fn settings_sender(&self) -> watch::Sender<DeliverySettings> {
+        self.settings_sender.clone()
     }
 
     /// Delivers what is due, for at most `timeout`, and stops. Everything else stays in the outbox for the next start.

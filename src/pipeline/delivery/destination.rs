@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::catalog::{AccountCache, RecipientSecrets};
-use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
-use crate::notify::{MessageTemplate, Secret};
+use crate::domain::{CustomerId, Notification, NotificationMethod, Recipient, Record, RecordKind};
+use crate::notify::{AccountTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
 
@@ -19,13 +19,19 @@ pub struct Destination {
     /// Its credential.
     pub secret: Secret,
     /// The account's template for this notification; `None` for the built-in one.
-    pub template: Option<MessageTemplate>,
+    pub template: Option<AccountTemplate>,
 }
 
 /// Looks up destinations.
 pub trait DestinationLookup: Send + Sync + 'static {
     /// Returns the destination of `notification`; `None` when the recipient was removed.
     fn find<'a>(&'a self, notification: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
+
+    /// Returns how the recipient of `notification` is reached; `None` when it was removed.
+    fn find_method<'a>(
+        &'a self,
+        notification: &'a Notification,
+    ) -> StoreFuture<'a, Option<NotificationMethod>>;
 }
 
 /// The destinations of all accounts.
@@ -55,13 +61,13 @@ impl DestinationLookup for AccountDestinations {
             let (recipient, secret) = self.with_secrets(recipient, &record);
             let group =
                 account.contacts.groups.iter().find(|group| Some(group.id) == new_notification.group_id);
-            let mut best_template: Option<MessageTemplate> = None;
+            let mut best_template: Option<AccountTemplate> = None;
             for id in group.map(|group| group.template_ids.as_slice()).unwrap_or_default() {
                 let Some(template) = self.load_template(customer, *id).await? else { continue };
                 let is_applicable = template.kind.is_none_or(|kind| kind == new_notification.content.kind)
                     && template.method.is_none_or(|method| method == recipient.method);
                 let specificity =
-                    |template: &MessageTemplate| (template.method.is_some(), template.kind.is_some());
+                    |template: &AccountTemplate| (template.method.is_some(), template.kind.is_some());
                 if is_applicable
                     && best_template
                         .as_ref()
@@ -71,6 +77,17 @@ impl DestinationLookup for AccountDestinations {
                 }
             }
             Ok(Some(Destination { recipient, secret, template: best_template }))
+        })
+    }
+
+    fn find_method<'a>(
+        &'a self,
+        notification: &'a Notification,
+    ) -> StoreFuture<'a, Option<NotificationMethod>> {
+        Box::pin(async move {
+            let account = self.account_cache.account(notification.message.content.customer).await?;
+            let recipient = account.contacts.recipient(notification.message.recipient_id);
+            Ok(recipient.map(|recipient| recipient.method))
         })
     }
 }
@@ -95,7 +112,7 @@ impl AccountDestinations {
         &self,
         customer: CustomerId,
         template_id: i64,
-    ) -> Result<Option<MessageTemplate>, StoreError> {
+    ) -> Result<Option<AccountTemplate>, StoreError> {
         let record = self.config_store.record(RecordKind::Template, template_id).await?;
         let record = record.filter(|record| record.customer == customer);
         Ok(record.and_then(|record| ok_or_log_skipped(&record, template_from_fields(&record.fields))))

@@ -47,6 +47,16 @@ pub(super) fn last_included_id(digest: &NotificationContent) -> Option<i64> {
     digest.extra.get("last").and_then(Value::as_i64)
 }
 
+/// Whether it is a digest.
+pub(super) fn is_digest(notification: &Notification) -> bool {
+    notification.message.content.kind == NotificationKind::Digest
+}
+
+/// Whether the limit of messages a minute does not apply to it: a clear that waits would leave an alert open.
+pub(super) fn is_exempt_from_limit(notification: &Notification) -> bool {
+    is_digest(notification) || notification.message.content.kind.is_clear()
+}
+
 fn summary_line(notification: &Notification) -> String {
     let content = &notification.message.content;
     let location = if content.location_name.is_empty() {

@@ -11,6 +11,7 @@ mod dead_letter_event;
 mod delivery_task;
 mod destination;
 mod digest;
+mod held_messages;
 mod recipient_delivery_state;
 mod recipient_delivery_states;
 mod settings;

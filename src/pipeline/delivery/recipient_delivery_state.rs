@@ -42,11 +42,11 @@ pub(super) struct RecipientDeliveryState {
 }
 
 impl RecipientDeliveryState {
-    /// Returns what to do with the next message; digests are exempt from the limit.
+    /// Returns what to do with the next message; `is_exempt` from the limit are digests and clears.
     pub(super) fn next_action(
         &mut self,
         now: Timestamp,
-        is_digest: bool,
+        is_exempt: bool,
         settings: &DeliverySettings,
     ) -> NextAction {
         if self.is_busy || !self.is_ready(now, settings) {
@@ -54,12 +54,16 @@ impl RecipientDeliveryState {
         }
         self.prune_recent_sends(now);
         let max_per_minute = usize::try_from(settings.max_per_minute).unwrap_or(usize::MAX);
-        if !is_digest && max_per_minute > 0 && self.recent_sends.len() >= max_per_minute {
-            let limit_resets_at = self.recent_sends.front().map_or(now, |first| *first + RATE_WINDOW);
-            self.digest_at.get_or_insert(limit_resets_at);
+        if !is_exempt && max_per_minute > 0 && self.recent_sends.len() >= max_per_minute {
             return NextAction::HoldBack;
         }
         NextAction::Send
+    }
+
+    /// Schedules the digest of the messages held back for when the limit permits a message again.
+    pub(super) fn schedule_digest(&mut self, now: Timestamp) {
+        let limit_resets_at = self.recent_sends.front().map_or(now, |first| *first + RATE_WINDOW);
+        self.digest_at.get_or_insert(limit_resets_at);
     }
 
     /// Whether the last attempt failed.
@@ -79,9 +83,9 @@ impl RecipientDeliveryState {
     }
 
     /// Records that the receiver accepted a message.
-    pub(super) fn on_sent(&mut self, now: Timestamp, is_digest: bool) {
+    pub(super) fn on_sent(&mut self, now: Timestamp, is_exempt: bool) {
         (self.consecutive_failures, self.retry_at, self.skipped_until) = (0, None, None);
-        if !is_digest {
+        if !is_exempt {
             self.recent_sends.push_back(now);
         }
     }
@@ -148,6 +152,7 @@ mod tests {
             state.on_sent(at(second), false);
         }
         assert_eq!(state.next_action(at(20), false, &settings), NextAction::HoldBack);
+        state.schedule_digest(at(20));
         assert_eq!(state.digest_at, Some(at(60)));
         assert_eq!(
             state.next_action(at(59), true, &settings),

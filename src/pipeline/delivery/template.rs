@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::notify::MessageTemplate;
+use crate::notify::AccountTemplate;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::record::{TemplateSettings, parse_record_fields};
 
@@ -10,9 +10,9 @@ use crate::schema::typed::record::{TemplateSettings, parse_record_fields};
 ///
 /// # Errors
 /// Fails when a field has an invalid value.
-pub(crate) fn template_from_fields(fields: &Map<String, Value>) -> Result<MessageTemplate, InvalidSettings> {
+pub(crate) fn template_from_fields(fields: &Map<String, Value>) -> Result<AccountTemplate, InvalidSettings> {
     let settings: TemplateSettings<'_> = parse_record_fields(fields)?;
-    Ok(MessageTemplate {
+    Ok(AccountTemplate {
         kind: settings.kind,
         method: settings.method,
         subject: settings.subject.to_owned(),

@@ -12,11 +12,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::destination::Destination;
+use super::digest::{is_digest, is_exempt_from_limit};
 use super::recipient_delivery_state::NextAction;
 use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
-use super::{attachments, dead_letter_event, digest};
-use crate::domain::{EgressScope, Notification, NotificationKind, Recipient, RecipientId, Timestamp};
+use super::{attachments, dead_letter_event};
+use crate::domain::{EgressPrincipal, Notification, Recipient, RecipientId, Timestamp};
 use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::store::{DeliveryOutcome, StoreError};
@@ -24,16 +25,10 @@ use crate::telemetry::{TaskHeartbeat, fault_point};
 
 /// Due messages read in one round, in addition to one for each waiting queue.
 const MAX_DUE_PER_ROUND: usize = 256;
-/// Most messages of one recipient held back in one round.
-const MAX_HELD_PER_RECIPIENT: u32 = 500;
-/// Most messages that one digest covers.
-const MAX_DIGEST_MESSAGES: u32 = 10_000;
 /// Longest sleep, since due times can change without a wakeup.
 const MAX_SLEEP: Duration = Duration::from_mins(1);
 /// Delay when everything due has to wait, or the store fails.
 const ROUND_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Time between two digests to one recipient.
-const DIGEST_INTERVAL: Duration = Duration::from_mins(1);
 /// Time between two events about messages given up for one recipient.
 const DEAD_LETTER_REPORT_INTERVAL: Duration = Duration::from_hours(1);
 
@@ -49,6 +44,7 @@ pub(super) struct FinishedAttempt {
 pub struct DeliveryWorker {
     pub(super) dependencies: DeliveryDependencies,
     settings: DeliverySettings,
+    settings_receiver: watch::Receiver<DeliverySettings>,
     wakeup: DeliveryWakeup,
     shutdown_receiver: watch::Receiver<Option<Duration>>,
     pub(super) heartbeat: TaskHeartbeat,
@@ -63,7 +59,7 @@ pub struct DeliveryWorker {
     pub(super) delivery_states: RecipientDeliveryStates,
     pub(super) in_flight: JoinSet<FinishedAttempt>,
     /// Outcomes that the store does not have yet.
-    unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
+    pub(super) unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
     /// Recipients whose queue is free once the outcomes are stored.
     pub(super) recipients_to_release: Vec<RecipientId>,
     /// Whether the current store failure was logged.
@@ -73,15 +69,17 @@ pub struct DeliveryWorker {
 impl DeliveryWorker {
     pub(super) fn new(
         dependencies: DeliveryDependencies,
-        settings: DeliverySettings,
+        settings_receiver: watch::Receiver<DeliverySettings>,
         wakeup: DeliveryWakeup,
         shutdown_receiver: watch::Receiver<Option<Duration>>,
         heartbeat: TaskHeartbeat,
         (abort, ended): (CancellationToken, CancellationToken),
     ) -> Self {
+        let settings = settings_receiver.borrow().clone();
         Self {
             dependencies,
             settings,
+            settings_receiver,
             wakeup,
             shutdown_receiver,
             heartbeat,
@@ -180,6 +178,7 @@ impl DeliveryWorker {
     /// Stores outcomes and sends due messages; returns whether there may be more to do at once.
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
+        self.settings.clone_from(&self.settings_receiver.borrow());
         let now = self.dependencies.clock.now();
         self.delivery_states.remove_discardable(now);
         self.enqueue_due_digests(now).await?;
@@ -187,17 +186,33 @@ impl DeliveryWorker {
             u32::try_from(MAX_DUE_PER_ROUND + self.delivery_states.blocked_recipient_count(now))
                 .unwrap_or(u32::MAX);
         let due_notifications = self.dependencies.outbox.due_notifications(now, max_messages, 1).await?;
+        let mut methods = HashMap::new();
         let mut recipients_over_limit = HashSet::new();
         for notification in due_notifications {
             if self.is_to_set_apart(notification.id) {
                 self.set_apart(&notification, now).await;
                 continue;
             }
-            let (recipient, is_digest) = (notification.message.recipient_id, is_digest(&notification));
+            let recipient = notification.message.recipient_id;
+            let is_exempt = is_exempt_from_limit(&notification);
             let state = self.delivery_states.state_mut(recipient);
-            match state.next_action(now, is_digest, &self.settings) {
+            let mut action = state.next_action(now, is_exempt, &self.settings);
+            if (action == NextAction::HoldBack || is_digest(&notification))
+                && !self.is_for_people(&notification, &mut methods).await?
+            {
+                if is_digest(&notification) {
+                    self.discard_digest(&notification).await?;
+                    continue;
+                }
+                action = NextAction::Send;
+            }
+            let state = self.delivery_states.state_mut(recipient);
+            match action {
                 NextAction::Wait => {}
-                NextAction::HoldBack => drop(recipients_over_limit.insert(recipient)),
+                NextAction::HoldBack => {
+                    state.schedule_digest(now);
+                    recipients_over_limit.insert(recipient);
+                }
                 NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
                 // After a long downtime of the receiver, only messages that are not too old are sent.
                 NextAction::Send if state.is_failing() && self.is_expired(&notification, now) => {
@@ -229,7 +244,7 @@ impl DeliveryWorker {
     }
 
     /// Stores outcomes and frees the queues of their recipients.
-    async fn save_outcomes(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn save_outcomes(&mut self) -> Result<(), StoreError> {
         if !self.unsaved_outcomes.is_empty() {
             self.dependencies
                 .outbox
@@ -239,41 +254,6 @@ impl DeliveryWorker {
         }
         for recipient in self.recipients_to_release.drain(..) {
             self.delivery_states.state_mut(recipient).is_busy = false;
-        }
-        Ok(())
-    }
-
-    /// Holds back the due messages of the recipients in `recipients_over_limit`.
-    async fn hold_back(
-        &mut self,
-        recipients_over_limit: &HashSet<RecipientId>,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        if recipients_over_limit.is_empty() {
-            return Ok(false);
-        }
-        let max = MAX_HELD_PER_RECIPIENT
-            .saturating_mul(u32::try_from(recipients_over_limit.len()).unwrap_or(u32::MAX))
-            .max(MAX_DIGEST_MESSAGES);
-        let due = self.dependencies.outbox.due_notifications(now, max, MAX_HELD_PER_RECIPIENT).await?;
-        let held_outcomes = due.iter().filter(|message| {
-            recipients_over_limit.contains(&message.message.recipient_id) && !is_digest(message)
-        });
-        let held_outcomes: Vec<_> =
-            held_outcomes.map(|message| (message.id, DeliveryOutcome::Held)).collect();
-        self.dependencies.metrics.count_notifications("held", held_outcomes.len());
-        self.unsaved_outcomes.extend(held_outcomes);
-        Ok(true)
-    }
-
-    /// Enqueues the due digests of messages held back.
-    async fn enqueue_due_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        for recipient in self.delivery_states.recipients_with_due_digest(now) {
-            let held = self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await?;
-            if let Some(digest_notification) = digest::build_digest(&held, now) {
-                self.dependencies.outbox.enqueue(vec![digest_notification]).await?;
-            }
-            self.delivery_states.state_mut(recipient).digest_at = None;
         }
         Ok(())
     }
@@ -297,10 +277,13 @@ impl DeliveryWorker {
     async fn dispatch(&mut self, notification: Notification) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
         self.dispatching = Some(notification.id);
-        fault_point("delivery").await?;
-        let destination = self.find_destination(&notification, now).await?;
+        let found = match fault_point("delivery").await {
+            Ok(()) => self.find_destination(&notification, now).await,
+            Err(error) => Err(error),
+        };
+        // Only a panic leaves it set.
         self.dispatching = None;
-        let Some(destination) = destination else { return Ok(()) };
+        let Some(destination) = found? else { return Ok(()) };
         let host = destination_host(&destination.recipient);
         if !self.delivery_states.try_acquire_host_slot(&host, &self.settings) {
             return Ok(());
@@ -335,7 +318,7 @@ impl DeliveryWorker {
         let state = self.delivery_states.state_mut(recipient.id);
         match outcome {
             Ok(()) => {
-                state.on_sent(now, is_digest(&notification));
+                state.on_sent(now, is_exempt_from_limit(&notification));
                 self.unsaved_outcomes.push((notification.id, DeliveryOutcome::Sent));
                 self.dependencies.metrics.count_notifications("sent", 1);
                 self.record_digest_outcome(&notification, DeliveryOutcome::Digested(notification.id), now)
@@ -405,38 +388,6 @@ impl DeliveryWorker {
         self.unsaved_outcomes.push((notification.id, dead.clone()));
         self.record_digest_outcome(notification, dead, now).await;
     }
-
-    /// Records the outcome of a digest for the messages that it covers.
-    async fn record_digest_outcome(
-        &mut self,
-        notification: &Notification,
-        outcome: DeliveryOutcome,
-        now: Timestamp,
-    ) {
-        let Some(last_included_id) =
-            digest::last_included_id(&notification.message.content).filter(|_| is_digest(notification))
-        else {
-            return;
-        };
-        let recipient = notification.message.recipient_id;
-        match self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await {
-            Ok(held) => {
-                let (included, still_held): (Vec<_>, Vec<_>) =
-                    held.iter().partition(|held| held.id <= last_included_id);
-                self.unsaved_outcomes.extend(included.iter().map(|held| (held.id, outcome.clone())));
-                let state = self.delivery_states.state_mut(recipient);
-                state.digest_at = (!still_held.is_empty()).then(|| now + DIGEST_INTERVAL);
-            }
-            // The messages are repeated in the next digest: a duplicate is better than a loss.
-            Err(error) => {
-                tracing::warn!(error = %error, "failed to store which notifications a digest contained");
-            }
-        }
-    }
-}
-
-fn is_digest(notification: &Notification) -> bool {
-    notification.message.content.kind == NotificationKind::Digest
 }
 
 /// Renders the message and sends it through its channel.
@@ -470,7 +421,7 @@ async fn render_and_send(
         idempotency_key: new_notification.idempotency_key.clone(),
         content,
         recipient,
-        egress_scope: EgressScope::for_account(new_notification.content.customer),
+        egress_principal: EgressPrincipal::for_account(new_notification.content.customer),
         credential: secret,
         subject: rendered.subject,
         text: rendered.text,

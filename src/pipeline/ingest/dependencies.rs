@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::result_spool::ResultSpool;
 use super::set_apart::SetApartRecorder;
 use crate::store::Ingest;
 use crate::telemetry::{Metrics, TaskHeartbeat};
@@ -14,6 +15,8 @@ pub struct IngestDependencies {
     pub metrics: Arc<Metrics>,
     /// Keeps what cannot be stored.
     pub set_apart: SetApartRecorder,
+    /// Keeps what the store did not take before the ingest ended.
+    pub spool: Option<Arc<ResultSpool>>,
     /// Heartbeat of the loop.
     pub heartbeat: TaskHeartbeat,
 }

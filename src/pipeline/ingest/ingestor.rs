@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
-use super::set_apart::SetApartRecorder;
+use super::set_apart::{SetApart, SetApartRecorder};
 use super::settings::IngestSettings;
 use super::task::IngestTask;
 use super::worker::IngestWorker;
@@ -58,6 +58,7 @@ impl Ingestor {
         let dependencies = IngestDependencies {
             store,
             metrics: Arc::clone(&metrics),
+            spool: None,
             set_apart: SetApartRecorder::only_counting(metrics),
             heartbeat: TaskHeartbeat::unwatched(TaskName::Ingest),
         };
@@ -108,6 +109,11 @@ impl Ingestor {
         Ok(())
     }
 
+    /// Passes reloaded settings to the alert engine.
+    pub async fn update_alert_settings(&self, settings: AlertEngineSettings) {
+        self.send_command(IngestCommand::UpdateSettings(settings)).await;
+    }
+
     /// Passes changed monitors, planned or not, and removed ones to the alert engine; call it before they are planned.
     pub async fn update_monitors(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) {
         self.send_command(IngestCommand::UpdateMonitors { upserts, removed }).await;
@@ -151,6 +157,7 @@ impl Ingestor {
             return;
         };
         let pending_results = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
+        self.worker.submitted_results.fetch_add(1, Ordering::AcqRel);
         let capture_bytes = self.worker.drop_excess_captures(&mut result);
         let cancel_guard = PendingSubmitGuard(&self.worker, capture_bytes);
         self.worker.metrics.set_ingest_queue_depth(pending_results);
@@ -158,6 +165,27 @@ impl Ingestor {
         // `drain` then logs what is left as lost.
         let _ = queue.send(result).await;
         std::mem::forget(cancel_guard);
+    }
+
+    /// Waits until every result that was submitted so far is stored, or set apart. Waits for ever when the ingest ends
+    /// before.
+    pub(super) async fn flush(&self) {
+        let submitted = self.worker.submitted_results.load(Ordering::Acquire);
+        let mut released_results = self.worker.released_results.subscribe();
+        // Fails only when the sender is gone, which `self` keeps.
+        let _ = released_results.wait_for(|released| *released >= submitted).await;
+    }
+
+    /// Records that `monitor` is not checked until it is changed, and why.
+    pub async fn set_monitor_apart(&self, monitor: &Monitor, error: &str) {
+        let body = serde_json::json!({ "name": monitor.name(), "revision": monitor.revision });
+        let (kind, id) = ("monitor", monitor.id.0.to_string());
+        let record = SetApart { kind, id, monitor_id: Some(monitor.id), error: error.to_owned(), body };
+        self.set_apart(record).await;
+    }
+
+    pub(super) async fn set_apart(&self, record: SetApart) {
+        self.worker.set_apart.record(record).await;
     }
 
     /// Removes the states of removed monitors, so that one that is added again starts without state.
@@ -218,7 +246,6 @@ struct PendingSubmitGuard<'a>(&'a IngestWorker, usize);
 
 impl Drop for PendingSubmitGuard<'_> {
     fn drop(&mut self) {
-        self.0.pending_results.fetch_sub(1, Ordering::AcqRel);
-        self.0.pending_capture_bytes.fetch_sub(self.1, Ordering::AcqRel);
+        self.0.release(1, self.1);
     }
 }

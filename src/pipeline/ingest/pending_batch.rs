@@ -48,8 +48,8 @@ pub(super) struct PostCommit {
 
 /// A commit in progress.
 pub(super) struct InFlightCommit {
-    /// Returns whether the store accepted it.
-    pub(super) commit_task: JoinHandle<bool>,
+    /// Returns whether the store accepted it; `None` once it has ended, to be repeated if `batch` is still here.
+    pub(super) commit_task: Option<JoinHandle<bool>>,
     pub(super) batch: ProcessedBatch,
 }
 

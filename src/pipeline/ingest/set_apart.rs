@@ -118,7 +118,7 @@ impl SetApartRecorder {
         let customer = monitor.as_ref().map_or(CustomerId::OPERATOR, |monitor| monitor.customer);
         let name = monitor.as_ref().map_or("", |monitor| monitor.name());
         let (event_type, what) = match record.kind {
-            "monitor" => ("monitor_set_apart", "No alerts are raised for the monitor until it is changed"),
+            "monitor" => ("monitor_set_apart", "The monitor is set apart until it is changed"),
             "result" => ("result_set_apart", "A result could not be stored"),
             _ => ("result_set_apart", "A change of the alert state could not be stored"),
         };

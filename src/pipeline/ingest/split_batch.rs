@@ -143,3 +143,81 @@ fn to_records(batch: &IngestBatch) -> Vec<SetApart> {
     }));
     records
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::{
+        CheckMetadata, CheckResult, LocationId, MonitorType, Outcome, Revision, Status, Timestamp, Verdict,
+    };
+
+    fn result(monitor: i64, second: i64) -> CheckResult {
+        let metadata = CheckMetadata {
+            monitor_id: MonitorId(monitor),
+            monitor_name: Arc::from("Shop"),
+            revision: Revision(1),
+            monitor_type: MonitorType::Tcp,
+            location_id: LocationId(1),
+        };
+        let verdict =
+            Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
+        let at = Timestamp::from_seconds(1_800_000_000 + second);
+        CheckResult::without_attempts(metadata, at, at, verdict)
+    }
+
+    fn alert_state(monitor: i64) -> AlertChanges {
+        AlertChanges { alert_states: vec![(MonitorId(monitor), None)], ..AlertChanges::default() }
+    }
+
+    /// Splits until nothing can be split; returns the results in the order of their commits.
+    fn commit_singly(batch: IngestBatch) -> (Vec<CheckResult>, usize) {
+        let (mut parts, mut results, mut steps) = (VecDeque::from([batch]), Vec::new(), 0);
+        while let Some(part) = parts.pop_front() {
+            steps += 1;
+            match split_batch(&part) {
+                SplitBatch::Parts(smaller) => {
+                    for part in smaller.into_iter().rev() {
+                        parts.push_front(part);
+                    }
+                }
+                SplitBatch::Single(records) => {
+                    assert_eq!(records.len(), 1);
+                    results.extend(part.results);
+                }
+            }
+        }
+        (results, steps)
+    }
+
+    #[test]
+    fn every_result_is_in_one_part_and_those_of_a_monitor_stay_in_order() {
+        let results: Vec<_> = (0..200).map(|n| result(n % 7, n)).collect();
+        let batch = IngestBatch { results, alert_changes: alert_state(3), ..IngestBatch::default() };
+        let (committed, steps) = commit_singly(batch);
+        assert_eq!(committed.len(), 200);
+        for monitor in 0..7 {
+            let of_monitor = committed.iter().filter(|result| result.monitor_id == MonitorId(monitor));
+            let times: Vec<_> = of_monitor.map(|result| result.planned_at).collect();
+            assert!(times.len() >= 28 && times.is_sorted(), "{monitor}: {times:?}");
+        }
+        assert!(steps < 230, "{steps}");
+    }
+
+    #[test]
+    fn changes_of_a_monitor_stay_with_its_results_for_as_long_as_possible() {
+        let results = vec![result(1, 0), result(2, 0)];
+        let batch = IngestBatch { results, alert_changes: alert_state(2), ..IngestBatch::default() };
+        let SplitBatch::Parts(parts) = split_batch(&batch) else { panic!("it has two monitors") };
+        let contents = parts.iter().map(|part| (part.results.len(), part.alert_changes.alert_states.len()));
+        assert_eq!(contents.collect::<Vec<_>>(), [(1, 0), (1, 1)]);
+        let SplitBatch::Parts(single) = split_batch(&parts[1]) else {
+            panic!("it has a result and a change")
+        };
+        assert_eq!(single.len(), 2);
+        let SplitBatch::Single(records) = split_batch(&single[1]) else { panic!("it has a change alone") };
+        assert_eq!((records[0].kind, records[0].id.as_str()), ("change", "alert-state-2"));
+    }
+}

@@ -17,10 +17,12 @@ use super::set_apart::SetApart;
 use super::worker::IngestWorker;
 use crate::domain::{CheckResult, MonitorId};
 use crate::pipeline::alerts::{AlertEngine, IngestCommand};
-use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat, panic_message};
+use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat, fault_point, panic_message};
 
 /// Panics at which whatever was there is set apart.
 const MAX_PANICS: u32 = 2;
+/// How long results that wait for space in the queue may take to arrive when the rest is spooled.
+const SPOOL_RECEIVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Commands of one batch.
 const MAX_BATCH_COMMANDS: usize = 1024;
 
@@ -36,6 +38,8 @@ pub struct IngestTask {
     processed: Option<ProcessedBatch>,
     in_flight: Option<InFlightCommit>,
     next_batch_at: Instant,
+    /// Whether the alert engine must be loaded again before it is used, since a panic may have left it half changed.
+    is_reload_due: bool,
     /// How often each monitor was there at a panic.
     panics_by_monitor: HashMap<MonitorId, u32>,
     heartbeat: TaskHeartbeat,
@@ -59,6 +63,7 @@ impl IngestTask {
             processed: None,
             in_flight: None,
             next_batch_at: Instant::now(),
+            is_reload_due: false,
             panics_by_monitor: HashMap::new(),
             heartbeat,
             abort,
@@ -69,6 +74,13 @@ impl IngestTask {
     async fn run_loop(&mut self) {
         let max_batch = self.worker.settings.max_batch_results.max(1);
         loop {
+            if self.is_reload_due {
+                // The stored state must include what was committed last.
+                if !self.finish_in_flight().await {
+                    return;
+                }
+                self.reload_alert_engine().await;
+            }
             if self.pending.is_empty() && self.processed.is_none() {
                 match self.receive_batch(max_batch).await {
                     Some(batch) => self.pending.push_back(batch),
@@ -97,7 +109,7 @@ impl IngestTask {
                 // With a whole batch queued, that one is processed while this one is written.
                 let (worker, commit) = (Arc::clone(&self.worker), Arc::clone(&batch.commit));
                 let commit_task = tokio::spawn(async move { worker.commit(commit).await });
-                self.in_flight = Some(InFlightCommit { commit_task, batch });
+                self.in_flight = Some(InFlightCommit { commit_task: Some(commit_task), batch });
             }
         }
         self.finish_in_flight().await;
@@ -143,6 +155,7 @@ impl IngestTask {
                 true
             }
             Err(payload) => {
+                self.is_reload_due = true;
                 self.on_panic(panic_message(payload.as_ref())).await;
                 false
             }
@@ -152,10 +165,16 @@ impl IngestTask {
     /// Waits for the commit in progress and runs its post-commit actions; `false` when the store was closed.
     async fn finish_in_flight(&mut self) -> bool {
         let Some(in_flight) = &mut self.in_flight else { return true };
-        let committed = match (&mut in_flight.commit_task).await {
-            Ok(committed) => committed,
+        let ended = match &mut in_flight.commit_task {
+            Some(commit_task) => commit_task.await.ok(),
+            None => None,
+        };
+        // A task that has ended must not be awaited again.
+        in_flight.commit_task = None;
+        let committed = match ended {
+            Some(committed) => committed,
             // It panicked: it is repeated here, under the supervisor.
-            Err(_) => self.worker.commit(Arc::clone(&in_flight.batch.commit)).await,
+            None => self.worker.commit(Arc::clone(&in_flight.batch.commit)).await,
         };
         if committed && let Some(in_flight) = self.in_flight.take() {
             self.worker.run_post_commit(in_flight.batch.post_commit, self.alert_engine.as_deref());
@@ -185,10 +204,6 @@ impl IngestTask {
         }
         let delay = self.worker.settings.initial_retry_delay * panics.min(50);
         tokio::time::sleep(delay.min(self.worker.settings.max_retry_delay)).await;
-        // The stored state must include what was committed last.
-        if self.finish_in_flight().await {
-            self.reload_alert_engine().await;
-        }
     }
 
     /// Counts a panic of the alert engine at `monitor_id`, and stops alerting of that monitor at the second one.
@@ -229,20 +244,25 @@ impl IngestTask {
         self.worker.set_apart.record(SetApart::from_result(&result, error)).await;
     }
 
-    /// Loads the alert engine again from the store, with the monitors that it had.
+    /// Loads the alert engine again from the store, with the monitors that it had. A panic in here leaves the old one in
+    /// place, to be loaded again when the loop is started again.
     async fn reload_alert_engine(&mut self) {
-        let Some(mut engine) = self.alert_engine.take() else { return };
         let mut delay = self.worker.settings.initial_retry_delay;
-        loop {
+        while let Some(engine) = &mut self.alert_engine {
             self.heartbeat.beat();
+            // Errors of the store occur below.
+            let _ = fault_point("reload").await;
             match engine.reload().await {
                 Ok(reloaded) => {
+                    let Some(old_engine) = self.alert_engine.replace(Box::new(reloaded)) else { break };
+                    if self.pending.is_empty() {
+                        self.pending.push_back(PendingBatch::default());
+                    }
                     if let Some(batch) = self.pending.front_mut() {
                         let commands = std::mem::take(&mut batch.commands);
-                        batch.commands = engine.commands_after_reload(commands);
+                        batch.commands = old_engine.commands_after_reload(commands);
                     }
-                    self.alert_engine = Some(Box::new(reloaded));
-                    return;
+                    break;
                 }
                 Err(error) => {
                     let reason = format!("the alert engine panicked and cannot be loaded again: {error}");
@@ -252,6 +272,41 @@ impl IngestTask {
             }
             tokio::time::sleep(delay).await;
             delay = (delay * 2).min(Duration::from_secs(5));
+        }
+        self.is_reload_due = false;
+    }
+
+    /// Puts what the store did not take into the spool, for the next process.
+    async fn spool_the_rest(&mut self) {
+        let Some(spool) = self.worker.spool.clone() else { return };
+        let (mut results, mut count, mut bytes) = (Vec::new(), 0, 0);
+        let processed = self.in_flight.take().map(|in_flight| in_flight.batch).into_iter();
+        for batch in processed.chain(self.processed.take()) {
+            results.extend(batch.commit.results.iter().cloned());
+            count += batch.post_commit.result_count;
+            bytes += batch.post_commit.capture_bytes;
+        }
+        let mut waiting: Vec<_> = self.pending.drain(..).flat_map(|batch| batch.results).collect();
+        let deadline = Instant::now() + SPOOL_RECEIVE_TIMEOUT;
+        while let Ok(Some(result)) = tokio::time::timeout_at(deadline, self.result_receiver.recv()).await {
+            waiting.push(result);
+        }
+        count += waiting.len();
+        bytes += waiting.iter().map(capture_bytes).sum::<usize>();
+        results.extend(waiting);
+        if results.is_empty() {
+            return;
+        }
+        match spool.write(results).await {
+            Ok(()) => {
+                tracing::warn!(
+                    results = count,
+                    folder = %spool.folder(),
+                    "the store did not take all results: the rest is in the spool and will be stored at the next start"
+                );
+                self.worker.uncount(count, bytes);
+            }
+            Err(error) => tracing::error!(error = %error, "failed to keep results in the spool"),
         }
     }
 }
@@ -268,6 +323,7 @@ impl SupervisedTask for IngestTask {
                 () = self.run_loop() => {}
                 () = abort.cancelled() => {}
             }
+            self.spool_the_rest().await;
             self.heartbeat.rest();
             self.ended.cancel();
         })

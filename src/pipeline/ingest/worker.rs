@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use tokio::sync::watch;
 
 use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
 use super::monitor_state::next_monitor_state;
 use super::pending_batch::{PendingBatch, PostCommit, ProcessedBatch, capture_bytes};
+use super::result_spool::ResultSpool;
 use super::set_apart::SetApartRecorder;
 use super::settings::IngestSettings;
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
@@ -20,6 +23,7 @@ pub(super) struct IngestWorker {
     pub(super) store: Arc<dyn Ingest>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) set_apart: SetApartRecorder,
+    pub(super) spool: Option<Arc<ResultSpool>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
     pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
@@ -30,6 +34,10 @@ pub(super) struct IngestWorker {
     pub(super) pending_results: AtomicUsize,
     /// Bytes of their captures.
     pub(super) pending_capture_bytes: AtomicUsize,
+    /// Results that were ever submitted.
+    pub(super) submitted_results: AtomicU64,
+    /// Those of them that no longer wait.
+    pub(super) released_results: watch::Sender<u64>,
     /// Alert engine to use from the next batch on.
     pub(super) next_alert_engine: Mutex<Option<Box<AlertEngine>>>,
     /// Whether the process shuts down. Then timers close no runs, and agents that stop with it do not count as offline.
@@ -42,13 +50,14 @@ impl IngestWorker {
         stored_states: Vec<MonitorState>,
         settings: IngestSettings,
     ) -> Self {
-        let IngestDependencies { store, metrics, set_apart, heartbeat } = dependencies;
+        let IngestDependencies { store, metrics, set_apart, spool, heartbeat } = dependencies;
         let stored_states =
             stored_states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
         Self {
             store,
             metrics,
             set_apart,
+            spool,
             heartbeat,
             settings,
             monitor_states: Mutex::new(stored_states),
@@ -56,6 +65,8 @@ impl IngestWorker {
             panic_reason: Mutex::new(None),
             pending_results: AtomicUsize::new(0),
             pending_capture_bytes: AtomicUsize::new(0),
+            submitted_results: AtomicU64::new(0),
+            released_results: watch::Sender::new(0),
             next_alert_engine: Mutex::new(None),
             is_shutting_down: AtomicBool::new(false),
         }
@@ -103,12 +114,21 @@ impl IngestWorker {
         let PostCommit { alert_actions, result_count, capture_bytes } = post_commit;
         self.release(result_count, capture_bytes);
         if let Some(alert_engine) = alert_engine {
-            alert_engine.run_post_commit_actions(alert_actions);
+            for panic in alert_engine.run_post_commit_actions(alert_actions) {
+                self.heartbeat.record_panic();
+                tracing::error!(panic, "an action after a commit panicked; the others go on");
+            }
         }
     }
 
-    /// Uncounts results that no longer wait.
+    /// Uncounts results that are stored, or set apart.
     pub(super) fn release(&self, results: usize, capture_bytes: usize) {
+        self.uncount(results, capture_bytes);
+        self.released_results.send_modify(|released| *released += results as u64);
+    }
+
+    /// Uncounts results that no longer wait.
+    pub(super) fn uncount(&self, results: usize, capture_bytes: usize) {
         self.pending_capture_bytes.fetch_sub(capture_bytes, Ordering::AcqRel);
         let still_pending = self.pending_results.fetch_sub(results, Ordering::AcqRel).saturating_sub(results);
         self.metrics.set_ingest_queue_depth(still_pending);

@@ -11,7 +11,8 @@ use crate::alerting::{
 use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
-    LocationId, MeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind, Timestamp,
+    LocationId, LocationMeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind,
+    Timestamp,
 };
 use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::schema::Monitor;
@@ -56,7 +57,7 @@ pub struct PerformanceEvaluator {
     panics_by_rule: HashMap<i64, u32>,
     active_alerts: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
-    cached_baselines: HashMap<i64, (i64, Vec<MeanDuration>)>,
+    cached_baselines: HashMap<i64, (i64, Vec<LocationMeanDuration>)>,
 }
 
 /// Changes of one evaluation, to be stored.
@@ -239,7 +240,7 @@ impl PerformanceEvaluator {
         &mut self,
         rule: &PerformanceRule,
         now: Timestamp,
-    ) -> Result<Vec<MeanDuration>, StoreError> {
+    ) -> Result<Vec<LocationMeanDuration>, StoreError> {
         let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR_MICROS);
         if let Some((cached_hour, baselines)) = self.cached_baselines.get(&rule.id)
@@ -251,13 +252,13 @@ impl PerformanceEvaluator {
         let from = until - Duration::from_hours(24 * u64::from(days));
         let rollups =
             self.dependencies.result_store.rollups(rule.monitor_id, RollupSpan::Hour, from, until).await?;
-        let mut means: BTreeMap<LocationId, MeanDuration> = BTreeMap::new();
+        let mut means: BTreeMap<LocationId, LocationMeanDuration> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
             let passed = [Outcome::Ok, Outcome::Warning]
                 .map(|outcome| rollup.runs_by_outcome[usize::from(outcome.code())]);
             let checks: u64 = passed.iter().sum();
-            let mean = means.entry(location).or_insert(MeanDuration {
+            let mean = means.entry(location).or_insert(LocationMeanDuration {
                 location_id: location,
                 check_count: 0,
                 sum_us: 0,
@@ -265,7 +266,7 @@ impl PerformanceEvaluator {
             mean.check_count += checks;
             mean.sum_us = mean.sum_us.saturating_add(checks * rollup.mean_duration_us.unwrap_or(0));
         }
-        let means: Vec<MeanDuration> = means.into_values().collect();
+        let means: Vec<LocationMeanDuration> = means.into_values().collect();
         // No rollup at all may only mean that it is late: read it again next time.
         if !means.is_empty() {
             self.cached_baselines.insert(rule.id, (hour, means.clone()));

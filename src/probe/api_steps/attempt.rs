@@ -17,7 +17,7 @@ use crate::evaluate::template::Variables;
 use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::http::client::{
     ChainTrace, CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
-    display_url, truncate_for_result, version_name,
+    describe_status, display_url, truncate_for_result, unfollowed_redirect_note, version_name,
 };
 use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
 use crate::redaction::named_values::redact_named_values;
@@ -48,6 +48,8 @@ struct StepState {
     /// Status, headers and other facts of the last response.
     http_facts: Option<HttpFacts>,
     redirect_warning: Option<String>,
+    /// Remarks that leave the outcome as it is.
+    notes: Vec<String>,
     captures: Vec<Capture>,
     chain_trace: ChainTrace,
 }
@@ -106,6 +108,7 @@ impl<'a> ApiStepsAttempt<'a> {
             started: Instant::now(),
             http_facts: None,
             redirect_warning: None,
+            notes: Vec::new(),
             captures: Vec::new(),
             chain_trace: ChainTrace::default(),
         };
@@ -207,7 +210,8 @@ impl<'a> ApiStepsAttempt<'a> {
         let (max_body_bytes, deadline) = (self.options.max_body_bytes, self.cx.deadline);
         let content = body.read(retention, max_body_bytes, deadline, &mut chain.exchange_trace.phases).await;
         let elapsed = step.started.elapsed();
-        let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
+        let BodyContent { bytes, wire_bytes, body_bytes, unknown_coding_note, failure } = content;
+        step.notes.extend(unknown_coding_note);
         if let Some(facts) = &mut step.http_facts {
             (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
         }
@@ -260,16 +264,24 @@ impl<'a> ApiStepsAttempt<'a> {
         step.result.duration_us = duration_micros(step.started.elapsed());
         step.result.phases = step.chain_trace.phases;
         self.redact_step(&mut step);
-        let StepState { result, http_facts: facts, redirect_warning: warning, captures, chain_trace, .. } =
-            step;
+        let StepState {
+            result,
+            http_facts: facts,
+            redirect_warning: warning,
+            notes,
+            captures,
+            chain_trace,
+            ..
+        } = step;
         let observation = &mut self.observation;
         observation.phases.merge(&chain_trace.phases);
         observation.address = chain_trace.last_exchange.peer_address.or(observation.address);
         if !chain_trace.last_exchange.resolved_addresses.is_empty() {
             observation.facts.resolved_addresses = chain_trace.last_exchange.resolved_addresses;
         }
-        if chain_trace.last_exchange.tls_facts.is_some() {
-            observation.facts.tls = chain_trace.last_exchange.tls_facts;
+        if let Some(facts) = chain_trace.last_exchange.tls_facts {
+            observation.record_tls_warnings(&facts);
+            observation.facts.tls = Some(facts);
         }
         if let Some(mut facts) = facts {
             facts.redirects = chain_trace.redirects;
@@ -277,6 +289,9 @@ impl<'a> ApiStepsAttempt<'a> {
         }
         if let Some(message) = warning {
             observation.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &message));
+        }
+        for note in notes {
+            observation.record_warning(WarningKind::Fallback, with_step_prefix(&result, &note));
         }
         observation.captures.extend(captures);
         let failure = result.failures.first().map(|first| attempt_failure(first, &result));
@@ -375,10 +390,6 @@ impl StepState {
         if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
             return None;
         }
-        let status_line = match &head.reason_phrase {
-            Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
-            None => format!("`{}`", head.status.as_u16()),
-        };
         let (kind, text) = match head.status {
             StatusCode::UNAUTHORIZED if chain.sent_credentials() => {
                 (FailureKind::LoginRejected, " after user name and password were sent")
@@ -389,12 +400,11 @@ impl StepState {
             }
             status => {
                 let redirected = status.is_redirection();
-                self.redirect_warning = redirected
-                    .then(|| format!("{status_line} from `{}` was not followed", display_url(chain.url())));
+                self.redirect_warning = redirected.then(|| unfollowed_redirect_note(head, chain.url()));
                 return None;
             }
         };
-        let detail = format!("{status_line} from `{}`{text}", display_url(chain.url()));
+        let detail = format!("{} from `{}`{text}", describe_status(head), display_url(chain.url()));
         Some(Failure::new(Phase::Validate, kind, detail))
     }
 }

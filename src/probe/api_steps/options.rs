@@ -11,8 +11,8 @@ use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::connect_settings;
 use crate::probe::invalid_probe::describe_invalid_setting;
 use crate::protocol::http::client::ConnectOptions;
-use crate::schema::typed::api_steps::{ApiStepSettings, WebsiteApiSettings};
-use crate::schema::typed::website::HttpMethod;
+use crate::schema::typed::api_steps::{ApiStepSettings, SingleRequestMethod, WebsiteApiSettings};
+
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The settings of an API monitor.
@@ -67,7 +67,7 @@ fn parse_steps(settings: WebsiteApiSettings<'_>) -> Result<Vec<StepPlan>, String
     if step_settings.is_empty() {
         // The same step that `convert-api` creates.
         let url = settings.url.ok_or("`url` cannot be used: it is missing")?;
-        let method = settings.http_method.unwrap_or(HttpMethod::Get);
+        let method = settings.http_method.unwrap_or(SingleRequestMethod::Get);
         let assertions = settings.assertions.unwrap_or_default();
         return Ok(vec![StepPlan::new(1, &ApiStepSettings::from_single_request(url, method, assertions))?]);
     }

@@ -12,7 +12,7 @@ use super::options::{BrowserScriptOptions, initial_variables};
 use super::script_browser::ScriptBrowser;
 use super::script_runner::ScriptRunner;
 use super::step_recorder::StepRecorder;
-use super::{content_views, page_results};
+use super::{content_view_evaluation, page_results};
 use crate::browser::{
     BidiListener, BrowserPool, BrowserProcess, BrowserSession, NetworkLog, OpenBrowser, SessionOptions,
     bidi_url,
@@ -38,7 +38,14 @@ pub(super) async fn run_attempt(
 ) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
-    let session_options = options.session_options_with_trace_id();
+    let session_options = match options.session_options_of_attempt(pool) {
+        Ok(session_options) => session_options,
+        Err(failure) => {
+            observation.record_failure(failure);
+            observation.duration = started.elapsed();
+            return observation;
+        }
+    };
     let bound_proxy = match pool.proxy_config(&session_options, options.device.blocked_hosts.clone()) {
         Ok(proxy_config) => ForwardProxy::bind(proxy_config).await,
         Err(failure) => Err(failure),
@@ -78,12 +85,12 @@ async fn run_in_browser(
     let session = BrowserSession::new(client, options.script_limits.page_load, driver);
     let script_started = Instant::now();
     let network_log = Mutex::default();
-    let network_log_reader = NetworkLogReader::new(&network_log, options.session_options.browser_kind);
+    let network_log_reader = NetworkLogReader::new(&network_log, session_options.browser_kind);
     let browser = ScriptBrowser::new(
         session,
         network_log_reader,
         pool,
-        &options.session_options,
+        session_options,
         forward_proxy,
         &options.patterns,
     );
@@ -153,7 +160,7 @@ fn evaluate_results(
     observation: &mut Observation,
 ) -> Result<(), Failure> {
     let (view_results, failure, warnings) =
-        content_views::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
+        content_view_evaluation::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
     observation.details.content_views = view_results;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));

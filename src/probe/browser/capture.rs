@@ -9,6 +9,8 @@ use tokio::time::Instant;
 use super::capture_rule::{CaptureMoment, CaptureRetention, CaptureRule};
 use super::dom::{self, TextReading, TextSource};
 use super::network_results;
+use super::page_documents::{PageDocuments, ShownDocument, find_request, shown_document};
+use super::script_browser::ScriptBrowser;
 use super::step_recorder::StepRecorder;
 use super::time_budget::{TimeBudget, WaitLimit};
 use crate::browser::BrowserSession;
@@ -19,6 +21,8 @@ use crate::redaction::redactor::Redactor;
 const MAX_SOURCE_BYTES: usize = 1024 * 1024;
 /// Limit for capturing one file; after it, the capture is left out.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(3);
+/// How often the files of a moment are taken, when the page changes meanwhile.
+const MAX_ATTEMPTS: u32 = 3;
 /// Largest decoded screenshot, in bytes, whatever its header claims.
 const MAX_IMAGE_BYTES: usize = 512 * 1024 * 1024;
 /// JPEG quality in percent.
@@ -27,7 +31,7 @@ const JPEG_QUALITY: u8 = 80;
 /// Takes the captures that the monitor's rule sets for this moment; `name_prefix` begins the file names.
 pub(super) async fn capture_moment(
     recorder: &mut StepRecorder<'_>,
-    session: &BrowserSession,
+    browser: &ScriptBrowser<'_>,
     budget: &mut TimeBudget,
     rule: &CaptureRule,
     redactor: &Redactor,
@@ -38,29 +42,70 @@ pub(super) async fn capture_moment(
         return;
     }
     let started = Instant::now();
-    if rule.screenshots
-        && let Some(file) = capture_screenshot(session, rule, name_prefix).await
-    {
+    for file in capture_page(&recorder.page_documents, browser, rule, redactor, (moment, name_prefix)).await {
         recorder.capture_files.add(file, retention);
-    }
-    if rule.page_sources
-        && let Some(file) = capture_source(session, redactor, name_prefix).await
-    {
-        recorder.capture_files.add(file, retention);
-    }
-    if rule.headers
-        && let Some(document) = recorder.last_document.take()
-    {
-        let text = network_results::header_text(&document, redactor);
-        let name_prefix = format!("{name_prefix}-headers.txt");
-        recorder
-            .capture_files
-            .add(Capture::new(&name_prefix, "text/plain; charset=utf-8", text.as_bytes()), retention);
     }
     // Captures do not count as time of the step.
     let duration = started.elapsed();
     recorder.exclude_capture_time(duration);
     budget.refund_capture_time(duration);
+}
+
+/// Captures screenshot, source and header fields of one document: if the page changes to another one meanwhile, they
+/// are taken again. Of a page that keeps changing, only the screenshot is kept.
+async fn capture_page(
+    documents: &PageDocuments,
+    browser: &ScriptBrowser<'_>,
+    rule: &CaptureRule,
+    redactor: &Redactor,
+    (moment, name_prefix): (CaptureMoment, &str),
+) -> Vec<Capture> {
+    let needs_one_document =
+        [rule.screenshots, rule.page_sources, rule.headers].iter().filter(|is_on| **is_on).count() > 1;
+    let mut shown = if rule.headers || needs_one_document { shown_document(browser).await } else { None };
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let (mut screenshot, mut source, mut headers) = (None, None, None);
+        if rule.screenshots {
+            screenshot = capture_screenshot(&browser.session, rule, name_prefix).await;
+        }
+        if rule.page_sources {
+            source = capture_source(&browser.session, redactor, name_prefix).await;
+        }
+        if rule.headers {
+            headers =
+                capture_headers(documents, browser, redactor, shown.as_ref(), (moment, name_prefix)).await;
+        }
+        let shown_after =
+            if needs_one_document && shown.is_some() { shown_document(browser).await } else { None };
+        if shown_after.is_none() || shown_after == shown {
+            return [screenshot, source, headers].into_iter().flatten().collect();
+        }
+        if attempts == MAX_ATTEMPTS {
+            return screenshot.or(source).into_iter().collect();
+        }
+        shown = shown_after;
+    }
+}
+
+/// Captures the header fields of the `shown` document. At a failure that shows none, such as an error page of the
+/// browser, those of the last request for a page of this step.
+async fn capture_headers(
+    documents: &PageDocuments,
+    browser: &ScriptBrowser<'_>,
+    redactor: &Redactor,
+    shown: Option<&ShownDocument>,
+    (moment, name_prefix): (CaptureMoment, &str),
+) -> Option<Capture> {
+    let request = match shown {
+        Some(shown) => find_request(browser, documents, shown).await,
+        None => None,
+    };
+    let last_in_step = || documents.last_in_step().filter(|_| moment == CaptureMoment::Failure).cloned();
+    let text = network_results::header_text(&request.or_else(last_in_step)?, redactor);
+    let name = format!("{name_prefix}-headers.txt");
+    Some(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()))
 }
 
 /// Performs the action `screenshot`. The file is kept at every level but `Disabled`.

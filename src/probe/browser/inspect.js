@@ -13,6 +13,7 @@ var paint = {};
 entries('paint').forEach(function (mark) { paint[mark.name] = mark.startTime; });
 var report = {
   url: location.href,
+  document: entry && entry.name || location.href,
   title: document.title.slice(0, 1000),
   status: entry ? entry.responseStatus || 0 : 0,
   type: entry ? entry.type : '',

@@ -59,7 +59,7 @@ pub(super) async fn record_network_results(
     let document = logged.requests.iter().rev().find(|exchange| exchange.object_kind.is_none());
     let status = document.map(|document| document.http_status);
     let failure = frame_failure(&requests, count_third_party);
-    recorder.last_document = document.cloned();
+    recorder.page_documents.add(&logged.requests);
     let counted = requests.iter().filter(|request| !request.request.cancelled || request.blocked);
     let objects: Vec<PageObject> = counted
         .map(|request| {

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use url::{ParseError, Url};
 
 use super::capture_rule::CaptureRule;
-use super::content_views::ContentView;
+use super::content_view_evaluation::ContentView;
 use super::text_condition::MAX_QUOTED_CHARS;
 use super::time_budget::ScriptLimits;
-use crate::browser::{BrowserKind, DeviceProfile, Emulation, SessionOptions};
+use crate::browser::{BrowserKind, BrowserPool, DeviceProfile, Emulation, SessionOptions};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::PatternCache;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
@@ -63,6 +63,8 @@ pub(super) struct BrowserScriptOptions {
     /// The base of relative addresses.
     base_url_template: Option<Template>,
     pub(super) session_options: SessionOptions,
+    /// The browser that the monitor chooses; `None` for any that the location has.
+    chosen_browser: Option<BrowserKind>,
     /// `transaction_trace`.
     sends_trace_id: bool,
     /// The device to emulate (`subtype`).
@@ -124,14 +126,14 @@ impl BrowserScriptOptions {
         })?;
         let device = find_device_profile(fields.subtype.unwrap_or_default(), context)?;
         let wait_for_match = fields.keyword_action == KeywordAction::WaitUntilFound;
-        let options = session_options(document, fields.browser_type)
-            .map_err(|error| invalid_settings_failure(&error))?;
+        let options = session_options(document).map_err(|error| invalid_settings_failure(&error))?;
         Ok(Self {
             session_options: SessionOptions {
                 headful: context.script_debug.headful,
                 emulation: device.emulation.clone(),
                 ..options
             },
+            chosen_browser: fields.browser.map(browser_kind),
             sends_trace_id: fields.transaction_trace,
             device,
             variable_overrides: Arc::clone(&context.variable_overrides),
@@ -153,10 +155,15 @@ impl BrowserScriptOptions {
         })
     }
 
-    /// Returns the session options of one attempt: each attempt has its own trace id (`transaction_trace`).
-    pub(super) fn session_options_with_trace_id(&self) -> SessionOptions {
+    /// Returns the session options of one attempt, with the browser of `pool` to use. Each attempt has its own trace id
+    /// (`transaction_trace`).
+    ///
+    /// # Errors
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (95) when the chosen browser, or any, is missing.
+    pub(super) fn session_options_of_attempt(&self, pool: &BrowserPool) -> Result<SessionOptions, Failure> {
+        let browser_kind = pool.choose_browser(self.chosen_browser)?;
         let trace = self.sends_trace_id.then(|| TraceId::from_bits(crate::probe::random::random_u128()));
-        SessionOptions { trace_id: trace, ..self.session_options.clone() }
+        Ok(SessionOptions { browser_kind, trace_id: trace, ..self.session_options.clone() })
     }
 
     /// Returns the site (registrable domain) under test: that of the script's base URL, or without one that of `url`, the
@@ -262,17 +269,11 @@ fn find_device_profile(subtype: i64, context: &ProbeBuildContext) -> Result<Devi
     })
 }
 
-fn session_options(
-    document: &MonitorDocument,
-    browser: BrowserType,
-) -> Result<SessionOptions, InvalidSettings> {
+/// Returns the session options of `document`; the browser is chosen when it is opened.
+fn session_options(document: &MonitorDocument) -> Result<SessionOptions, InvalidSettings> {
     let tls = connect_settings::tls_options_with_default_versions(document)?;
     Ok(SessionOptions {
-        browser_kind: match browser {
-            BrowserType::Firefox => BrowserKind::Firefox,
-            BrowserType::Chrome => BrowserKind::Chrome,
-            BrowserType::InternetExplorer => BrowserKind::InternetExplorer,
-        },
+        browser_kind: BrowserKind::default(),
         headful: false,
         emulation: Emulation::default(),
         address_family: connect_settings::address_family(document)?,
@@ -282,6 +283,14 @@ fn session_options(
         client_certificate_id: tls.client_certificate_id,
         trace_id: None,
     })
+}
+
+const fn browser_kind(browser: BrowserType) -> BrowserKind {
+    match browser {
+        BrowserType::Firefox => BrowserKind::Firefox,
+        BrowserType::Chrome => BrowserKind::Chrome,
+        BrowserType::InternetExplorer => BrowserKind::InternetExplorer,
+    }
 }
 
 fn invalid_settings_failure(error: &InvalidSettings) -> Failure {

@@ -25,6 +25,9 @@ const INSPECT_SCRIPT: &str = include_str!("inspect.js");
 #[serde(default)]
 pub(super) struct PageReport {
     pub(super) url: String,
+    /// The address that the document was loaded from: `history.pushState` changes the other one.
+    #[serde(rename = "document")]
+    pub(super) document_url: String,
     pub(super) title: String,
     #[serde(rename = "status")]
     pub(super) http_status: u16,

@@ -27,6 +27,10 @@ pub(super) struct ScriptRunner<'a> {
     time_budget: TimeBudget,
     /// Number of optional actions that were skipped.
     skipped_actions: u32,
+    /// The first failure of a soft action; the check fails with it at its end.
+    soft_failure: Option<Failure>,
+    /// The same of the current step.
+    step_soft_failure: Option<Failure>,
     pub(super) browser: ScriptBrowser<'a>,
     pub(super) recorder: StepRecorder<'a>,
 }
@@ -41,7 +45,17 @@ impl<'a> ScriptRunner<'a> {
     ) -> Self {
         let script = &options.script;
         let budget = TimeBudget::new(options.script_limits, script);
-        Self { options, script, variables, time_budget: budget, skipped_actions: 0, browser, recorder }
+        Self {
+            options,
+            script,
+            variables,
+            time_budget: budget,
+            skipped_actions: 0,
+            soft_failure: None,
+            step_soft_failure: None,
+            browser,
+            recorder,
+        }
     }
 
     /// Runs the script.
@@ -66,12 +80,12 @@ impl<'a> ScriptRunner<'a> {
                 let continues = self.options.continue_on_timeout
                     && matches!(failure.kind, FailureKind::StepTimedOut | FailureKind::PageTooSlow);
                 if !continues {
-                    return Err(first_timeout.unwrap_or(failure));
+                    return Err(first_timeout.or(self.soft_failure.take()).unwrap_or(failure));
                 }
                 first_timeout.get_or_insert(failure);
             }
         }
-        first_timeout.map_or(Ok(()), Err)
+        first_timeout.or(self.soft_failure.take()).map_or(Ok(()), Err)
     }
 
     async fn run_step(&mut self, index: usize, step: &ScriptStep) -> Result<(), Failure> {
@@ -86,7 +100,14 @@ impl<'a> ScriptRunner<'a> {
         let redactor = self.redactor();
         let outcome = outcome
             .map_err(|failure| Failure { detail: redactor.redact(&failure.detail).into_owned(), ..failure });
-        self.recorder.finish_step(outcome.as_ref().err());
+        let soft_failure = self
+            .step_soft_failure
+            .take()
+            .map(|failure| Failure { detail: redactor.redact(&failure.detail).into_owned(), ..failure });
+        self.recorder.finish_step(outcome.as_ref().err().or(soft_failure.as_ref()));
+        if let Some(soft_failure) = soft_failure {
+            self.soft_failure.get_or_insert(soft_failure);
+        }
         outcome
     }
 
@@ -174,6 +195,15 @@ impl<'a> ScriptRunner<'a> {
                 outcome.as_ref().err(),
             );
             match outcome {
+                Err(failure)
+                    if action.soft
+                        && is_about_page(&failure)
+                        && self.time_budget.exceeded_limit().is_none() =>
+                {
+                    self.capture(CaptureMoment::Failure, &capture_name_prefix(index, Some(action_index)))
+                        .await;
+                    self.step_soft_failure.get_or_insert(failure);
+                }
                 Err(failure) => {
                     let (redactor, result_options) = (self.redactor(), self.page_result_options());
                     let Self { recorder, browser: window, time_budget: budget, .. } = self;
@@ -352,8 +382,7 @@ impl<'a> ScriptRunner<'a> {
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
         let redactor = self.redactor();
         let Self { recorder, browser: window, time_budget: budget, options, .. } = self;
-        capture_moment(recorder, &window.session, budget, &options.capture_rule, &redactor, (moment, name))
-            .await;
+        capture_moment(recorder, window, budget, &options.capture_rule, &redactor, (moment, name)).await;
     }
 
     fn current_page(&self) -> CurrentPage<'_> {
@@ -392,6 +421,19 @@ fn is_skippable(failure: &Failure) -> bool {
             | FailureKind::NetworkNotIdle
             | FailureKind::StepTimedOut
     )
+}
+
+/// Whether a soft action with this failure lets the script go on: the page is not as expected.
+fn is_about_page(failure: &Failure) -> bool {
+    is_skippable(failure)
+        || matches!(
+            failure.kind,
+            FailureKind::AssertionFailed
+                | FailureKind::KeywordMissing
+                | FailureKind::ForbiddenKeywordFound
+                | FailureKind::ScriptFailed
+                | FailureKind::VariableNotExtracted
+        )
 }
 
 /// Returns the file name prefix of a moment: `step-02-act-03`, or `step-02` at the end of a step.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::capture_rule::CaptureFiles;
-use crate::browser::LoggedRequest;
+use super::page_documents::PageDocuments;
 use crate::clock::Clock;
 use crate::domain::{
     ActionResult, BrowserStep, Failure, HttpExchange, Phases, Status, StepResult, Timestamp, duration_micros,
@@ -21,8 +21,8 @@ pub(super) struct StepRecorder<'a> {
     records_exchanges: bool,
     /// The captured files.
     pub(super) capture_files: CaptureFiles,
-    /// The last document of the page, if the browser reported one.
-    pub(super) last_document: Option<LoggedRequest>,
+    /// The documents of the pages so far.
+    pub(super) page_documents: PageDocuments,
     /// When the step in progress started.
     step_started: Option<Instant>,
     /// When the last step started, as wall time.
@@ -42,7 +42,7 @@ impl<'a> StepRecorder<'a> {
             attempt_started: started,
             records_exchanges,
             capture_files: CaptureFiles::default(),
-            last_document: None,
+            page_documents: PageDocuments::default(),
             step_started: None,
             step_started_at: clock.now(),
             capture_time: Duration::ZERO,
@@ -52,6 +52,7 @@ impl<'a> StepRecorder<'a> {
 
     /// Starts the step at `index`, which started at `started`.
     pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
+        self.page_documents.begin_step();
         self.step_started = Some(started);
         self.step_started_at = self.clock.now();
         self.capture_time = Duration::ZERO;

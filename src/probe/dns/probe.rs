@@ -97,7 +97,7 @@ impl DnsProbe {
         let servers = sort_routed_first(cx, &addresses, self.endpoint.port);
         let mut record_type = plan.record_type;
         let (server, mut response) = self.query_until_response(plan, &servers, cx, state).await?;
-        if record_type == RecordType::A && has_no_records(&response, record_type) {
+        if plan.falls_back_to_aaaa && has_no_records(&response, record_type) {
             record_type = RecordType::AAAA;
             response = self.query(plan, record_type, server, cx, state).await?;
         }

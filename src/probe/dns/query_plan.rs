@@ -57,7 +57,10 @@ impl Transport {
 #[derive(Debug)]
 pub(super) struct QueryPlan {
     pub(super) queried_name: Name,
+    /// The type that is queried first.
     pub(super) record_type: RecordType,
+    /// Whether AAAA is queried when there is no A; an explicit type is queried alone.
+    pub(super) falls_back_to_aaaa: bool,
     pub(super) transport: Transport,
     /// Whether the server must authenticate its response (AD).
     pub(super) require_dnssec: bool,
@@ -93,7 +96,9 @@ impl QueryPlan {
         };
         name.set_fqdn(true);
         let record_type = name_server_settings.record_type;
-        let Ok(kind) = RecordType::from_str(&record_type.to_ascii_uppercase()) else {
+        let is_auto = record_type.eq_ignore_ascii_case("auto");
+        let first_type = if is_auto { "A" } else { record_type };
+        let Ok(kind) = RecordType::from_str(&first_type.to_ascii_uppercase()) else {
             let detail = format!("`record_type` `{record_type}` is unknown to this build");
             return fail(FailureKind::ProbeUnsupported, detail);
         };
@@ -107,6 +112,7 @@ impl QueryPlan {
         Ok(Self {
             queried_name: name,
             record_type: kind,
+            falls_back_to_aaaa: is_auto,
             transport,
             require_dnssec,
             tls_options: verification_options,

@@ -123,7 +123,8 @@ impl FtpProbe {
         let facts = facts.get_or_insert_default();
         let is_encrypted = session.is_tls();
         let recorder = SessionRecorder::from_session(session, &self.password);
-        let outcome = self.run_session(cx, session, &recorder, facts, warnings).await;
+        let must_log_in = !opening.is_logged_in();
+        let outcome = self.run_session(cx, session, &recorder, must_log_in, facts, warnings).await;
         facts.ftp_sent_password_in_cleartext =
             self.user.is_some() && !is_encrypted && recorder.was_password_sent();
         recorder.restore_to(session);
@@ -145,11 +146,15 @@ impl FtpProbe {
         cx: ProbeContext<'_>,
         session: &mut LineSession<'_>,
         recorder: &SessionRecorder,
+        must_log_in: bool,
         facts: &mut FtpFacts,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
         let mut client = FtpClient::from_session(cx.net, cx.deadline, session, recorder.clone()).await?;
-        let outcome = self.run_commands(cx, &mut client, facts).await;
+        let outcome = self.run_commands(cx, &mut client, must_log_in, facts).await;
+        if let Some(note) = client.pasv_fallback_note.take() {
+            warnings.push(Warning::new(WarningKind::Fallback, note));
+        }
         facts.ftp_passive_command = client.passive_command().map(Into::into);
         facts.ftp_data_address = client.data_address();
         facts.ftp_listed_entries = client.entry_count;
@@ -167,10 +172,13 @@ impl FtpProbe {
         &self,
         cx: ProbeContext<'_>,
         client: &mut FtpClient<'_>,
+        must_log_in: bool,
         facts: &mut FtpFacts,
     ) -> Result<(), Failure> {
-        let user = self.user.as_deref().unwrap_or("anonymous");
-        client.login(FtpCredentials { user, password: &self.password }).await?;
+        if must_log_in {
+            let user = self.user.as_deref().unwrap_or("anonymous");
+            client.login(FtpCredentials { user, password: &self.password }).await?;
+        }
         client.list().await?;
         if !self.tests_upload {
             return Ok(());

@@ -13,7 +13,7 @@ use crate::probe::keyword_search;
 use crate::probe::probe_trait::ProbeContext;
 use crate::protocol::http::client::{
     CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
-    display_url, truncate_for_result, version_name,
+    describe_status, display_url, truncate_for_result, unfollowed_redirect_note, version_name,
 };
 use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
 
@@ -114,7 +114,8 @@ impl<'a> HttpAttempt<'a> {
 
     /// Returns the failure of a redirect that the monitor forbids.
     fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
-        (self.options.fails_on_302 && head.status == StatusCode::FOUND).then(|| {
+        let fails_on_302 = self.options.fails_on_302 && self.options.expected_statuses.is_none();
+        (fails_on_302 && head.status == StatusCode::FOUND).then(|| {
             let detail = format!("`{}` responded with 302", display_url(self.chain.url()));
             Failure::new(Phase::Validate, FailureKind::Http302Forbidden, detail)
         })
@@ -144,6 +145,7 @@ impl<'a> HttpAttempt<'a> {
 
     fn evaluate_certificate_expiry(&mut self) {
         let Some(tls) = &self.chain.exchange_trace.tls_facts else { return };
+        self.observation.record_tls_warnings(tls);
         match self.options.expiry_rule.evaluate(tls, self.cx.clock.now()) {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
@@ -192,7 +194,10 @@ impl<'a> HttpAttempt<'a> {
             facts.body_bytes = body_content.body_bytes;
         }
         let kind = content_type(&head.headers);
-        let BodyContent { bytes, wire_bytes, body_bytes, failure } = body_content;
+        let BodyContent { bytes, wire_bytes, body_bytes, unknown_coding_note, failure } = body_content;
+        if let Some(note) = unknown_coding_note {
+            self.observation.record_warning(WarningKind::Fallback, note);
+        }
         let bytes = Arc::new(bytes);
         let outcome = match (failure, keyword) {
             (Some(failure), _) => Err(failure),
@@ -230,14 +235,17 @@ impl<'a> HttpAttempt<'a> {
             let detail = format!("{} from `{}`{text}", describe_status(head), display_url(self.chain.url()));
             Err(Failure::new(Phase::Validate, kind, detail))
         };
+        if let Some(expected) = &self.options.expected_statuses {
+            return if expected.contains(head.status.as_u16()) {
+                Ok(())
+            } else {
+                status_failure(FailureKind::HttpErrorStatus, ", which is not one of `expected_statuses`")
+            };
+        }
         match head.status.as_u16() {
             100..200 => status_failure(FailureKind::ResponseInvalid, ", which was not requested"),
             300..400 => {
-                let detail = format!(
-                    "{} from `{}` was not followed",
-                    describe_status(head),
-                    display_url(self.chain.url())
-                );
+                let detail = unfollowed_redirect_note(head, self.chain.url());
                 self.observation.record_warning(WarningKind::RedirectNotFollowed, detail);
                 Ok(())
             }
@@ -248,12 +256,5 @@ impl<'a> HttpAttempt<'a> {
             400.. => status_failure(FailureKind::HttpErrorStatus, ""),
             _ => Ok(()),
         }
-    }
-}
-
-fn describe_status(head: &ResponseHead) -> String {
-    match &head.reason_phrase {
-        Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
-        None => format!("`{}`", head.status.as_u16()),
     }
 }

@@ -17,8 +17,9 @@ use crate::probe::probe_trait::ProbeContext;
 use crate::probe::{connect_settings, keyword_search};
 use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec};
 use crate::schema::typed::connection::PortSettings;
-use crate::schema::typed::website::{HttpMethod, HttpVersion, WebsiteSettings};
+use crate::schema::typed::website::{BODY_METHODS, HttpMethod, HttpVersion, WebsiteSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::syntax::status_codes::StatusCodes;
 
 /// The settings of a website monitor.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub(super) struct WebsiteOptions {
     pub(super) follow_redirects: bool,
     pub(super) fails_on_302: bool,
     pub(super) fails_on_401: bool,
+    /// Status codes that pass; alone they decide.
+    pub(super) expected_statuses: Option<StatusCodes>,
     pub(super) expiry_rule: ExpiryRule,
     pub(super) keyword_search: Option<Box<keyword_search::KeywordSearch>>,
     pub(super) max_body_bytes: u64,
@@ -58,11 +61,13 @@ impl WebsiteOptions {
         let _ = url.set_password(None);
         url.set_fragment(None);
         let method = to_http_method(website.http_method);
-        let body = (method == Method::POST)
-            .then(|| Bytes::copy_from_slice(website.post_body.unwrap_or_default().as_bytes()));
-        let (monitor, is_head) = (document.settings(), method == Method::HEAD);
+        // A DELETE without a body has no length either.
+        let default_body = (matches!(method, Method::POST | Method::PUT | Method::PATCH)).then_some("");
+        let body = website.post_body.filter(|_| BODY_METHODS.contains(&method.as_str())).or(default_body);
+        let body = body.map(|body| Bytes::copy_from_slice(body.as_bytes()));
+        let (monitor, has_page) = (document.settings(), matches!(method, Method::GET | Method::POST));
         Ok(Self {
-            request_headers: RequestHeaders::from_settings(&website, context, &method)?,
+            request_headers: RequestHeaders::from_settings(&website, context, body.is_some())?,
             connect_options: ConnectOptions {
                 address_family: connect_settings::address_family(document)?,
                 pinned_host: pinned_address(&website)?
@@ -74,12 +79,13 @@ impl WebsiteOptions {
             follow_redirects: website.http_follow_redirects,
             fails_on_302: website.http_302_is_error,
             fails_on_401: website.http_401_is_error,
+            expected_statuses: expected_statuses(&website)?,
             expiry_rule: monitor.certificate_dates.expiry_rule(context.certificate_warning_days),
             keyword_search: keyword_search::keyword_search(document, context)?,
             max_body_bytes: context.max_body_bytes,
-            full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
+            full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| has_page),
             detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change)
-                && !is_head,
+                && has_page,
             url,
             method,
             http_version: to_http_version(website.http_version),
@@ -128,7 +134,20 @@ const fn to_http_method(method: HttpMethod) -> Method {
         HttpMethod::Get => Method::GET,
         HttpMethod::Post => Method::POST,
         HttpMethod::Head => Method::HEAD,
+        HttpMethod::Put => Method::PUT,
+        HttpMethod::Patch => Method::PATCH,
+        HttpMethod::Delete => Method::DELETE,
+        HttpMethod::Options => Method::OPTIONS,
     }
+}
+
+fn expected_statuses(settings: &WebsiteSettings<'_>) -> Result<Option<StatusCodes>, InvalidSettings> {
+    let text = settings.expected_statuses.filter(|text| !text.is_empty());
+    let parse = |text| {
+        StatusCodes::parse(text)
+            .ok_or_else(|| invalid_setting("expected_statuses", format!("`{text}` is not a list of codes")))
+    };
+    text.map(parse).transpose()
 }
 
 const fn to_http_version(version: HttpVersion) -> Version {

@@ -58,7 +58,7 @@ fn an_invalid_field_is_named_in_the_error() {
         (json!({"url": "ftp://a/"}), "url"),
         (json!({"port": 0}), "port"),
         (json!({"port": 65536}), "port"),
-        (json!({"http_method": "PUT"}), "http_method"),
+        (json!({"http_method": "TRACE"}), "http_method"),
         (json!({"http_version": "4"}), "http_version"),
         (json!({"ip_address": "x", "resolve_dns": false}), "ip_address"),
         (json!({"ipv6_enabled": "Maybe"}), "ipv6_enabled"),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PRAGMA,
     USER_AGENT,
 };
-use http::{HeaderMap, Method};
 
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::invalid_setting;
@@ -33,11 +33,11 @@ impl RequestHeaders {
     pub(super) fn from_settings(
         website: &WebsiteSettings<'_>,
         context: &ProbeBuildContext,
-        method: &Method,
+        has_body: bool,
     ) -> Result<Self, InvalidSettings> {
         HeaderValue::from_str(&context.user_agent)
             .map_err(|_| invalid_setting("user_agent", "it is not a header value"))?;
-        let content_type = (method == Method::POST).then(|| post_content_type(website)).transpose()?;
+        let content_type = has_body.then(|| post_content_type(website)).transpose()?;
         Ok(Self {
             user_agent: Arc::clone(&context.user_agent),
             allows_caching: website.http_caching == HttpCaching::Enabled,

@@ -77,11 +77,13 @@ impl PingProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut trace = ConnectionTrace::default();
-        let mut facts = None;
-        let outcome = self.execute(cx, &mut trace, &mut facts).await;
+        let (mut facts, mut mean_rtt) = (None, None);
+        let outcome = self.execute(cx, &mut trace, &mut facts, &mut mean_rtt).await;
         // The address of the trace has port 0, since ICMP has no ports.
         let mut observation = build_observation(started, trace, outcome);
         observation.facts.ping = facts.map(Box::new);
+        // The pauses between the requests are not time of the target.
+        observation.duration = mean_rtt.unwrap_or(observation.duration);
         observation
     }
 
@@ -90,6 +92,7 @@ impl PingProbe {
         cx: ProbeContext<'_>,
         trace: &mut ConnectionTrace,
         facts: &mut Option<PingFacts>,
+        mean_rtt: &mut Option<Duration>,
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.endpoint, cx.deadline, trace).await?;
         let allowed = cx.net.allowed_addresses(&addresses, None, trace)?;
@@ -101,8 +104,9 @@ impl PingProbe {
         let socket = cx.net.echo_socket(address).await?;
         let mut statistics = PingStatistics::default();
         let outcome = self.send_requests(cx, socket, address, &mut statistics).await;
-        if let Some(first_rtt) = statistics.first_rtt() {
-            trace.phases.set(Phase::Connect, first_rtt);
+        *mean_rtt = statistics.mean_rtt();
+        if let Some(mean_rtt) = *mean_rtt {
+            trace.phases.set(Phase::Echo, mean_rtt);
         }
         *facts = (statistics.sent_count() > 0).then(|| statistics.to_facts(socket.socket_kind()));
         outcome?;
@@ -151,7 +155,7 @@ impl PingProbe {
         for error in statistics.describe_icmp_errors() {
             detail = format!("{detail}; {error}");
         }
-        Err(Failure::new(Phase::Connect, FailureKind::PingLossTooHigh, detail))
+        Err(Failure::new(Phase::Echo, FailureKind::PingLossTooHigh, detail))
     }
 
     /// Sends the requests at their interval and waits for the replies, until all arrived or the time is over.
@@ -168,7 +172,7 @@ impl PingProbe {
         loop {
             if statistics.sent_count() < self.request_count && next_send_at <= Instant::now() {
                 let send_result =
-                    cx.deadline.enforce(Phase::Connect, socket.send(address, self.payload_bytes)).await?;
+                    cx.deadline.enforce(Phase::Echo, socket.send(address, self.payload_bytes)).await?;
                 pending_replies
                     .push(send_result.map_err(|error| cx.net.echo_send_failure(address, &error))?.outcome());
                 statistics.record_sent();
@@ -198,7 +202,7 @@ fn final_wait(statistics: &PingStatistics) -> Duration {
 
 fn socket_closed_failure(address: IpAddr) -> Failure {
     Failure::new(
-        Phase::Connect,
+        Phase::Echo,
         FailureKind::Internal,
         format!("{address}: the socket for echo requests was closed"),
     )

@@ -52,9 +52,10 @@ impl PingStatistics {
         self.icmp_errors.iter().map(|(error, count)| format!("{error}, {}", times(*count))).collect()
     }
 
-    /// Returns the round trip time of the first reply.
-    pub(super) fn first_rtt(&self) -> Option<Duration> {
-        self.round_trip_times.first().copied()
+    /// Returns the mean round trip time; `None` without a reply.
+    pub(super) fn mean_rtt(&self) -> Option<Duration> {
+        let total: Duration = self.round_trip_times.iter().sum();
+        total.checked_div(self.received_count())
     }
 
     pub(super) fn max_rtt(&self) -> Option<Duration> {

@@ -124,10 +124,17 @@ impl DnsQuery {
             let count = u16::from_be_bytes([count_high, count_low]);
             return ReplyMatch::Mismatch(ReplyMismatch::WrongQuestion(format!("{count} questions")));
         }
+        if bytes.len() < HEADER_BYTES {
+            let detail = format!(
+                "{} bytes, which is less than the header of a DNS message ({HEADER_BYTES})",
+                bytes.len()
+            );
+            return ReplyMatch::Malformed(detail);
+        }
         let message = match Message::from_vec(bytes) {
             Ok(message) => message,
             // Truncated within a record: its incomplete records must not be used (RFC 2181 9).
-            Err(_) if bytes.len() >= HEADER_BYTES && flags & 0x02 != 0 => {
+            Err(_) if flags & 0x02 != 0 => {
                 return ReplyMatch::Response(Box::new(DnsResponse::from_truncated_message(bytes)));
             }
             Err(error) => {

@@ -12,7 +12,7 @@ use crate::domain::replace_control_chars;
 const MAX_VALUE_CHARS: usize = 500;
 
 /// Returns the whole value of `record`.
-pub(super) fn to_text(record: &Record) -> String {
+pub(super) fn zone_file_value(record: &Record) -> String {
     // Not every record can be formatted; that must not end the check.
     let mut text = String::new();
     let result = match &record.data {
@@ -26,8 +26,8 @@ pub(super) fn to_text(record: &Record) -> String {
 }
 
 /// Returns the value of `record`, truncated for results.
-pub(super) fn to_short_text(record: &Record) -> String {
-    let full_text = to_text(record);
+pub(super) fn truncated_zone_file_value(record: &Record) -> String {
+    let full_text = zone_file_value(record);
     match full_text.char_indices().nth(MAX_VALUE_CHARS) {
         None => full_text,
         Some((end, _)) => format!("{}…", &full_text[..end]),
@@ -71,17 +71,20 @@ mod tests {
 
     #[test]
     fn keys_and_digests_are_written_as_in_zone_files() {
-        assert_eq!(to_text(&record(RecordType::DNSKEY, &[1, 1, 3, 13, 0, 0, 1])), "257 3 13 AAAB");
-        assert_eq!(to_text(&record(RecordType::DS, &[0xec, 0x45, 5, 1, 0x2b, 0xb1])), "60485 5 1 2BB1");
-        assert_eq!(to_text(&record(RecordType::DS, &[1])), "\\# 1 01");
-        assert_eq!(to_text(&record(RecordType::Unknown(65_280), &[1, 2])), "\\# 2 0102");
+        assert_eq!(zone_file_value(&record(RecordType::DNSKEY, &[1, 1, 3, 13, 0, 0, 1])), "257 3 13 AAAB");
+        assert_eq!(
+            zone_file_value(&record(RecordType::DS, &[0xec, 0x45, 5, 1, 0x2b, 0xb1])),
+            "60485 5 1 2BB1"
+        );
+        assert_eq!(zone_file_value(&record(RecordType::DS, &[1])), "\\# 1 01");
+        assert_eq!(zone_file_value(&record(RecordType::Unknown(65_280), &[1, 2])), "\\# 2 0102");
     }
 
     #[test]
     fn a_result_keeps_the_start_of_a_long_value() {
         let text = RData::TXT(TXT::new(vec!["é".repeat(120); 200]));
         let record = Record::from_rdata(Name::root(), 1, text);
-        assert_eq!(to_short_text(&record).chars().count(), MAX_VALUE_CHARS + 1);
-        assert!(to_text(&record).len() > 20_000);
+        assert_eq!(truncated_zone_file_value(&record).chars().count(), MAX_VALUE_CHARS + 1);
+        assert!(zone_file_value(&record).len() > 20_000);
     }
 }

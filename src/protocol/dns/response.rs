@@ -130,15 +130,16 @@ impl DnsResponse {
     /// Returns the records as `TYPE value`, at most `max_records` of them, without signatures.
     #[must_use]
     pub fn record_texts(&self, max_records: usize) -> Vec<String> {
-        let text =
-            |record: &Record| format!("{} {}", record.record_type(), record_text::to_short_text(record));
+        let text = |record: &Record| {
+            format!("{} {}", record.record_type(), record_text::truncated_zone_file_value(record))
+        };
         self.records_without_signatures().take(max_records).map(text).collect()
     }
 
     /// Returns the values of the records of `record_type` at the end of the aliases, as in zone files.
     #[must_use]
     pub fn record_values(&self, record_type: RecordType) -> Vec<String> {
-        self.records_of_type(record_type).map(record_text::to_text).collect()
+        self.records_of_type(record_type).map(record_text::zone_file_value).collect()
     }
 
     fn records_without_signatures(&self) -> impl Iterator<Item = &Record> {

@@ -1,6 +1,7 @@
 //! A session after its setup: login, list, files, QUIT. suppaftp runs each of these steps.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use suppaftp::tokio::{ImplAsyncFtpStream, TransferStream};
 use suppaftp::types::FileType;
@@ -13,13 +14,17 @@ use super::driver::FtpDriver;
 use super::list::ListEntryCounter;
 use super::recorder::SessionRecorder;
 use super::stream::FtpStream;
-use crate::domain::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Fault, Phase};
 use crate::net::{Deadline, Net};
 use crate::protocol::line_session::LineSession;
 use crate::syntax::MASK;
 
 /// Longest list that is read, in bytes; its entries are only counted.
 const MAX_LIST_BYTES: u64 = 8 * 1024 * 1024;
+/// The port of EPSV gets one of so many parts of the remaining time, since PASV may follow.
+const EPSV_SHARE_OF_TIME: u32 = 3;
+/// Most of that time.
+const MAX_EPSV_CONNECT_TIME: Duration = Duration::from_secs(10);
 
 /// The login.
 #[derive(Clone, Copy)]
@@ -47,6 +52,8 @@ pub struct FtpClient<'a> {
     pub entry_count: Option<u64>,
     /// Whether the server started to receive a file.
     pub was_upload_accepted: bool,
+    /// A remark that PASV was used since the port of EPSV could not be reached.
+    pub pasv_fallback_note: Option<String>,
 }
 
 impl<'a> FtpClient<'a> {
@@ -67,6 +74,7 @@ impl<'a> FtpClient<'a> {
         let mut ftp_driver = FtpDriver {
             net,
             deadline,
+            data_connect_deadline: None,
             recorder,
             data_requests,
             control_peer: host,
@@ -81,6 +89,7 @@ impl<'a> FtpClient<'a> {
             passive_mode: Mode::ExtendedPassive,
             entry_count: None,
             was_upload_accepted: false,
+            pasv_fallback_note: None,
         })
     }
 
@@ -180,23 +189,53 @@ impl<'a> FtpClient<'a> {
         self.driver.tls_resumed
     }
 
-    /// Opens a data connection by EPSV, or over IPv4 by PASV once the server refused EPSV.
+    /// Opens a data connection by EPSV, or over IPv4 by PASV once the server refused EPSV or its port could not be reached:
+    /// firewalls often know PASV alone, and let in what that names.
     async fn begin_data_transfer(
         &mut self,
         transfer: DataTransfer<'_>,
     ) -> Result<TransferStream<FtpStream>, Failure> {
+        let can_fall_back =
+            matches!(self.passive_mode, Mode::ExtendedPassive) && self.driver.control_peer.is_ipv4();
+        self.driver.data_connect_deadline = can_fall_back.then(|| {
+            let share = self.driver.deadline.remaining() / EPSV_SHARE_OF_TIME;
+            Deadline::within(share.min(MAX_EPSV_CONNECT_TIME))
+        });
         let result = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
+        self.driver.data_connect_deadline = None;
+        let Err(failure) = result else { return result };
+        if !can_fall_back || self.driver.recorder.last_command() != "EPSV" {
+            return Err(failure);
+        }
+        let Some(reply) = self.driver.recorder.last_reply() else { return Err(failure) };
         // 421 ends the session.
-        let is_refusal = |code| (400..600).contains(&code) && code != 421;
-        let refused = self.driver.recorder.last_reply().is_some_and(|reply| is_refusal(reply.code));
-        let falls_back_to_pasv =
-            refused && self.driver.recorder.last_command() == "EPSV" && self.driver.control_peer.is_ipv4();
-        if result.is_ok() || !falls_back_to_pasv {
-            return result;
+        let was_refused = (300..600).contains(&reply.code) && reply.code != 421;
+        let is_unreachable =
+            reply.code == 229 && failure.fault != Fault::Vigie && is_connect_failure(failure.kind);
+        if !was_refused && !is_unreachable {
+            return Err(failure);
         }
         self.passive_mode = Mode::Passive;
         self.suppaftp_client.set_mode(Mode::Passive);
-        self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await
+        let fallback_result = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
+        if was_refused {
+            return fallback_result;
+        }
+        match fallback_result {
+            Ok(data) => {
+                self.pasv_fallback_note = Some(format!(
+                    "PASV was used, since the port of EPSV cannot be reached: {}",
+                    failure.detail
+                ));
+                Ok(data)
+            }
+            // Without PASV, the port of EPSV is what has to be opened.
+            Err(pasv_failure) if pasv_failure.kind == FailureKind::UnexpectedReply => Err(failure),
+            Err(pasv_failure) => {
+                let detail = format!("{}; before, by EPSV, {}", pasv_failure.detail, failure.detail);
+                Err(Failure { detail, ..pasv_failure })
+            }
+        }
     }
 
     /// Reads from `data`. A missing TLS shutdown counts as an end: the reply tells whether everything was sent.
@@ -240,6 +279,12 @@ impl<'a> FtpClient<'a> {
         let reply = self.driver.recorder.last_reply();
         self.driver.recorder.last_command() == command && reply.is_some_and(|reply| reply.code == code)
     }
+}
+
+/// Whether `kind` says that a port cannot be reached.
+fn is_connect_failure(kind: FailureKind) -> bool {
+    use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
+    matches!(kind, ConnectRefused | ConnectReset | TimedOut | Unreachable)
 }
 
 async fn begin_transfer(

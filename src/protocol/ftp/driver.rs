@@ -24,6 +24,8 @@ const TLS_SESSION_HINT: &str = "; this may be because its TLS session is new: wi
 pub(super) struct FtpDriver<'a> {
     pub(super) net: &'a Net,
     pub(super) deadline: Deadline,
+    /// The deadline for opening data connections, when another way is tried afterwards.
+    pub(super) data_connect_deadline: Option<Deadline>,
     pub(super) recorder: SessionRecorder,
     pub(super) data_requests: mpsc::UnboundedReceiver<DataRequest>,
     /// The peer of the control connection, also used for data connections.
@@ -76,7 +78,8 @@ impl FtpDriver<'_> {
         let mut trace = ConnectionTrace::default();
         let data_address = SocketAddr::new(self.control_peer.ip(), port);
         self.recorder.add_note(&format!("data connection to {data_address}"));
-        let result = self.net.connect_addresses(&[data_address.ip()], port, self.deadline, &mut trace).await;
+        let deadline = self.data_connect_deadline.unwrap_or(self.deadline);
+        let result = self.net.connect_addresses(&[data_address.ip()], port, deadline, &mut trace).await;
         self.data_address = trace.peer_address.or(self.data_address);
         self.record_if_failed(result)
     }

@@ -14,6 +14,7 @@ pub struct OpeningDialogue {
     is_auth_tls_sent: bool,
     reply_parser: FtpReplyParser,
     banner: Option<String>,
+    is_logged_in: bool,
 }
 
 impl OpeningDialogue {
@@ -29,14 +30,22 @@ impl OpeningDialogue {
         self.banner.as_deref()
     }
 
+    /// Whether the greeting was a 230: nobody has to log in.
+    #[must_use]
+    pub fn is_logged_in(&self) -> bool {
+        self.is_logged_in
+    }
+
     fn on_greeting(&mut self, reply: &FtpReply) -> Result<ProtocolAction, Failure> {
         match reply.code {
             // The server will be ready in some minutes, and then greet (RFC 959 4.2).
             120 => Ok(ProtocolAction::ReadLine),
-            220 => {
+            // 230: the server knows the client by its address. With TLS, a login follows all the same.
+            220 | 230 => {
                 let first = crate::domain::replace_control_chars(&reply.first_line);
                 self.banner = Some(first.chars().take(MAX_BANNER_CHARS).collect());
                 if !self.requests_tls {
+                    self.is_logged_in = reply.code == 230;
                     return Ok(ProtocolAction::Done);
                 }
                 self.is_auth_tls_sent = true;

@@ -179,8 +179,8 @@ fn normalize_reply(command: &str, reply: &FtpReply, phase: Phase) -> Result<Stri
             let [a, b, c, d] = address.octets();
             format!("227 ({a},{b},{c},{d},{},{})\r\n", port >> 8, port & 255)
         }
-        // 232: the certificate was enough (RFC 4217 10.1); 202: no password is needed.
-        ("USER" | "PASS", 202 | 232) => format!("230 {text}\r\n"),
+        // 232: the certificate was enough (RFC 4217 10.1); 202: no password is needed; 200: some servers mean 230.
+        ("USER" | "PASS", 200 | 202 | 232) => format!("230 {text}\r\n"),
         (_, code) => format!("{code} {text}\r\n"),
     })
 }

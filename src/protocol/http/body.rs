@@ -77,6 +77,8 @@ pub struct BodyContent {
     pub wire_bytes: u64,
     /// Number of bytes after decoding.
     pub body_bytes: u64,
+    /// A remark about declared codings that were not decoded, since they are unknown.
+    pub unknown_coding_note: Option<String>,
     /// Why it could not be read to its end.
     pub failure: Option<Failure>,
 }
@@ -209,6 +211,7 @@ impl ResponseBody {
             Err(error) => return Err(self.read_failure(&error, &ContentCodings::default(), max_body_bytes)),
         }
         let codings = self.content_codings.clone()?;
+        content.unknown_coding_note = codings.unknown_coding_note();
         let outcome = if codings.is_empty() {
             copy_to_content(&mut self.reader, content, retention, max_body_bytes).await
         } else {

@@ -96,7 +96,7 @@ impl Http1Connection {
             timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, incoming) = exchange::split_response(outcome?, true);
+        let (head, incoming) = exchange::split_response(outcome?, timings, true);
         let Self { sender, driver, timings, header_limit: limit, .. } = self;
         let body = ResponseBody::new(incoming, driver, timings, &head.headers);
         // A TLS shutdown takes a while, so a closing connection would still look alive after the body.
@@ -256,7 +256,7 @@ impl Http2Connection {
             self.connection_timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, incoming) = exchange::split_response(outcome?, false);
+        let (head, incoming) = exchange::split_response(outcome?, &timings, false);
         let body =
             ResponseBody::new(incoming, ConnectionDriver::without_connection(), timings, &head.headers);
         Ok((head, body))

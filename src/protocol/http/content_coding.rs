@@ -13,7 +13,7 @@ use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
 
-use crate::domain::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 
 /// The value of `Accept-Encoding` in requests: the supported codings.
 pub const ACCEPT_ENCODING: &str = "gzip, deflate, br, zstd";
@@ -35,17 +35,32 @@ enum ContentCoding {
 
 /// The codings of a body, in the order in which they were applied.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ContentCodings(Vec<ContentCoding>);
+pub(super) struct ContentCodings {
+    known: Vec<ContentCoding>,
+    /// The names of the others, which are left as they are.
+    unknown: Vec<String>,
+}
 
 impl ContentCodings {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.known.is_empty()
+    }
+
+    /// Returns a remark about codings that are unknown and so were not decoded; `None` without any.
+    pub(super) fn unknown_coding_note(&self) -> Option<String> {
+        (!self.unknown.is_empty()).then(|| {
+            format!(
+                "the content coding `{}` is not among those requested (`{ACCEPT_ENCODING}`); what it covers was \
+                 read as it came",
+                self.unknown.join(", ")
+            )
+        })
     }
 }
 
 impl fmt::Display for ContentCodings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, coding) in self.0.iter().enumerate() {
+        for (number, coding) in self.known.iter().enumerate() {
             let name = match coding {
                 ContentCoding::Gzip => "gzip",
                 ContentCoding::Deflate => "deflate",
@@ -58,32 +73,38 @@ impl fmt::Display for ContentCodings {
     }
 }
 
-/// Returns the codings that the headers declare.
+/// Returns the codings that the headers declare. Servers also send names there that are no codings, such as `utf-8`,
+/// `none` or the `aws-chunked` of object stores; those are not decoded.
 pub(super) fn parse_content_encoding(headers: &HeaderMap) -> Result<ContentCodings, Failure> {
-    let mut codings = Vec::new();
+    let mut codings = ContentCodings::default();
     for value in headers.get_all(CONTENT_ENCODING) {
         for name in value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
-            codings.extend(match name.to_ascii_lowercase().as_slice() {
+            let coding = match name.to_ascii_lowercase().as_slice() {
                 b"" | b"identity" => None,
                 b"gzip" | b"x-gzip" => Some(ContentCoding::Gzip),
                 b"deflate" => Some(ContentCoding::Deflate),
                 b"br" => Some(ContentCoding::Brotli),
                 b"zstd" => Some(ContentCoding::Zstd),
-                _ => return Err(unknown_coding_failure(name)),
-            });
+                _ => {
+                    if codings.unknown.len() < MAX_CODINGS {
+                        codings.unknown.push(quotable_name(name));
+                    }
+                    None
+                }
+            };
+            codings.known.extend(coding);
         }
     }
-    if codings.len() > MAX_CODINGS {
-        let detail = format!("{} nested codings, at most {MAX_CODINGS} are supported", codings.len());
+    if codings.known.len() > MAX_CODINGS {
+        let detail = format!("{} nested codings, at most {MAX_CODINGS} are supported", codings.known.len());
         return Err(Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail));
     }
-    Ok(ContentCodings(codings))
+    Ok(codings)
 }
 
-fn unknown_coding_failure(name: &[u8]) -> Failure {
-    let text = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
-    let detail = format!("content coding `{text}` was not requested (`{ACCEPT_ENCODING}` was)");
-    Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
+/// Returns a coding's name in a form that can be quoted: of bounded length, on one line.
+fn quotable_name(name: &[u8]) -> String {
+    replace_control_chars(&String::from_utf8_lossy(&name[..name.len().min(40)]))
 }
 
 pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
@@ -98,7 +119,7 @@ pub(super) async fn build_decoder<'a, R>(
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
-    let Some((&outermost, rest)) = codings.0.split_last() else { return Ok(Box::new(source)) };
+    let Some((&outermost, rest)) = codings.known.split_last() else { return Ok(Box::new(source)) };
     let mut decoder = build_decoder_stage(source, outermost, max_output_bytes).await?;
     for &coding in rest.iter().rev() {
         decoder = build_decoder_stage(BufReader::new(decoder), coding, max_output_bytes).await?;

@@ -80,13 +80,17 @@ where
     }
     timings.write_phases(phases);
     let (response, driver) = outcome?;
-    let (head, incoming) = split_response(response, protocol == HttpProtocol::Http1);
+    let (head, incoming) = split_response(response, &timings, protocol == HttpProtocol::Http1);
     let body = ResponseBody::new(incoming, driver, timings, &head.headers);
     Ok((head, body))
 }
 
 /// Returns the head of `response`, and its body.
-pub(super) fn split_response(response: Response<Incoming>, is_http1: bool) -> (ResponseHead, Incoming) {
+pub(super) fn split_response(
+    response: Response<Incoming>,
+    timings: &ExchangeTimings,
+    is_http1: bool,
+) -> (ResponseHead, Incoming) {
     let (parts, incoming) = response.into_parts();
     let reason = match parts.extensions.get::<ReasonPhrase>() {
         Some(phrase) => Some(String::from_utf8_lossy(phrase.as_bytes()).into_owned()),
@@ -97,7 +101,7 @@ pub(super) fn split_response(response: Response<Incoming>, is_http1: bool) -> (R
     (
         ResponseHead {
             status: parts.status,
-            version: parts.version,
+            version: if timings.is_http10() { Version::HTTP_10 } else { parts.version },
             reason_phrase: reason,
             headers: parts.headers,
         },
@@ -111,6 +115,9 @@ pub(super) fn http1_client_builder(header_limit: HeaderLimit) -> http1::Builder 
     builder
         .max_buf_size(MAX_HEAD_BYTES as usize)
         .max_header_size(MAX_HEAD_BYTES as usize)
+        // RFC 9112 5.1 and 5.2 let a user agent read both; browsers do.
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
         .title_case_headers(true);
     if header_limit == HeaderLimit::Maximum {
         builder.max_headers(MAX_HEADER_FIELDS);

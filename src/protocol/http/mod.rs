@@ -14,6 +14,7 @@ mod http3;
 mod limits;
 mod request_error;
 mod timings;
+mod version_normalizer;
 
 pub use body::{BodyContent, BodyRetention, ResponseBody};
 pub use connection::{Http1Connection, MultiplexedConnection};

@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use super::limits::MAX_PREAMBLE_BYTES;
+use super::version_normalizer::VersionNormalizer;
 use crate::domain::{Phase, Phases};
 
 /// How reading or writing ended.
@@ -48,6 +49,8 @@ struct TimingState {
     /// Whether the first byte read belongs to the response; in HTTP/2 it belongs to the settings.
     first_byte_is_response: bool,
     bytes_read: u64,
+    /// Set for HTTP/1, whose responses it normalizes.
+    normalizer: Option<VersionNormalizer>,
     stream_end: Option<StreamEnd>,
     /// Whether a read waits for the first write.
     is_read_waiting: bool,
@@ -66,6 +69,7 @@ impl ExchangeTimings {
             has_head: false,
             first_byte_is_response,
             bytes_read: 0,
+            normalizer: first_byte_is_response.then(VersionNormalizer::default),
             stream_end: None,
             is_read_waiting: false,
             may_read_continue: false,
@@ -89,6 +93,12 @@ impl ExchangeTimings {
         (state.last_write_at, state.first_byte_at) = (None, None);
         (state.is_write_blocked, state.has_head) = (false, false);
         state.bytes_read = 0;
+        state.normalizer = state.normalizer.map(|_| VersionNormalizer::default());
+    }
+
+    /// Whether the response is of HTTP/1.0, which hyper reads as HTTP/1.1.
+    pub(super) fn is_http10(&self) -> bool {
+        self.lock().normalizer.is_some_and(|normalizer| normalizer.is_http10())
     }
 
     /// Assumes that the request was sent at the start, where that cannot be observed.
@@ -172,17 +182,20 @@ impl TimingState {
         let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
         self.stream_end.get_or_insert_with(|| StreamEnd::Failed {
             kind: error.kind(),
-            message: error.to_string(),
+            message: crate::net::io_error_text(error),
             tls_alert: matches!(tls_error, Some(rustls::Error::AlertReceived(_))),
         });
     }
 
-    fn record_read(&mut self, bytes: usize) {
-        if bytes == 0 {
+    fn record_read(&mut self, bytes: &mut [u8]) {
+        if bytes.is_empty() {
             self.stream_end.get_or_insert(StreamEnd::Closed);
             return;
         }
-        self.bytes_read += bytes as u64;
+        self.bytes_read += bytes.len() as u64;
+        if let Some(normalizer) = &mut self.normalizer {
+            normalizer.normalize(bytes);
+        }
         if self.first_byte_is_response {
             self.first_byte_at.get_or_insert_with(Instant::now);
         }
@@ -247,7 +260,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buf);
         match &outcome {
             Poll::Pending => {}
-            Poll::Ready(Ok(())) => self.timings.lock().record_read(buf.filled().len() - filled_before),
+            Poll::Ready(Ok(())) => self.timings.lock().record_read(&mut buf.filled_mut()[filled_before..]),
             Poll::Ready(Err(error)) => self.timings.lock().record_error(error),
         }
         outcome

@@ -69,6 +69,9 @@ pub(super) struct BoundedStream {
     ready_bytes: usize,
     received_bytes: usize,
     line_count: usize,
+    /// Whether the server has said `BYE` before the logout. It says nothing more (RFC 9051 7.1.5), and some leave the
+    /// connection open.
+    has_received_bye: bool,
     /// Bytes of the next flush. The library writes a line in four parts, each of which would be a packet.
     outgoing: Vec<u8>,
     /// Whether the outgoing bytes were logged already.
@@ -85,6 +88,7 @@ impl BoundedStream {
             ready_bytes: 0,
             received_bytes: 0,
             line_count: 0,
+            has_received_bye: false,
             outgoing: Vec::new(),
             is_outgoing_logged: true,
         }
@@ -106,6 +110,8 @@ impl BoundedStream {
         self.ready_bytes = end + 1;
         self.received_bytes += self.ready_bytes;
         self.line_count += 1;
+        let is_bye = self.incoming.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"* BYE"));
+        self.has_received_bye |= is_bye && phase != Phase::Quit;
         let text = String::from_utf8_lossy(&self.incoming[..end]);
         let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
         self.log.lock_with(|log| {
@@ -205,6 +211,9 @@ impl AsyncRead for BoundedStream {
             this.release_next_line()?;
             if this.ready_bytes > 0 {
                 continue;
+            }
+            if this.has_received_bye {
+                return Poll::Ready(Ok(()));
             }
             let mut buf = [0; 4096];
             let mut chunk = ReadBuf::new(&mut buf);

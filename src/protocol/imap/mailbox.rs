@@ -35,6 +35,8 @@ impl LoginMethod {
         match requested {
             None if allows_login_command && !prefers_cram_md5 => Ok(Self::LoginCommand),
             Some(SaslMechanism::Login) if allows_login_command => Ok(Self::LoginCommand),
+            // The server does not know CAPABILITY; what it can is seen when it is tried.
+            Some(mechanism) if opening_dialogue.capabilities.is_empty() => Ok(Self::Sasl(mechanism)),
             _ => choose_mechanism(requested, opening_dialogue.mechanisms(), is_encrypted).map(Self::Sasl),
         }
     }

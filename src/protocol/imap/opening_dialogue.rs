@@ -64,6 +64,13 @@ impl LineProtocol for OpeningDialogue {
                 // Other untagged responses are ignored.
                 Some(("*", ..)) => Ok(ProtocolAction::ReadLine),
                 Some((tag, "OK", _)) if tag == self.current_tag() => self.on_command_ok(),
+                // Servers from before CAPABILITY (RFC 1176) do not know it; they can be logged in to all the same.
+                Some((tag, "BAD", _))
+                    if tag == self.current_tag() && self.state == SetupState::Capability =>
+                {
+                    self.capabilities.clear();
+                    self.on_capabilities_known()
+                }
                 Some((tag, "NO" | "BAD", _)) if tag == self.current_tag() => {
                     let reply = &line[tag.len() + 1..];
                     Err(self.unexpected_response_failure(format!(
@@ -139,6 +146,10 @@ impl OpeningDialogue {
                 "its capabilities contain no version of IMAP: `{reply}`"
             )));
         }
+        self.on_capabilities_known()
+    }
+
+    fn on_capabilities_known(&mut self) -> Result<ProtocolAction, Failure> {
         if !self.is_encrypted {
             // A preauthenticated session cannot start TLS any more (RFC 9051 6.2.1).
             if self.has_capability("STARTTLS") && !self.is_preauthenticated {
@@ -270,11 +281,7 @@ mod tests {
             (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is not an IMAP response"),
             (PLAIN, "<", "banner 3: `` is not an IMAP response"),
             (PLAIN, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is not an IMAP response"),
-            (
-                PLAIN,
-                &format!("{hello}< v1 BAD what"),
-                "capability 3: it replies to `CAPABILITY` with `BAD what`",
-            ),
+            (required, &format!("{hello}< v1 BAD what"), "capability 5: it offers no STARTTLS"),
             (PLAIN, &format!("{hello}< v1 NO"), "capability 3: it replies to `CAPABILITY` with `NO`"),
             (PLAIN, &format!("{hello}< * BYE bye"), "capability 3: it closes the session: `bye`"),
             (PLAIN, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is not an IMAP response"),
@@ -299,6 +306,8 @@ mod tests {
         ] {
             assert_eq!(fails(options, script), reply);
         }
+        let core = passes(PLAIN, &format!("{hello}< v1 BAD what\n* done"));
+        assert!(core.capabilities.is_empty(), "a server that does not know CAPABILITY can be logged in to");
         let core = passes(PLAIN, &format!("{known}\n* done"));
         assert!(core.is_preauthenticated);
     }

@@ -1,6 +1,6 @@
 //! Logins by USER and PASS, APOP (RFC 1939 7), or AUTH (RFC 5034).
 
-use super::super::auth::{Credentials, SaslExchange, SaslMechanism, apop_digest};
+use super::super::auth::{Credentials, SaslExchange, SaslMechanism, apop_digest, choose_mechanism};
 use super::super::line_session::{OutgoingLine, ProtocolAction};
 use super::reply::{StatusLine, login_failure, unexpected_reply_failure};
 use crate::domain::{Failure, FailureKind, Phase};
@@ -10,7 +10,8 @@ use crate::domain::{Failure, FailureKind, Phase};
 pub struct LoginOptions {
     /// Name and password.
     pub credentials: Credentials,
-    /// A mechanism of AUTH; `None` uses USER and PASS, and without TLS APOP where it is offered.
+    /// A mechanism of AUTH. `None` is the best that is offered: under TLS USER and PASS, or AUTH where the server announces no
+    /// USER; without TLS what hides the password first, CRAM-MD5 or APOP.
     pub mechanism: Option<SaslMechanism>,
 }
 
@@ -28,22 +29,24 @@ pub(super) enum LoginState {
 }
 
 impl LoginOptions {
-    /// Returns the first command. `apop_timestamp` is that of the greeting, `offered_mechanisms` the mechanisms announced by CAPA.
-    pub(super) fn start_login(
+    /// Chooses the method, and returns its state and first command. `apop_timestamp` is that of the greeting,
+    /// `offered_mechanisms` and `announces_user` are what CAPA announces.
+    pub(super) fn choose_method(
         &self,
         is_encrypted: bool,
         apop_timestamp: Option<&str>,
         offered_mechanisms: Option<&str>,
+        announces_user: bool,
     ) -> Result<(LoginState, ProtocolAction), Failure> {
         let Credentials { user, password } = &self.credentials;
-        if let Some(mechanism) = self.mechanism {
+        let mechanism = match self.mechanism {
+            Some(mechanism) => Some(mechanism),
+            None => best_mechanism(is_encrypted, apop_timestamp, offered_mechanisms, announces_user)?,
+        };
+        if let Some(mechanism) = mechanism {
             // A server that announces no mechanisms may support them: CAPA is newer than AUTH.
             if let Some(offered) = offered_mechanisms {
-                super::super::auth::choose_mechanism(
-                    Some(mechanism),
-                    offered.split_whitespace(),
-                    is_encrypted,
-                )?;
+                choose_mechanism(Some(mechanism), offered.split_whitespace(), is_encrypted)?;
             }
             let mut exchange = SaslExchange::new(mechanism, self.credentials.clone());
             let initial_line = exchange.initial_line("AUTH", offered_mechanisms.is_some());
@@ -60,6 +63,26 @@ impl LoginOptions {
         }
         let pass = OutgoingLine::with_secret("PASS", format!("PASS {password}"));
         Ok((LoginState::UserSent(pass), ProtocolAction::SendLine(OutgoingLine::new(format!("USER {user}")))))
+    }
+}
+
+/// Returns the mechanism of AUTH that `auto` uses; `None` for APOP, or USER and PASS. Without TLS, one that hides the password
+/// comes first. Servers that announce no USER still take it where they take PLAIN or LOGIN.
+fn best_mechanism(
+    is_encrypted: bool,
+    apop_timestamp: Option<&str>,
+    offered_mechanisms: Option<&str>,
+    announces_user: bool,
+) -> Result<Option<SaslMechanism>, Failure> {
+    let Some(offered) = offered_mechanisms.filter(|offered| !offered.trim().is_empty()) else {
+        return Ok(None);
+    };
+    let chosen = choose_mechanism(None, offered.split_whitespace(), is_encrypted);
+    match chosen {
+        Ok(SaslMechanism::CramMd5) if !is_encrypted => Ok(Some(SaslMechanism::CramMd5)),
+        _ if announces_user || (apop_timestamp.is_some() && !is_encrypted) => Ok(None),
+        Ok(SaslMechanism::Plain | SaslMechanism::Login) => Ok(None),
+        other => other.map(Some),
     }
 }
 

@@ -42,7 +42,7 @@ pub struct OpeningDialogue {
     capabilities: Vec<String>,
     /// The timestamp of the greeting that APOP needs, with its angle brackets.
     apop_timestamp: Option<String>,
-    login_step: Option<LoginState>,
+    login_state: Option<LoginState>,
     should_retry_later: bool,
     facts: MailFacts,
 }
@@ -57,7 +57,7 @@ impl OpeningDialogue {
             is_encrypted,
             capabilities: Vec::new(),
             apop_timestamp: None,
-            login_step: None,
+            login_state: None,
             should_retry_later: false,
             facts: MailFacts::default(),
         }
@@ -147,25 +147,26 @@ impl OpeningDialogue {
             };
             return Err(Failure::new(Phase::Capability, FailureKind::TlsNotOffered, detail));
         }
-        self.start_login()
+        self.log_in_or_finish()
     }
 
-    fn start_login(&mut self) -> Result<ProtocolAction, Failure> {
+    fn log_in_or_finish(&mut self) -> Result<ProtocolAction, Failure> {
         let Some(login) = &self.options.login else { return Ok(ProtocolAction::Done) };
-        let (step, action) = login.start_login(
+        let (step, action) = login.choose_method(
             self.is_encrypted,
             self.apop_timestamp.as_deref(),
             self.capability_arguments("SASL"),
+            self.capability_arguments("USER").is_some(),
         )?;
         self.facts.mail_auth_method = Some(step.method_label().to_owned());
         self.facts.sent_password_in_cleartext = !self.is_encrypted && step.exposes_password();
-        self.login_step = Some(step);
+        self.login_state = Some(step);
         self.state = SetupState::Login;
         Ok(action)
     }
 
     fn on_login_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let Some(step) = self.login_step.as_mut() else { return Err(missing_login_failure()) };
+        let Some(step) = self.login_state.as_mut() else { return Err(login_not_started_failure()) };
         match step.on_line(line) {
             Ok(Some(action)) => Ok(action),
             Ok(None) => {
@@ -243,7 +244,7 @@ fn parse_stat(text: &str) -> Option<(u64, u64)> {
     Some((words.next()?.ok()?, words.next()?.ok()?))
 }
 
-fn missing_login_failure() -> Failure {
+fn login_not_started_failure() -> Failure {
     Failure::new(Phase::Auth, FailureKind::Internal, "the login has no step")
 }
 

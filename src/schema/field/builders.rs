@@ -13,6 +13,7 @@ impl Field {
             field_type: kind,
             default: DefaultValue::None,
             required: false,
+            required_in_v3: false,
             access: Access::ReadWrite,
             secret: false,
             extension: false,
@@ -98,6 +99,13 @@ impl Field {
         if let FieldType::Text { min: 0, max, format } = self.field_type {
             self.field_type = FieldType::Text { min: 1, max, format };
         }
+        self
+    }
+
+    /// Makes the field required on create in version 3 alone; elsewhere it keeps its default.
+    #[must_use]
+    pub const fn required_in_v3(mut self) -> Self {
+        self.required_in_v3 = true;
         self
     }
 

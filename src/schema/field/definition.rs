@@ -122,6 +122,8 @@ pub struct Field {
     pub default: DefaultValue,
     /// Whether it is required on create.
     pub required: bool,
+    /// Whether version 3 requires it on create, though it has a default elsewhere.
+    pub required_in_v3: bool,
     /// Who may set it.
     pub access: Access,
     /// Whether it is sealed at rest and shown masked.

@@ -28,6 +28,12 @@ impl Field {
         matches!(self.access, Access::ReadWrite | Access::ReadOnlyInV3)
     }
 
+    /// Whether version 3 requires it on create.
+    #[must_use]
+    pub fn is_required_in_v3(&self) -> bool {
+        self.required || self.required_in_v3
+    }
+
     /// Whether `value` is sealed at rest and shown masked: any value of a secret field, and a script whose protected
     /// variables are secrets (fields.md 3, `transaction_password`).
     #[must_use]

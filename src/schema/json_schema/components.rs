@@ -90,7 +90,7 @@ fn object_schema(table: &'static FieldTable, role: SchemaRole, with_required: bo
 fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static str> {
     let is_monitor = MonitorType::from_name(table.name).is_some();
     let is_required = |field: &&&'static Field| match role {
-        SchemaRole::Create => field.required && field.access == Access::ReadWrite,
+        SchemaRole::Create => field.is_required_in_v3() && field.access == Access::ReadWrite,
         SchemaRole::Patch => false,
         // Secrets of records are stored as hashes or sealed, and are never shown at all.
         SchemaRole::Response if field.secret && !is_monitor => false,

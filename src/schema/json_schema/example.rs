@@ -9,7 +9,8 @@ use crate::syntax::text_format::TextFormat;
 /// Returns a body that creates an object: the required fields, and the fields that its rules demand in addition.
 #[must_use]
 pub fn create_example(table: &'static FieldTable) -> Value {
-    let is_required = |field: &&&'static Field| field.required && field.access == Access::ReadWrite;
+    let is_required =
+        |field: &&&'static Field| field.is_required_in_v3() && field.access == Access::ReadWrite;
     let mut body: Map<String, Value> = table
         .fields()
         .iter()
@@ -128,6 +129,7 @@ fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
         TextFormat::Token => "PURGE",
         TextFormat::HeaderName => "Accept",
         TextFormat::HeaderValue => "text/html",
+        TextFormat::StatusCodes => "200-299",
         TextFormat::Json => "{}",
         TextFormat::Xml => "<project/>",
         TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",

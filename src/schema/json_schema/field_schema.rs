@@ -51,7 +51,7 @@ fn request_schema(field: &Field, role: SchemaRole) -> Value {
         // A mask stands for the stored value, whatever its format.
         value_schema = json!({"anyOf": [value_schema, {"const": MASK}]});
     }
-    let nullable = !field.required;
+    let nullable = !field.is_required_in_v3();
     let no_default = field.default_value().is_none();
     // An empty text unsets numbers and texts without a default (behaviour.md 1, lenient inputs).
     let accepts_empty_text = nullable

@@ -11,6 +11,9 @@ const HOST: &str = r"([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-
 /// The scheme and host of an http or https URL.
 const HTTP_URL: &str = r"[hH][tT][tT][pP][sS]?:[\\/]*[^\\/?#]+";
 
+/// A status code, range or class.
+const STATUS_CODES: &str = "([1-9][0-9]{2}(-[1-9][0-9]{2})?|[1-9][xX]{2})";
+
 /// Returns a regular expression that every text of `format` matches. It is wider than the format where an expression
 /// cannot describe it exactly.
 pub(super) fn pattern(format: TextFormat) -> Option<String> {
@@ -35,6 +38,7 @@ pub(super) fn pattern(format: TextFormat) -> Option<String> {
             format!(r"^(?!({})$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$", own.join("|"))
         }
         TextFormat::HeaderValue => r"^[^\x00-\x08\x0A-\x1F\x7F-\x9F]*$".to_owned(),
+        TextFormat::StatusCodes => format!(r"^\s*{STATUS_CODES}\s*(,\s*{STATUS_CODES}\s*)*$"),
         TextFormat::Xml | TextFormat::Script => r"^[\uFEFF\s]*<[\s\S]*>\s*$".to_owned(),
         TextFormat::Base64 => r"^[A-Za-z0-9+/ \t\r\n\f]*(=[ \t\r\n\f]*){0,2}$".to_owned(),
         TextFormat::TimeOfDay => "^([01][0-9]|2[0-3]):[0-5][0-9]$".to_owned(),
@@ -63,6 +67,7 @@ pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
         TextFormat::Email => Some("mail-address"),
         TextFormat::HeaderName => Some("header-name"),
         TextFormat::HeaderValue => Some("header-value"),
+        TextFormat::StatusCodes => Some("status-codes"),
         TextFormat::Json => Some("json"),
         TextFormat::Xml | TextFormat::Script => Some("xml"),
         TextFormat::Base64 => Some("base64"),
@@ -109,6 +114,7 @@ mod tests {
             (TextFormat::HeaderValue, &["", "a\tb", "ä"], &["a\nb", "a\rb", "\0", "\u{85}"]),
             (TextFormat::Xml, &["<a/>", " <?xml version=\"1.0\"?><a></a>\n"], &["", "a", "<a"]),
             (TextFormat::Base64, &["", "aGk=", "aG\nk="], &["*", "a==="]),
+            (TextFormat::StatusCodes, &["200", "200-299, 404", "2xx"], &["", "20", "200,", "0xx"]),
             (TextFormat::TimeOfDay, &["00:00", "23:59"], &["24:00", "1:00", "12:60"]),
             (
                 TextFormat::LocalDateTime,

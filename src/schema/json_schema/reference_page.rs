@@ -45,6 +45,7 @@ fn table_as_markdown(table: &FieldTable) -> String {
         let secret = if field.secret { "; secret" } else { "" };
         let default = match field.default_value() {
             _ if field.required => "required".to_owned(),
+            Some(value) if field.required_in_v3 => format!("`{value}`; required in version 3"),
             Some(Value::Object(_)) => "its defaults".to_owned(),
             Some(value) => format!("`{value}`"),
             None => String::new(),

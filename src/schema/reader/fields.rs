@@ -145,7 +145,7 @@ impl<'a> FieldReader<'a> {
             ));
         }
         if let Some(value) = self.read_value(field, &field.field_type, node, path, must_be_complete) {
-            if value.is_null() && field.required {
+            if value.is_null() && self.is_required(field) {
                 let error = ValidationError::new(
                     ValidationErrorKind::MissingField,
                     path,
@@ -157,10 +157,14 @@ impl<'a> FieldReader<'a> {
                 return self.errors.push(error.with_value("null"));
             }
             merge_value(values, field.name, value);
-        } else if field.required {
+        } else if self.is_required(field) {
             // Its error is already reported; it must not be reported as missing as well.
             values.entry(field.name).or_insert(Value::Null);
         }
+    }
+
+    fn is_required(&self, field: &Field) -> bool {
+        if self.format == InputFormat::V3 { field.is_required_in_v3() } else { field.required }
     }
 
     /// Handles names that are not fields: references to secrets, and legacy names for parts of an object.
@@ -284,7 +288,7 @@ impl<'a> FieldReader<'a> {
                 continue;
             }
             match field.default_value() {
-                _ if field.required => {
+                _ if self.is_required(field) => {
                     let name =
                         if self.format == InputFormat::Legacy { field.legacy_name() } else { field.name };
                     let field_path = join_path(path, name);

@@ -1,6 +1,7 @@
 //! Rules over several fields of a document (fields.md 1–4), and warnings about accepted documents.
 
 mod address;
+mod browsers;
 mod check;
 mod locations;
 mod plans;

@@ -21,8 +21,16 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
             format!("`billing_plancode`: plan `{code}` is not for type `{kind}`"),
         );
     }
-    let interval = i64::from(document.settings().schedule.interval_minutes);
-    if interval < plan.min_interval_minutes && cx.are_valid(&["interval"]) {
+    let settings = document.settings();
+    let seconds = settings.interval_seconds.filter(|_| plan.min_interval_minutes > 0);
+    if let Some(seconds) = seconds.filter(|_| cx.are_valid(&["interval_seconds"])) {
+        let min = plan.min_interval_minutes;
+        let message =
+            format!("`interval_seconds` cannot be {seconds}: plan `{code}` has at least {min} minutes");
+        cx.add_conflict("interval_seconds", message);
+    }
+    let interval = i64::from(settings.schedule.interval_minutes);
+    if seconds.is_none() && interval < plan.min_interval_minutes && cx.are_valid(&["interval"]) {
         let min = plan.min_interval_minutes;
         let message = format!("`interval` must be at least {min} under plan `{code}`, not `{interval}`");
         cx.add_conflict("interval", message);

@@ -1,6 +1,7 @@
 //! Rules for API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
 use crate::syntax::comparison::{ASSERTION_COMPARISONS, comparisons_for};
+use crate::syntax::status_codes::StatusCodes;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -152,13 +153,15 @@ fn check_comparison_value(
     let problem = match (source, comparison) {
         (_, "regular expression includes" | "regular expression excludes") => regex_error(value),
         ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
-        ("Status Code", _) if !value.split(',').all(is_status_pattern) => Some(format!(
+        ("Status Code", _) if StatusCodes::parse(value).is_none() => Some(format!(
             "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `{value}`"
         )),
         (_, "count") if value.parse::<u64>().is_err() => {
             Some(format!("must be a number of nodes, not `{value}`"))
         }
-        (_, "less than or equal") if value.trim().parse::<f64>().is_err() => {
+        (_, "less than" | "less than or equal" | "greater than" | "greater than or equal")
+            if value.trim().parse::<f64>().is_err() =>
+        {
             Some(format!("must be a number, not `{value}`"))
         }
         _ => None,
@@ -173,21 +176,6 @@ fn is_seconds(value: &str) -> bool {
     let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let digits = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     digits && decimals <= 3 && value.parse::<f64>().is_ok()
-}
-
-/// Whether `part` is a status code, a range or a class: `200`, `200-299` or `2xx` (behaviour.md 4).
-fn is_status_pattern(part: &str) -> bool {
-    let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
-    let part = part.trim();
-    match part.split_once('-') {
-        Some((from, thru)) => code(from).zip(code(thru)).is_some_and(|(from, thru)| from <= thru),
-        None => code(part).is_some() || is_status_class_pattern(part),
-    }
-}
-
-fn is_status_class_pattern(part: &str) -> bool {
-    let bytes = part.as_bytes();
-    bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
 }
 
 fn join_quoted(names: &[&str]) -> String {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::monitor_document::MonitorDocument;
+use super::browsers::missing_browser_warning;
 use super::rule_context::RuleInput;
 use super::scripts;
 use crate::domain::MonitorType;
@@ -12,11 +13,13 @@ use crate::script::language::Script;
 pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let warnings = [
         unused_address(input),
+        unused_certificate_days(input),
         attempts_exceed_interval(input),
         unsupported_tls_version(input),
         http3_without_tls(input),
         http3_with_old_tls(input),
         unsupported_type(input),
+        missing_browser_warning(input.document, input.context.browsers),
     ];
     warnings.into_iter().flatten().chain(scripts::warnings(input)).collect()
 }
@@ -28,12 +31,21 @@ fn unused_address(input: &RuleInput<'_>) -> Option<String> {
     unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
 }
 
+fn unused_certificate_days(input: &RuleInput<'_>) -> Option<String> {
+    let document = input.document;
+    let dates = document.text("check_ssl_expiration_dates")?;
+    let is_unused = dates != "Expiring" && document.int_or_zero("certificate_days") != 0;
+    is_unused.then(|| {
+        format!("`certificate_days` is not used: `check_ssl_expiration_dates` is {dates}, not Expiring")
+    })
+}
+
 fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
     let (max_seconds, interval_seconds) =
-        (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval_minutes));
+        (attempts * attempt_seconds(document), document.settings().interval().as_secs().cast_signed());
     (max_seconds > interval_seconds).then(|| {
         format!(
             "{attempts} attempts may take {max_seconds} s, longer than the interval of {interval_seconds} s: runs are skipped then"
@@ -84,7 +96,7 @@ fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
 
 fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
-    let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let version = document.text("use_ssl_version").filter(|version| !["", "13"].contains(version))?;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let requested = document.text("http_version") == Some("3");
     (requested && !plain).then(|| {

@@ -4,14 +4,17 @@ use serde_json::Value;
 
 use super::rule_context::{RuleContext, regex_error};
 use crate::domain::MonitorType;
+use crate::schema::typed::website::BODY_METHODS;
 use crate::syntax::ValidationErrorKind;
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
     check_scheme(cx);
     check_body(cx);
     check_http_version(cx);
+    check_intervals(cx);
     check_keyword(cx);
     check_alternatives(cx);
+    check_provider_host(cx);
     check_dialogue(cx);
     check_thresholds(cx);
     check_steps_allowed(cx);
@@ -50,9 +53,24 @@ fn check_body(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     if cx.has_field("post_body") && document.text("post_body").is_some() {
         let method = document.text("http_method").unwrap_or_default();
-        if method != "POST" && cx.are_valid(&["http_method"]) {
-            cx.add_conflict("post_body", format!("`post_body` needs `http_method` POST, which is {method}"));
+        if !BODY_METHODS.contains(&method) && cx.are_valid(&["http_method"]) {
+            let methods = "POST, PUT, PATCH or DELETE";
+            cx.add_conflict(
+                "post_body",
+                format!("`post_body` needs `http_method` {methods}, which is {method}"),
+            );
         }
+    }
+}
+
+fn check_intervals(cx: &mut RuleContext<'_>) {
+    let settings = cx.document().settings();
+    let (minutes, seconds) = (settings.schedule.interval_minutes, settings.interval_seconds);
+    if let Some(seconds) = seconds.filter(|_| minutes != 1 && cx.are_valid(&["interval", "interval_seconds"]))
+    {
+        let message =
+            format!("`interval` must be 1 or left out with `interval_seconds` {seconds}, not {minutes}");
+        cx.add_conflict("interval", message);
     }
 }
 
@@ -82,6 +100,20 @@ fn check_alternatives(cx: &mut RuleContext<'_>) {
             first,
             format!("`{first}` or `{second}` is required"),
         );
+    }
+}
+
+/// Checks that the host of the provider is known: from the monitor, or from the settings.
+fn check_provider_host(cx: &mut RuleContext<'_>) {
+    let is_mobile = matches!(cx.document().monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab);
+    if is_mobile
+        && cx.context().requires_provider_host
+        && cx.document().text("hostname").is_none()
+        && cx.are_valid(&["hostname"])
+    {
+        let message = "`hostname` is required: the settings name no provider".to_owned();
+        cx.add_error(ValidationErrorKind::MissingField, "hostname", message).hint =
+            Some("give the host of the provider, or set `mobile.provider_host`".to_owned());
     }
 }
 

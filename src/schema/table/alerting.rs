@@ -140,6 +140,7 @@ pub const TEMPLATE_KINDS: &[&str] = &[
     "site_error",
     "site_clear",
     "no_data",
+    "no_data_clear",
     "performance_error",
     "performance_clear",
     "web_change",

@@ -3,7 +3,7 @@
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::shared::{
     ADDRESS_FAMILY_FIELDS, CLIENT_CERTIFICATE_FIELDS, IDENTITY_FIELDS, PROXY_FIELDS, READ_ONLY_FIELDS,
-    SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
+    REVOCATION_FIELDS, SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::ASSERTION;
 use super::web::{HEADER_ITEM, MAX_BODY_CHARS, MAX_URL_CHARS};
@@ -74,7 +74,8 @@ pub static API_STEP: FieldTable = FieldTable::new(
     &[&[
         Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrlTemplate, "Requested URL")
             .required(),
-        Field::choice("http_method", &["GET", "POST", "HEAD", "CUSTOM"], "Method of the request"),
+        Field::choice("http_method", &["GET", "POST", "HEAD", "CUSTOM"], "Method of the request")
+            .legacy(LegacyEncoding::Coded(super::web::METHOD_CODES)),
         Field::text_with_format(
             "custom_method",
             64,
@@ -91,6 +92,9 @@ pub static API_STEP: FieldTable = FieldTable::new(
     ]],
 );
 
+/// Codes of the methods in the legacy API (behaviour.md 2).
+const STEP_METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "HEAD")];
+
 static API_STEP_FIELDS: &[Field] = &[
     Field::new(
         "api_steps",
@@ -104,7 +108,7 @@ static API_STEP_FIELDS: &[Field] = &[
         "The one request, instead of `api_steps`",
     ),
     Field::new("http_method", FieldType::TextEnum(&["GET", "POST", "HEAD"]), "Method of the one request")
-        .legacy(LegacyEncoding::Coded(super::web::METHOD_CODES)),
+        .legacy(LegacyEncoding::Coded(STEP_METHOD_CODES)),
     Field::new(
         "assertions",
         FieldType::List { item_type: &ASSERTION_ITEM, min: 0, max: 100 },
@@ -116,9 +120,11 @@ static API_STEPS_FIELD_GROUPS: &[&[Field]] = &[
     IDENTITY_FIELDS,
     API_STEP_FIELDS,
     SCHEDULE_FIELDS,
+    SHORT_INTERVAL_FIELDS,
     CLIENT_CERTIFICATE_FIELDS,
     TLS_VERSION_FIELDS,
     TRUST_FIELDS,
+    REVOCATION_FIELDS,
     ADDRESS_FAMILY_FIELDS,
     PROXY_FIELDS,
     READ_ONLY_FIELDS,

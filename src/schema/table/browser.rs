@@ -16,6 +16,9 @@ pub const MAX_SCRIPT_CHARS: usize = 10 * 1024 * 1024;
 pub const BROWSER_CODES: &[(&str, &str)] =
     &[("FF", "Firefox"), ("CH", "Google Chrome"), ("IE", "Internet Explorer")];
 
+/// Names of the browsers.
+const BROWSERS: &[&str] = &["Firefox", "Google Chrome", "Internet Explorer"];
+
 static CONTENT_VIEW_ITEM: FieldType = FieldType::Object(&CONTENT_VIEW);
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
 const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
@@ -37,7 +40,10 @@ static SCRIPT_FIELDS: &[Field] = &[
         "The page, or the base of the script's URLs",
     ),
     Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Script, "The driver script"),
-    Field::choice("browser_type", &["Firefox", "Google Chrome", "Internet Explorer"], "The browser")
+    Field::new("browser", FieldType::TextEnum(BROWSERS), "Chooses the browser; null takes what is there")
+        .vigie_extension()
+        .legacy(LegacyEncoding::Omitted),
+    Field::new("browser_type", FieldType::TextEnum(BROWSERS), "The browser that is used; sets `browser`")
         .access(Access::ReadOnlyInV3)
         .legacy(LegacyEncoding::Coded(BROWSER_CODES)),
     Field::list("content_views", &CONTENT_VIEW_ITEM, 100, "Parts with a status of their own"),

@@ -3,7 +3,7 @@
 use super::super::field::{DefaultValue, Field, FieldTable};
 use super::shared::{
     CLIENT_CERTIFICATE_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS,
-    SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
+    REVOCATION_FIELDS, SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -13,7 +13,7 @@ pub const FTP_SCHEMES: &[&str] = &["ftp", "ftps"];
 static FTP_FIELDS: &[Field] = &[
     Field::text_with_format("hostname", 255, TextFormat::ServiceAddress(FTP_SCHEMES), "The server")
         .required(),
-    Field::flag("enable_ftp_upload", false, "Also upload, compare and delete a small file"),
+    Field::flag("enable_ftp_upload", false, "Also upload, compare and delete a small file").required_in_v3(),
     Field::text("ftp_username", 255, "User name; empty is anonymous").with_default(DefaultValue::Text("")),
     Field::text("ftp_password", 255, "Password").secret(),
 ];
@@ -22,7 +22,15 @@ static FTP_FIELDS: &[Field] = &[
 pub static FTP: FieldTable = FieldTable::new(
     "ftp",
     "An FTP session",
-    &[IDENTITY_FIELDS, FTP_FIELDS, PORT_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[
+        IDENTITY_FIELDS,
+        FTP_FIELDS,
+        PORT_FIELDS,
+        RESOLUTION_FIELDS,
+        SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );
 
 /// `ftp-ssl`.
@@ -37,7 +45,9 @@ pub static FTP_SSL: FieldTable = FieldTable::new(
         CLIENT_CERTIFICATE_FIELDS,
         TLS_VERSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );

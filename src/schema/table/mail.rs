@@ -2,7 +2,8 @@
 
 use super::super::field::{Field, FieldTable};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
+    SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -40,7 +41,9 @@ pub static IMAP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -62,7 +65,9 @@ pub static POP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -84,7 +89,9 @@ pub static SMTP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         SESSION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -119,5 +126,14 @@ static ROUND_TRIP_FIELDS: &[Field] = &[
 pub static ROUND_TRIP: FieldTable = FieldTable::new(
     "email-round-trip",
     "A message sent by SMTP and fetched by POP3",
-    &[IDENTITY_FIELDS, ROUND_TRIP_FIELDS, SESSION_FIELDS, TRUST_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[
+        IDENTITY_FIELDS,
+        ROUND_TRIP_FIELDS,
+        SESSION_FIELDS,
+        TRUST_FIELDS,
+        REVOCATION_FIELDS,
+        SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );

@@ -32,7 +32,12 @@ static OVERRIDING_FIELDS: &[Field] = &[
 
 static PROVIDER_FIELDS: &[Field] = &[
     Field::text("api_key", 1024, "Key of the provider's account").required().secret(),
-    Field::text_with_format("hostname", 255, TextFormat::Host, "Host of the provider").required(),
+    Field::text_with_format(
+        "hostname",
+        255,
+        TextFormat::Host,
+        "Host of the provider; that of the settings if left out",
+    ),
     Field::text_with_format("run_configuration", 65535, TextFormat::Json, "What the provider runs, as JSON")
         .required(),
     Field::int("monitor_offset", 1, 120, "Minutes after 00:00 UTC at which the grid of runs starts"),

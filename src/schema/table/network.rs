@@ -2,7 +2,8 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, SCHEDULE_FIELDS, TRUST_FIELDS,
+    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
+    SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::DIALOGUE_LINE;
 use crate::syntax::text_format::TextFormat;
@@ -10,9 +11,9 @@ use crate::syntax::text_format::TextFormat;
 static DIALOGUE_LINE_ITEM: FieldType = FieldType::Object(&DIALOGUE_LINE);
 static EXPECTED_ANSWER_ITEM: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };
 
-/// Record types that can be queried.
+/// What `record_type` can be: a type that alone is queried, or `auto`.
 pub const RECORD_TYPES: &[&str] =
-    &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
+    &["auto", "A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 
 static HOST_FIELDS: &[Field] =
     &[Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is checked").required()];
@@ -49,7 +50,9 @@ pub static TCP: FieldTable = FieldTable::new(
         RESOLUTION_FIELDS,
         TCP_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -68,14 +71,27 @@ static PING_FIELDS: &[Field] = &[
 pub static PING: FieldTable = FieldTable::new(
     "ping",
     "Echo requests",
-    &[IDENTITY_FIELDS, HOST_FIELDS, RESOLUTION_FIELDS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[
+        IDENTITY_FIELDS,
+        HOST_FIELDS,
+        RESOLUTION_FIELDS,
+        PING_FIELDS,
+        SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );
 
 static NAME_SERVER_FIELDS: &[Field] = &[
     Field::text_with_format("name_to_resolve", 255, TextFormat::Host, "Name that is asked for"),
     Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
         .with_default(DefaultValue::Int(0)),
-    Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").vigie_extension(),
+    Field::choice(
+        "record_type",
+        RECORD_TYPES,
+        "Type of record that is asked for; auto is A, then AAAA when there is none",
+    )
+    .vigie_extension(),
     Field::list("expected_answers", &EXPECTED_ANSWER_ITEM, 100, "Values that the answer has to have")
         .vigie_extension(),
     Field::choice(
@@ -103,7 +119,9 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
         PORT_FIELDS,
         RESOLUTION_FIELDS,
         TRUST_FIELDS,
+        REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
+        SHORT_INTERVAL_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );

@@ -62,6 +62,17 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::list("locations", &LOCATION_ITEM, 1000, "Its pool of locations; empty is the account's defaults"),
 ];
 
+/// Values of `interval_seconds`.
+const INTERVAL_SECONDS: &[i64] = &[5, 10, 15, 20, 30];
+
+/// Intervals below a minute: for types that use the network alone.
+pub static SHORT_INTERVAL_FIELDS: &[Field] = &[Field::new(
+    "interval_seconds",
+    FieldType::IntEnum(INTERVAL_SECONDS),
+    "Seconds between two runs, instead of `interval`, which is 1 then",
+)
+.vigie_extension()];
+
 /// Fields that Vigie sets (interface.md 2.1, ro).
 pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("access_type", FieldType::TextEnum(&["View", "Edit"]), "Whether the caller may edit it now")
@@ -106,8 +117,16 @@ pub static TRUST_FIELDS: &[Field] = &[
     Field::new("ca_cert_id", ID, "A private authority that is trusted beside the system's").vigie_extension(),
 ];
 
+/// Whether revoked certificates are looked for. Browsers have rules of their own.
+pub static REVOCATION_FIELDS: &[Field] = &[Field::flag(
+    "check_revocation",
+    false,
+    "Asks the authorities by OCSP and revocation lists whether a certificate of the chain is revoked",
+)
+.vigie_extension()];
+
 /// TLS versions that can be pinned; 2 and 3 are SSL, 10 to 12 TLS 1.0 to 1.2 (interface.md 2.2).
-pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12"];
+pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12", "13"];
 
 /// Client certificate (interface.md 2.2, FTPS and browserscript).
 pub static CLIENT_CERTIFICATE_FIELDS: &[Field] = &[

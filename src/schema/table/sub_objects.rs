@@ -118,7 +118,11 @@ pub static DIALOGUE_LINE: FieldTable = FieldTable::new(
     "A line of a dialogue: text to send, or a pattern for the reply",
     &[&[
         Field::text("send", 4096, "Text that is sent; `\\r\\n` has to be in it where the protocol wants it"),
-        Field::text("expect", 4096, "Regular expression that has to fit what comes"),
+        Field::text(
+            "expect",
+            4096,
+            "Regular expression that has to fit what comes; `^` and `$` match at line ends, unless it begins with `(?-m)`",
+        ),
     ]],
 );
 

@@ -3,7 +3,8 @@
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::shared::{
     ADDRESS_FAMILY_FIELDS, CLIENT_CERTIFICATE_FIELDS, FULL_PAGE_FIELDS, IDENTITY_FIELDS, KEYWORD_FIELDS,
-    PORT_FIELDS, PROXY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TLS_VERSION_FIELDS, TRUST_FIELDS,
+    PORT_FIELDS, PROXY_FIELDS, READ_ONLY_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS,
+    TLS_VERSION_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::HEADER;
 use crate::syntax::text_format::TextFormat;
@@ -15,15 +16,27 @@ pub const MAX_URL_CHARS: usize = 65535;
 pub const MAX_BODY_CHARS: usize = 65535;
 
 /// Codes of the methods in the legacy API (behaviour.md 2).
-pub const METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "HEAD")];
+pub const METHOD_CODES: &[(&str, &str)] = &[
+    ("g", "GET"),
+    ("p", "POST"),
+    ("h", "HEAD"),
+    ("t", "PUT"),
+    ("a", "PATCH"),
+    ("d", "DELETE"),
+    ("o", "OPTIONS"),
+];
 
 pub(super) static HEADER_ITEM: FieldType = FieldType::Object(&HEADER);
 
 static REQUEST_FIELDS: &[Field] = &[
     Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "Requested URL").required(),
-    Field::choice("http_method", &["GET", "POST", "HEAD"], "Method of the request")
-        .legacy(LegacyEncoding::Coded(METHOD_CODES)),
-    Field::text("post_body", MAX_BODY_CHARS, "Body of a POST").vigie_extension(),
+    Field::choice(
+        "http_method",
+        &["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"],
+        "Method of the request; PUT, PATCH, DELETE and OPTIONS are extensions",
+    )
+    .legacy(LegacyEncoding::Coded(METHOD_CODES)),
+    Field::text("post_body", MAX_BODY_CHARS, "Body of a POST, PUT, PATCH or DELETE").vigie_extension(),
     Field::text_with_format("post_content_type", 255, TextFormat::HeaderValue, "Type of that body")
         .with_default(DefaultValue::Text("application/x-www-form-urlencoded"))
         .vigie_extension(),
@@ -43,12 +56,27 @@ static REQUEST_FIELDS: &[Field] = &[
     Field::flag("http_follow_redirects", true, "Follow redirects, at most 10"),
     Field::flag("http_302_is_error", false, "A 302 anywhere in the chain is an error"),
     Field::flag("http_401_is_error", true, "A 401 is an error"),
+    Field::text_with_format(
+        "expected_statuses",
+        255,
+        TextFormat::StatusCodes,
+        "Status codes that pass, such as `200,204-206,3xx`; alone they decide: `http_302_is_error` and \
+         `http_401_is_error` are not asked",
+    )
+    .vigie_extension(),
     Field::choice("http_caching", &["Disabled", "Enabled"], "Disabled asks caches to revalidate"),
     Field::choice(
         "check_ssl_expiration_dates",
         &["Disabled", "Expired", "Expiring"],
         "Whether an expired certificate is an error, and an expiring one a warning",
     ),
+    Field::int(
+        "certificate_days",
+        1,
+        3650,
+        "Days before it expires at which a certificate is expiring; without it those of the account",
+    )
+    .vigie_extension(),
     Field::text("realm_userid", 255, "User name for HTTP authentication").secret(),
     Field::text("realm_password", 255, "Password for HTTP authentication").secret(),
 ];
@@ -58,11 +86,13 @@ static WEBSITE_FIELD_GROUPS: &[&[Field]] = &[
     REQUEST_FIELDS,
     PORT_FIELDS,
     SCHEDULE_FIELDS,
+    SHORT_INTERVAL_FIELDS,
     KEYWORD_FIELDS,
     FULL_PAGE_FIELDS,
     CLIENT_CERTIFICATE_FIELDS,
     TLS_VERSION_FIELDS,
     TRUST_FIELDS,
+    REVOCATION_FIELDS,
     ADDRESS_FAMILY_FIELDS,
     PROXY_FIELDS,
     READ_ONLY_FIELDS,

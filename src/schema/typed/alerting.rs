@@ -49,10 +49,20 @@ impl FullPageSettings {
 }
 
 /// Checks of certificate dates: for websites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct CertificateDateSettings {
     /// Which dates of certificates are checked.
     pub check_ssl_expiration_dates: CertificateDateCheck,
+    /// Days before it expires at which a certificate is expiring; `None` for those of the account.
+    pub certificate_days: Option<u32>,
+}
+
+impl CertificateDateSettings {
+    /// Returns the rule; the account's `warning_days` count unless the monitor has its own.
+    #[must_use]
+    pub fn expiry_rule(&self, warning_days: u32) -> ExpiryRule {
+        self.check_ssl_expiration_dates.expiry_rule(self.certificate_days.unwrap_or(warning_days))
+    }
 }
 
 /// Which dates of certificates are checked.
@@ -70,7 +80,7 @@ pub enum CertificateDateCheck {
 impl CertificateDateCheck {
     /// Returns the rule; a date is near when it is at most `warning_days` away.
     #[must_use]
-    pub const fn expiry_rule(self, warning_days: u32) -> ExpiryRule {
+    const fn expiry_rule(self, warning_days: u32) -> ExpiryRule {
         match self {
             Self::Disabled => ExpiryRule::Disabled,
             Self::Expired => ExpiryRule::Expired,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::website::{HeaderSettings, HttpMethod};
+use super::website::HeaderSettings;
 use crate::evaluate::assertion::AssertionSettings;
 use crate::evaluate::variable::VariableSettings;
 
@@ -15,7 +15,7 @@ pub struct WebsiteApiSettings<'a> {
     /// URL of the single request, instead of `api_steps`.
     pub url: Option<&'a str>,
     /// Method of the single request.
-    pub http_method: Option<HttpMethod>,
+    pub http_method: Option<SingleRequestMethod>,
     /// Assertions on its response.
     pub assertions: Option<Vec<AssertionSettings>>,
 }
@@ -49,14 +49,14 @@ pub struct ApiStepSettings<'a> {
 impl<'a> ApiStepSettings<'a> {
     /// Creates the step of a monitor that has a single request instead of steps.
     #[must_use]
-    pub fn from_single_request(url: &'a str, method: HttpMethod, assertions: Vec<AssertionSettings>) -> Self {
+    pub fn from_single_request(
+        url: &'a str,
+        http_method: SingleRequestMethod,
+        assertions: Vec<AssertionSettings>,
+    ) -> Self {
         Self {
             url,
-            http_method: match method {
-                HttpMethod::Get => StepMethod::Get,
-                HttpMethod::Post => StepMethod::Post,
-                HttpMethod::Head => StepMethod::Head,
-            },
+            http_method: http_method.into(),
             custom_method: None,
             head: StepHeadSettings::default(),
             step_name: "Step 1",
@@ -65,6 +65,28 @@ impl<'a> ApiStepSettings<'a> {
             assertions,
             variables: Vec::new(),
             follow_redirects: true,
+        }
+    }
+}
+
+/// Method of the single request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum SingleRequestMethod {
+    /// GET.
+    Get,
+    /// POST.
+    Post,
+    /// HEAD.
+    Head,
+}
+
+impl From<SingleRequestMethod> for StepMethod {
+    fn from(method: SingleRequestMethod) -> Self {
+        match method {
+            SingleRequestMethod::Get => Self::Get,
+            SingleRequestMethod::Post => Self::Post,
+            SingleRequestMethod::Head => Self::Head,
         }
     }
 }

@@ -9,8 +9,8 @@ pub struct BrowserSettings<'a> {
     pub url: Option<&'a str>,
     /// The script.
     pub script: Option<&'a str>,
-    /// The browser.
-    pub browser_type: BrowserType,
+    /// The browser; `None` for any that the location has.
+    pub browser: Option<BrowserType>,
     /// Content views: parts of the script with a status of their own.
     #[serde(borrow)]
     pub content_views: Vec<ContentViewSettings<'a>>,

@@ -29,6 +29,13 @@ pub struct TrustSettings {
     pub ca_cert_id: Option<i64>,
 }
 
+/// Whether revoked certificates are looked for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct RevocationSettings {
+    /// Whether the authorities are asked if a certificate is revoked.
+    pub check_revocation: bool,
+}
+
 /// The client certificate.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ClientCertificateSettings {
@@ -74,6 +81,9 @@ pub enum SslVersion {
     /// TLS 1.2.
     #[serde(rename = "12")]
     Tls12,
+    /// TLS 1.3.
+    #[serde(rename = "13")]
+    Tls13,
 }
 
 impl SslVersion {
@@ -87,6 +97,7 @@ impl SslVersion {
             Self::Tls10 => "10",
             Self::Tls11 => "11",
             Self::Tls12 => "12",
+            Self::Tls13 => "13",
         }
     }
 }

@@ -284,6 +284,9 @@ fn walk() -> WalkReport {
     report.compare_types::<schedule::ScheduleSettings>(MonitorType::ALL);
     report.compare_types::<schedule::LocationModeSettings>(&others);
     report.compare_types::<schedule::HandsetSettings>(HANDSETS);
+    report.compare_types::<schedule::ShortIntervalSettings>(
+        &[WEBSITES, STEPS, TCP, PING, NAME_SERVERS, SESSIONS, TRIPS, FTP].concat(),
+    );
     report.compare_types::<alerting::AlertingSettings>(MonitorType::ALL);
     report.compare_types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
     report.compare_types::<alerting::CertificateDateSettings>(WEBSITES);
@@ -293,6 +296,9 @@ fn walk() -> WalkReport {
         .compare_types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
     let secure = [WEBSITES, STEPS, BROWSERS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat();
     report.compare_types::<connection::TrustSettings>(&secure);
+    report.compare_types::<connection::RevocationSettings>(
+        &[WEBSITES, STEPS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat(),
+    );
     report.compare_types::<connection::ClientCertificateSettings>(
         &[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat(),
     );

@@ -1,13 +1,15 @@
 //! The settings of a monitor that every run and result uses: small, and read when it is loaded.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::alerting::{AlertingSettings, CertificateDateCheck, CertificateDateSettings, FullPageSettings};
+use super::alerting::{AlertingSettings, CertificateDateSettings, FullPageSettings};
 use super::browser::StepTimeoutSettings;
 use super::deserializer::deserialize_fields;
 use super::invalid_settings::InvalidSettings;
-use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings};
+use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings, ShortIntervalSettings};
 use crate::domain::{LocationMode, MonitorType};
 use crate::schema::field::{Field, FieldTable};
 use crate::schema::table;
@@ -28,7 +30,9 @@ pub struct MonitorSettings {
     /// Loading and comparison of full pages, for types that load pages.
     pub full_page: Option<FullPageSettings>,
     /// Which dates of certificates are checked.
-    pub certificate_dates: CertificateDateCheck,
+    pub certificate_dates: CertificateDateSettings,
+    /// Seconds between two runs, instead of the minutes of the schedule.
+    pub interval_seconds: Option<u16>,
 }
 
 impl MonitorSettings {
@@ -45,8 +49,8 @@ impl MonitorSettings {
             ),
             _ => (deserialize_fields::<LocationModeSettings>(table, value_of)?.mode, None),
         };
-        let certificate_date_settings: Option<CertificateDateSettings> =
-            deserialize_if_present(table, "check_ssl_expiration_dates", value_of)?;
+        let short_interval_settings: Option<ShortIntervalSettings> =
+            deserialize_if_present(table, "interval_seconds", value_of)?;
         let step_timeout_settings: Option<StepTimeoutSettings> =
             deserialize_if_present(table, "step_timeout", value_of)?;
         Ok(Self {
@@ -58,10 +62,20 @@ impl MonitorSettings {
                 .filter(|seconds| *seconds > 0),
             alerting: deserialize_fields(table, value_of)?,
             full_page: deserialize_if_present(table, "interval_fullpage", value_of)?,
-            certificate_dates: certificate_date_settings
-                .map(|certificate_date_settings| certificate_date_settings.check_ssl_expiration_dates)
+            interval_seconds: short_interval_settings.and_then(|settings| settings.interval_seconds),
+            certificate_dates: deserialize_if_present(table, "check_ssl_expiration_dates", value_of)?
                 .unwrap_or_default(),
         })
+    }
+}
+
+impl MonitorSettings {
+    /// Returns the time between two runs.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        let seconds = self.interval_seconds.map(u64::from).filter(|seconds| *seconds > 0);
+        let minutes = u64::from(self.schedule.interval_minutes).max(1);
+        Duration::from_secs(seconds.unwrap_or(60 * minutes))
     }
 }
 

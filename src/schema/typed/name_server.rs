@@ -11,7 +11,7 @@ pub struct NameServerSettings<'a> {
     pub name_to_resolve: Option<&'a str>,
     /// Index of a name of the settings; 0 for the default.
     pub name_to_resolve_id: usize,
-    /// Record type to query.
+    /// Record type to query; `auto` is A, then AAAA when there is no A.
     pub record_type: &'a str,
     /// Values that the reply must contain.
     #[serde(borrow)]

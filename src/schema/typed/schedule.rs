@@ -29,6 +29,13 @@ pub struct ScheduleSettings {
     pub allow_on_demand_tests: bool,
 }
 
+/// Intervals below a minute: for types that use the network alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct ShortIntervalSettings {
+    /// Seconds between two runs, instead of `interval`.
+    pub interval_seconds: Option<u16>,
+}
+
 /// Which locations a run uses: for every type but those of handsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct LocationModeSettings {

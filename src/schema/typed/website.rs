@@ -9,7 +9,7 @@ pub struct WebsiteSettings<'a> {
     pub url: &'a str,
     /// Method of the request.
     pub http_method: HttpMethod,
-    /// Body of a POST.
+    /// Body of a POST, PUT, PATCH or DELETE.
     pub post_body: Option<&'a str>,
     /// Type of that body.
     pub post_content_type: &'a str,
@@ -28,6 +28,8 @@ pub struct WebsiteSettings<'a> {
     pub http_302_is_error: bool,
     /// Whether a 401 is an error.
     pub http_401_is_error: bool,
+    /// Status codes that pass; alone they decide.
+    pub expected_statuses: Option<&'a str>,
     /// Whether caches on the path may respond.
     pub http_caching: HttpCaching,
     /// User name for HTTP authentication.
@@ -46,7 +48,18 @@ pub enum HttpMethod {
     Post,
     /// HEAD.
     Head,
+    /// PUT.
+    Put,
+    /// PATCH.
+    Patch,
+    /// DELETE.
+    Delete,
+    /// OPTIONS.
+    Options,
 }
+
+/// Methods whose requests may have a body.
+pub const BODY_METHODS: &[&str] = &["POST", "PUT", "PATCH", "DELETE"];
 
 /// Version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -11,6 +11,8 @@ pub struct Action {
     pub kind: ActionKind,
     /// Whether the action is skipped when it cannot be performed (attribute `optional`).
     pub optional: bool,
+    /// Whether the step goes on when the action fails; the check then fails at its end (attribute `soft`).
+    pub soft: bool,
     /// Time limit of the action; `None` for the rest of the step.
     pub timeout: Option<Duration>,
     /// The expected effect (attribute `expect`); `None` when none is given.

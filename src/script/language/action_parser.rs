@@ -26,11 +26,12 @@ pub(super) fn parse_action(
     element.context.check_attributes(element.node, &allowed);
     let optional = element.bool_attribute(COMMON_ATTRIBUTES[0], false);
     let timeout = element.seconds_attribute(COMMON_ATTRIBUTES[1]);
+    let soft = element.bool_attribute(COMMON_ATTRIBUTES[2], false);
     let expected = if spec.supports_expect { parse_expected(element) } else { None };
     let target = if spec.name == "run-js" { None } else { parse_target(element, spec) };
     let kind = parse_action_kind(element, spec, target)?;
     let position = element.context.line_index.position_at(element.node.range().start);
-    Some(Action { kind, optional, timeout, expected_effect: expected, position })
+    Some(Action { kind, optional, soft, timeout, expected_effect: expected, position })
 }
 
 fn parse_expected(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ExpectedEffect> {

@@ -45,6 +45,7 @@ impl Script {
         let open = Action {
             kind: ActionKind::Open { url: url.to_owned() },
             optional: false,
+            soft: false,
             timeout: None,
             expected_effect: None,
             position: Position::default(),

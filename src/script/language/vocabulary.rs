@@ -6,7 +6,7 @@ use super::action::{ElementState, FrameSelector};
 pub const LOCATOR_ATTRIBUTES: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
 
 /// Attributes of every action.
-pub const COMMON_ATTRIBUTES: [&str; 2] = ["optional", "timeout"];
+pub const COMMON_ATTRIBUTES: [&str; 3] = ["optional", "timeout", "soft"];
 
 /// Attributes of a condition on a text (`Matcher`).
 const MATCHER_ATTRIBUTES: [&str; 4] = ["equals", "contains", "matches", "not"];

@@ -60,6 +60,7 @@ fn action_element(action: &Action) -> XmlElement {
     let mut tag = XmlElement::new(action.kind.name());
     set_action_attributes(&mut tag, &action.kind);
     tag.set_optional_attribute("optional", action.optional.then_some("true"));
+    tag.set_optional_attribute("soft", action.soft.then_some("true"));
     tag.set_optional_attribute("timeout", action.timeout.map(format_seconds));
     tag.set_optional_attribute(
         "expect",

@@ -1,7 +1,6 @@
 //! Converts the commands of a test in order, and collects issues.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::super::language::{Action, ActionKind, ElementTarget, Script, ScriptStep, ScriptVariable};
 use super::converter::{CommandContext, Converter, WindowRef};
@@ -121,8 +120,11 @@ impl<'p> Converter<'p> {
             self.begin_step(cx, name);
         }
         let has_actions = !actions.is_empty();
+        // Selenium IDE goes on after a `verify…` that fails, and fails the test at its end.
+        let soft = name.starts_with("verify");
         for action in actions {
-            if let Err(reason) = self.append_action(action, commands::wait_timeout(cx.command)) {
+            let timeout = commands::wait_timeout(cx.command);
+            if let Err(reason) = self.append_action(Action { soft, timeout, ..action_from_kind(action) }) {
                 self.report_issue(cx, reason);
                 return;
             }
@@ -136,7 +138,7 @@ impl<'p> Converter<'p> {
             && let Some(response) = self.pending_response.take()
             && !commands::is_dialog_answered_next(cx.following())
         {
-            let pushed = self.append_action(ActionKind::Dialog(response), None);
+            let pushed = self.append_action(action_from_kind(ActionKind::Dialog(response)));
             if let Err(reason) = pushed {
                 self.report_issue(cx, reason);
             }
@@ -161,15 +163,16 @@ impl<'p> Converter<'p> {
     }
 
     /// Adds an action, if the script language accepts it.
-    fn append_action(&mut self, kind: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
-        self.check_action(&kind)?;
+    fn append_action(&mut self, action: Action) -> Result<(), String> {
+        let kind = &action.kind;
+        self.check_action(kind)?;
         if let ActionKind::Extract { into_variable: variable, .. }
-        | ActionKind::RunJs { into_variable: Some(variable), .. } = &kind
+        | ActionKind::RunJs { into_variable: Some(variable), .. } = kind
         {
             self.known_variables.insert(variable.clone());
         }
         if let Some(step) = self.steps.last_mut() {
-            step.actions.push(Action { timeout, ..action_from_kind(kind) });
+            step.actions.push(action);
             self.action_count += 1;
         }
         Ok(())
@@ -264,7 +267,14 @@ impl<'p> Converter<'p> {
 }
 
 fn action_from_kind(kind: ActionKind) -> Action {
-    Action { kind, optional: false, timeout: None, expected_effect: None, position: Position::default() }
+    Action {
+        kind,
+        optional: false,
+        soft: false,
+        timeout: None,
+        expected_effect: None,
+        position: Position::default(),
+    }
 }
 
 /// Truncates a name to 255 characters.

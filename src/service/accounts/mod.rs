@@ -17,4 +17,4 @@ pub use account_service::AccountService;
 pub use issued_token::IssuedToken;
 pub use password::{generate_password, hash_password, login_error, password_error};
 pub use program_tokens::TokenInfo;
-pub use users::{UserChangeGuard, authorize_user_change, normalize_login};
+pub use users::{UserChangeLock, authorize_user_change, normalize_login};

@@ -28,7 +28,7 @@ pub fn normalize_login(login: &str) -> String {
 /// Guarantees that an authorized change of a user stays valid until this is dropped.
 #[must_use = "keep it until the change is written"]
 #[derive(Debug)]
-pub struct UserChangeGuard {
+pub struct UserChangeLock {
     _lock: MutexGuard<'static, ()>,
 }
 
@@ -41,12 +41,12 @@ pub async fn authorize_user_change(
     caller: &Caller,
     old: Option<&Record>,
     new_fields: Option<&Map<String, Value>>,
-) -> Result<UserChangeGuard, ServiceError> {
+) -> Result<UserChangeLock, ServiceError> {
     let lock = USER_CHANGE_LOCK.lock().await;
     let is_own_password =
         old.is_some_and(|user| UserId(user.id) == caller.user_id && new_fields == Some(&user.fields));
     if is_own_password {
-        return Ok(UserChangeGuard { _lock: lock });
+        return Ok(UserChangeLock { _lock: lock });
     }
     caller.require_permission(Permission::Administer)?;
     let admin = Role::Admin.name();
@@ -75,7 +75,7 @@ pub async fn authorize_user_change(
             "`{login}` is the last {admin} of the account who can log in"
         )));
     }
-    Ok(UserChangeGuard { _lock: lock })
+    Ok(UserChangeLock { _lock: lock })
 }
 
 /// Whether the user is an ADMIN who can log in.

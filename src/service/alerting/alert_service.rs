@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::alert_control::AlertControl;
+use super::alert_pipeline_handle::AlertPipelineHandle;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::MonitorId;
@@ -20,7 +20,7 @@ pub struct AlertServiceDependencies {
     /// Stores the audit trail.
     pub config_store: Arc<dyn ConfigStore>,
     /// Controls the alert engine and the delivery.
-    pub alert_control: Arc<dyn AlertControl>,
+    pub alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     /// The monitors.
     pub monitor_cache: Arc<MonitorCache>,
     /// Supplies account data.

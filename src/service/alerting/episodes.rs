@@ -79,7 +79,7 @@ impl AlertService {
             return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
         // Also sent if it was acknowledged before, since the alert engine may have missed that.
-        self.dependencies.alert_control.acknowledge_episode(found.monitor_id, id).await?;
+        self.dependencies.alert_pipeline_handle.acknowledge_episode(found.monitor_id, id).await?;
         if acknowledged {
             self.write_audit_entry(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }

@@ -1,11 +1,11 @@
 //! Use cases of episodes and notifications: list them, acknowledge, retry dead notifications, send a test, preview a
 //! template.
 
-mod alert_control;
+mod alert_pipeline_handle;
 mod alert_service;
 mod episodes;
 mod notifications;
 mod previews;
 
-pub use alert_control::{AlertControl, NoAlertControl};
+pub use alert_pipeline_handle::{AlertPipelineHandle, NoAlertPipeline};
 pub use alert_service::{AlertService, AlertServiceDependencies};

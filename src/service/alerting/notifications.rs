@@ -52,7 +52,7 @@ impl AlertService {
             let message = "Only a notification that was given up (state `dead`) can be sent again";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
-        self.dependencies.alert_control.wake_delivery();
+        self.dependencies.alert_pipeline_handle.wake_delivery();
         self.write_audit_entry(caller, "retry", "notification", id, "").await?;
         self.notification(caller, id).await
     }

@@ -10,7 +10,7 @@ use crate::catalog::json_object::into_object;
 use crate::domain::{
     NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId, RecordKind, Timestamp,
 };
-use crate::notify::{MessageRenderer, MessageTemplate};
+use crate::notify::{AccountTemplate, MessageRenderer};
 use crate::schema::Monitor;
 use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFICATION};
@@ -47,7 +47,7 @@ impl AlertService {
         let message = test_notification(&facts, RecipientId(id), monitor.as_ref(), now);
         let notification_id =
             self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
-        self.dependencies.alert_control.wake_delivery();
+        self.dependencies.alert_pipeline_handle.wake_delivery();
         self.write_audit_entry(caller, "test", RecordKind::Recipient.name(), id, "").await?;
         Ok(SavedObject { id: notification_id, revision: 1, ..SavedObject::default() })
     }
@@ -71,7 +71,8 @@ impl AlertService {
         let kind = template.kind.unwrap_or(NotificationKind::SiteError);
         let method = template.method.unwrap_or(NotificationMethod::MailHtml);
         let content = example_notification(&facts, kind, monitor.as_ref(), self.dependencies.clock.now());
-        let custom_template = Some(&template).filter(|template| **template != empty_template(template));
+        let custom_template =
+            Some(&template).filter(|template| **template != template_without_texts(template));
         let rendered = MessageRenderer::default().render(&content, method, custom_template);
         let message = rendered.map_err(|error| {
             ServiceError::Invalid(vec![template::template_error(body, error.part, &error.reason)])
@@ -107,8 +108,8 @@ fn parse_request<'a, T: Deserialize<'a>>(
 }
 
 /// Returns an empty template of the same kind and method.
-fn empty_template(template: &MessageTemplate) -> MessageTemplate {
-    MessageTemplate { kind: template.kind, method: template.method, ..MessageTemplate::default() }
+fn template_without_texts(template: &AccountTemplate) -> AccountTemplate {
+    AccountTemplate { kind: template.kind, method: template.method, ..AccountTemplate::default() }
 }
 
 fn test_notification(

@@ -1,7 +1,7 @@
 //! The steps, content views, browser and page of a check.
 
 use super::browser::BrowserView;
-use super::content_views::ContentViewRow;
+use super::content_view_rows::ContentViewRow;
 use super::page::PageView;
 use super::steps::StepView;
 use crate::domain::CheckDetails;

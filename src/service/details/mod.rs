@@ -3,7 +3,7 @@
 
 mod attempts;
 mod browser;
-mod content_views;
+mod content_view_rows;
 mod details_view;
 mod fact_lines;
 mod http_status;
@@ -18,7 +18,7 @@ mod units;
 
 pub use attempts::{AttemptView, HopHeading, HopView, attempt_views};
 pub use browser::{ActionView, BrowserStepView, BrowserView, ConsoleLine, PageMetric, PageMetricValue};
-pub use content_views::ContentViewRow;
+pub use content_view_rows::ContentViewRow;
 pub use details_view::DetailsView;
 pub use fact_lines::{FactLine, fact_lines};
 pub use objects::{ObjectView, waterfall_span_us};
@@ -26,4 +26,4 @@ pub use page::{ObjectChangeKind, ObjectChangeView, PageView};
 pub use phases::{PhaseSpan, phase_label, phase_spans, sum_us};
 pub use steps::{RequestView, StepView};
 pub use summary::{deciding_reason, status_description, without_exchanges_and_objects};
-pub use units::{days_between, format_duration, format_grouped};
+pub use units::{days_between, format_duration, format_grouped, format_interval};

@@ -1,5 +1,7 @@
 //! Formatting of numbers for people.
 
+use std::time::Duration;
+
 use crate::domain::Timestamp;
 
 /// Formats `micros` in a suitable unit: `0.4 ms`, `12.3 ms`, `1.25 s`.
@@ -9,6 +11,15 @@ pub fn format_duration(micros: u64) -> String {
         format!("{:.1} ms", micros as f64 / 1e3)
     } else {
         format!("{:.2} s", micros as f64 / 1e6)
+    }
+}
+
+/// Formats the time between two runs: `20 s`, `5 min`.
+#[must_use]
+pub fn format_interval(interval: Duration) -> String {
+    match interval.as_secs() {
+        seconds if seconds < 60 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
     }
 }
 

@@ -16,12 +16,12 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-/// Password bulk edit: all or nothing. Every secret field that equals `current_value` becomes `new_value`, also in API
+/// Password bulk edit, all or nothing; returns warnings for its author. Every secret field that equals `current_value` becomes `new_value`, also in API
 /// steps. Protected variables of scripts are not changed: only their `transaction_password` decrypts them.
 ///
 /// # Errors
 /// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors without such a secret.
-pub async fn bulk_edit_passwords(
+pub async fn bulk_edit_passwords_with_warnings(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,

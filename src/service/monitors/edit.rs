@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
 use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
@@ -41,7 +43,8 @@ pub async fn patch(
     let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
     let validated =
         validate::merge_and_validate(&old.document, format, body, &validation.validation_context())?;
-    let document = Arc::new(without_echoed_locations(&old, validated.document, body, validation.account())?);
+    let document = without_echoed_locations(&old, validated.document, body, validation.account())?;
+    let document = Arc::new(without_echoed_provider(&old, document, validation.account())?);
     let metadata = (*old.metadata).clone();
     let change = MonitorChange::Update {
         audit_action: "change",
@@ -69,6 +72,24 @@ pub async fn delete(
     let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
     save_changes(context, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
     Ok(())
+}
+
+/// Unsets the host of the provider that the client only sent back: a monitor without one is returned with that of the
+/// settings, which it must continue to use.
+fn without_echoed_provider(
+    old: &Monitor,
+    document: MonitorDocument,
+    account: &AccountSnapshot,
+) -> Result<MonitorDocument, ServiceError> {
+    let is_mobile = matches!(document.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab);
+    let default_host = account.shared.mobile_emulation.provider_host.as_deref().filter(|_| is_mobile);
+    let sent_host = document.value("hostname").and_then(Value::as_str);
+    if default_host.is_none() || sent_host != default_host || old.document.value("hostname").is_some() {
+        return Ok(document);
+    }
+    let mut values = document.to_stored(SecretMode::Revealed);
+    values.shift_remove("hostname");
+    MonitorDocument::new(document.monitor_type(), values).map_err(ServiceError::from)
 }
 
 /// Unsets locations that the client only sent back: a monitor without its own locations is returned with

@@ -29,7 +29,7 @@ pub use access::ExpectedRevision;
 pub use apply::{AppliedChange, ApplyEntry, ApplyOptions, apply};
 pub(super) use audit_fields::{abbreviate, changed_document_fields, created_fields, removed_fields};
 pub use bulk_edit::bulk_edit;
-pub use bulk_edit_passwords::bulk_edit_passwords;
+pub use bulk_edit_passwords::bulk_edit_passwords_with_warnings;
 pub use bulk_edit_scripts::bulk_edit_scripts;
 pub use convert_api_monitor::convert_single_request_to_steps;
 pub use copy::copy_monitor;

@@ -213,6 +213,10 @@ impl MonitorJson<'_> {
             "is_content_view" => json!(false),
             "has_mobile_locations" => json!(self.account.mobile_location_count(monitor) > 0),
             "mobile_location_count" => json!(self.account.mobile_location_count(monitor)),
+            "browser_type" => json!(monitor.document.used_browser(self.account.shared.browsers.as_deref())),
+            "hostname" if stored_value.is_none() && self.is_mobile() => {
+                json!(self.account.shared.mobile_emulation.provider_host.as_ref()?)
+            }
             "mobile_type" => json!(self.account.mobile_profile_name(monitor)),
             "last_modified" => json!(format_audit_time(monitor.modified_at)),
             "script_created" => json!(format_audit_time(metadata.script_created?)),
@@ -240,10 +244,14 @@ impl MonitorJson<'_> {
         self.caller.role.allows(Permission::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
     }
 
+    fn is_mobile(&self) -> bool {
+        matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab)
+    }
+
     /// Returns its locations, or those of the account, with name and region. Mobile types list devices of the provider
     /// instead, which are returned as stored.
     fn locations(&self, stored_value: Option<&Value>) -> Value {
-        if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
+        if self.is_mobile() {
             return stored_value.cloned().unwrap_or_else(|| json!([]));
         }
         let to_object = |id: i64| match self.account.locations.get(&id) {

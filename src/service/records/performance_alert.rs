@@ -49,7 +49,7 @@ fn window_warnings(cx: &RecordContext<'_>, monitor_id: i64, fields: &Map<String,
     };
     let (window, interval) = (
         fields.get("window").and_then(Value::as_i64).unwrap_or_default(),
-        i64::from(monitor_id.document.settings().schedule.interval_minutes),
+        i64::try_from(monitor_id.interval().as_secs().div_ceil(60)).unwrap_or(i64::MAX),
     );
     if window >= interval {
         return Vec::new();

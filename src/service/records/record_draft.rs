@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::domain::Record;
 use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use crate::schema::table::FieldTable;
-use crate::service::accounts::UserChangeGuard;
+use crate::service::accounts::UserChangeLock;
 use crate::service::caller::ServiceError;
 use crate::store::ConfigChange;
 use crate::syntax::node::Node;
@@ -23,7 +23,7 @@ pub(super) struct RecordDraft {
     /// Changes of other objects in the same transaction.
     pub(super) additional_changes: Vec<ConfigChange>,
     /// Held until the change of a user is written.
-    pub(super) user_guard: Option<UserChangeGuard>,
+    pub(super) user_change_lock: Option<UserChangeLock>,
     /// Warnings for its author.
     pub(super) warnings: Vec<String>,
     /// Fields that only this response contains.

@@ -30,7 +30,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     let mut draft = RecordDraft::new(fields);
     draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
     draft.private_data = Some(hash_password(&password).await?);
-    draft.user_guard = Some(guard);
+    draft.user_change_lock = Some(guard);
     Ok(draft)
 }
 
@@ -53,7 +53,8 @@ pub(super) async fn patch(
     let mut draft = RecordDraft::from_record(old, fields);
     if can_administer {
         let (config_store, new_fields) = (&*cx.dependencies.config_store, Some(&draft.fields));
-        draft.user_guard = Some(authorize_user_change(config_store, cx.caller, Some(old), new_fields).await?);
+        draft.user_change_lock =
+            Some(authorize_user_change(config_store, cx.caller, Some(old), new_fields).await?);
     } else if let Some(field) = first_restricted_change(&old.fields, &draft.fields) {
         let role = cx.caller.role;
         return Err(ServiceError::Forbidden(format!(
@@ -74,7 +75,7 @@ pub(super) async fn patch(
 
 pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
     let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, Some(old), None).await?;
-    Ok(RecordDraft { user_guard: Some(guard), ..RecordDraft::default() })
+    Ok(RecordDraft { user_change_lock: Some(guard), ..RecordDraft::default() })
 }
 
 /// Users who change their own password prove that they know the current one: a token or session that somebody else has

@@ -90,13 +90,13 @@ impl Agreement {
                 None => excluded_ranges.extend(ranges_of(window)),
             }
         }
-        for target in [BlackoutTarget::Monitor(self.monitor_id), BlackoutTarget::Alert(self.monitor_id)] {
-            excluded_ranges.extend(calendar.ranges_between(target, from, until));
-        }
+        let ranges_with_blackouts =
+            operating_ranges.clip(from, until).subtract(&TimeRanges::from_ranges(excluded_ranges));
+        let targets = [BlackoutTarget::Monitor(self.monitor_id), BlackoutTarget::Alert(self.monitor_id)];
+        let blackouts = targets.into_iter().flat_map(|target| calendar.ranges_between(target, from, until));
         SlaScope {
-            included_ranges: operating_ranges
-                .clip(from, until)
-                .subtract(&TimeRanges::from_ranges(excluded_ranges)),
+            included_ranges: ranges_with_blackouts.subtract(&TimeRanges::from_ranges(blackouts.collect())),
+            ranges_with_blackouts,
             excluded_by_location: excluded_by_location
                 .into_iter()
                 .map(|(at, ranges)| (at, TimeRanges::from_ranges(ranges)))

@@ -120,7 +120,7 @@ pub struct SlaStatsRow {
     pub unknown: u64,
     /// Checks that did not take place.
     pub missed: u64,
-    /// Checks skipped by a blackout.
+    /// Checks that a blackout suppressed.
     pub blackout: u64,
     /// Checks that are not counted.
     pub excluded: u64,

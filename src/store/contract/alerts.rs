@@ -109,6 +109,8 @@ pub enum DeliveryOutcome {
     },
     /// It is over the recipient's limit and waits for a digest.
     Held,
+    /// It was held back and waits for its own delivery again, since no digest covers it.
+    Released,
     /// It was sent as part of the digest with this id.
     Digested(i64),
 }

@@ -31,7 +31,7 @@ pub use ingest::{Ingest, IngestBatch};
 pub use monitors::{MonitorStore, NewMonitor, StoredMonitor};
 pub use performance_alerts::{PerformanceAlertStore, StoredPerformanceAlert};
 pub use records::NewRecord;
-pub use results::ResultStore;
+pub use results::{NewestResultQuery, ResultStore};
 pub use rollup::{Rollup, RollupSpan};
 pub use samples::SampleStore;
 pub use tokens::{StoredToken, TokenKind, TokenStore, TokenUse};

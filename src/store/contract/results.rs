@@ -1,14 +1,27 @@
 //! Read access to results and monitor states.
 
 use crate::domain::{
-    Capture, CheckId, CheckResult, MonitorId, MonitorState, PaginatedResults, Pagination, ResultFilter,
-    Timestamp,
+    Capture, CheckId, CheckResult, LocationId, MonitorId, MonitorState, PaginatedResults, Pagination,
+    ResultFilter, Timestamp,
 };
 
 use super::future::StoreFuture;
 use super::rollup::{Rollup, RollupSpan};
 use super::samples::SampleStore;
 use super::usage::UsageStore;
+
+/// Asks for the newest result of a monitor at a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewestResultQuery {
+    /// The monitor.
+    pub monitor_id: MonitorId,
+    /// The location.
+    pub location_id: LocationId,
+    /// Whether only results count that are ok or a warning.
+    pub has_passed: bool,
+    /// Only results planned before count.
+    pub until: Option<Timestamp>,
+}
 
 /// Reads results, states and rollups.
 pub trait ResultStore: SampleStore + UsageStore {
@@ -26,6 +39,9 @@ pub trait ResultStore: SampleStore + UsageStore {
 
     /// Returns the result of each of `states`, with its details; unlike [`ResultStore::result`], without a search.
     fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
+
+    /// Returns the newest result that each of `queries` asks for, in one read.
+    fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
     /// Returns the states of all monitors.
     fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>>;

@@ -1,7 +1,7 @@
 //! Read access to results for statistics.
 
 use super::future::StoreFuture;
-use crate::domain::{MeanDuration, MonitorId, Sample, Timestamp};
+use crate::domain::{LocationMeanDuration, MonitorId, Sample, Timestamp};
 
 /// Reads results for statistics.
 pub trait SampleStore: Send + Sync + 'static {
@@ -23,5 +23,5 @@ pub trait SampleStore: Send + Sync + 'static {
         monitor: MonitorId,
         from: Timestamp,
         until: Timestamp,
-    ) -> StoreFuture<'_, Vec<MeanDuration>>;
+    ) -> StoreFuture<'_, Vec<LocationMeanDuration>>;
 }

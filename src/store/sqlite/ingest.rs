@@ -40,7 +40,7 @@ pub(super) struct PreparedBatch {
 
 impl PreparedBatch {
     pub(super) fn prepare(batch: &IngestBatch) -> Self {
-        let mut rows: Vec<ResultRow> = batch.results.iter().cloned().map(ResultRow::from_result).collect();
+        let mut rows: Vec<ResultRow> = batch.results.iter().map(ResultRow::from_result).collect();
         // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = batch.monitor_states.clone();
@@ -141,7 +141,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         && let Some(details) = &row.details_json
     {
         conn.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-            row.is_failed(),
+            row.has_failure_details(),
             row.planned_at,
             row.monitor_id,
             row.location_id,
@@ -150,7 +150,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
     }
     if inserted == 1 && !row.capture_chunks.is_empty() {
         let key = (row.planned_at, row.monitor_id, row.location_id);
-        captures::insert(conn, row.is_failed(), key, &row.capture_chunks)?;
+        captures::insert(conn, row.has_failure_details(), key, &row.capture_chunks)?;
     }
     Ok(inserted == 1)
 }

@@ -309,7 +309,9 @@ impl MonitorStore for SqliteStore {
         Box::pin(async move {
             let upserts: Vec<_> = upserts.iter().map(MonitorRow::from_monitor).collect();
             let write = move |context: &mut WriteContext<'_>| {
-                upserts.iter().for_each(|monitor| context.cache.forget_monitor(monitor.id));
+                for monitor in &upserts {
+                    context.cache.forget_monitor(monitor.id);
+                }
                 apply_changes(context.conn, &upserts, &removed_ids)?;
                 audit::insert_all(context.conn, &audit_entries)
             };

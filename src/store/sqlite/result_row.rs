@@ -1,6 +1,7 @@
 //! A result as rows: the narrow row, shared texts and details. The caller of `commit` builds it, so that the writing
 //! thread does not serialize JSON.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{
     Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+    default_status_text,
 };
 
 use super::captures::{self, CaptureChunk};
@@ -16,30 +18,30 @@ use super::shared_texts::SharedText;
 
 /// The details that the narrow row lacks; absent parts can be derived from that row.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct DetailsBody {
+pub(super) struct DetailsBody<'a> {
     /// Absent for a single attempt that passed without warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) attempts: Option<Vec<Attempt>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) reasons: Vec<String>,
+    pub(super) attempts: Option<Cow<'a, [Attempt]>>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(super) reasons: Cow<'a, [String]>,
     /// Facts that differ from run to run, without certificates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
     #[serde(flatten)]
-    pub(super) details: CheckDetails,
+    pub(super) details: Cow<'a, CheckDetails>,
     /// Absent when it is the standard text of the status code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) status_text: Option<String>,
+    pub(super) status_text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) captures: Vec<Capture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) verification: Option<Verification>,
+    pub(super) verification: Option<Cow<'a, Verification>>,
     /// Unknown fields of a row, which flattened parts do not reject by themselves.
     #[serde(flatten, skip_serializing)]
     unknown: Map<String, Value>,
 }
 
-impl DetailsBody {
+impl DetailsBody<'static> {
     /// Decodes the details of `row` from the JSON `body`; fails for unknown fields, which would be lost.
     pub(super) fn decode(row: RowLocator<'_>, body: &str) -> rusqlite::Result<Self> {
         let details: Self = row.parse_json(body, "body")?;
@@ -85,25 +87,27 @@ pub(super) struct MissedColumns {
 }
 
 impl ResultRow {
-    pub(super) fn from_result(mut result: CheckResult) -> Self {
+    pub(super) fn from_result(result: &CheckResult) -> Self {
         let start_delay_us = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
-        let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
+        let mut facts = result.facts.clone();
+        let (body_wire_bytes, body_bytes) = take_body_sizes(&mut facts);
         let full_page_us = result.details.page_load.as_ref().map(|page| saturating_i64(page.duration_us));
-        let certificate_chain = take_certificate_chain(&mut result.facts);
-        let (shared_facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
-        let has_own_status_text = result.status_text != result.status.text();
-        let mut captures = std::mem::take(&mut result.captures);
+        let certificate_chain = take_certificate_chain(&mut facts);
+        let (shared_facts, own_facts) = split_facts(facts);
+        let has_own_status_text = result.status_text != default_status_text(result.outcome, result.status);
+        // Their contents are shared.
+        let mut captures = result.captures.clone();
         let capture_chunks = captures::compress_all(&mut captures);
         let details = DetailsBody {
-            attempts: (!are_attempts_implied(&result)).then(|| std::mem::take(&mut result.attempts)),
-            reasons: std::mem::take(&mut result.reasons),
+            attempts: (!are_attempts_implied(result)).then_some(Cow::Borrowed(&result.attempts)),
+            reasons: Cow::Borrowed(&result.reasons),
             facts: own_facts,
-            details: std::mem::take(&mut result.details),
-            status_text: has_own_status_text.then(|| std::mem::take(&mut result.status_text)),
+            details: Cow::Borrowed(&result.details),
+            status_text: has_own_status_text.then_some(Cow::Borrowed(&result.status_text)),
             captures,
-            verification: result.verification.take(),
+            verification: result.verification.as_ref().map(Cow::Borrowed),
             unknown: Map::new(),
         };
         Self {
@@ -128,7 +132,7 @@ impl ResultRow {
             )),
             shared_facts,
             certificate_chain,
-            missed: result.missed.map(|missed| MissedColumns {
+            missed: result.missed.as_ref().map(|missed| MissedColumns {
                 reason_code: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
                 slots: missed.slots,
                 last_planned_at: missed.last_planned_at.as_micros(),
@@ -139,7 +143,7 @@ impl ResultRow {
     }
 
     /// Whether its details are stored as failed, which are kept longer.
-    pub(super) fn is_failed(&self) -> bool {
+    pub(super) fn has_failure_details(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
@@ -152,6 +156,10 @@ impl ResultRow {
     pub(super) fn uncommon_phases_json(&self) -> Option<String> {
         Some(self.phases.without_common()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
     }
+}
+
+fn is_empty(reasons: &[String]) -> bool {
+    reasons.is_empty()
 }
 
 /// Whether the attempts can be derived from the narrow row.

@@ -1,5 +1,6 @@
 //! Reads results and states.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +10,14 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_f
 
 use crate::domain::{
     Attempt, Capture, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts, default_status_text,
 };
 use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
 
 use super::decode::{RowLocator, skip_undecodable};
 use super::result_row::{DetailsBody, decode_address};
 use super::{captures, result_counts};
+use crate::store::contract::NewestResultQuery;
 use crate::store::contract::ResultStore;
 use crate::store::contract::Rollup;
 use crate::store::contract::RollupSpan;
@@ -139,6 +141,29 @@ pub(super) fn latest_results(
     states.iter().map(|state| result_or_skip(&tx, key(state))).collect()
 }
 
+/// Returns the newest result that each of `queries` asks for.
+fn newest_results(
+    conn: &Connection,
+    queries: &[NewestResultQuery],
+) -> rusqlite::Result<Vec<Option<CheckResult>>> {
+    let tx = conn.unchecked_transaction()?;
+    let mut select_key = tx.prepare_cached(
+        "SELECT planned_at, monitor_id, location_id FROM results
+         WHERE monitor_id = ?1 AND location_id = ?2 AND planned_at < ?3 AND (outcome IN (?4, ?5) OR NOT ?6)
+         ORDER BY planned_at DESC LIMIT 1",
+    )?;
+    let passed = [Outcome::Ok, Outcome::Warning].map(|outcome| i64::from(outcome.code()));
+    let mut newest = |query: &NewestResultQuery| {
+        let until = query.until.map_or(i64::MAX, Timestamp::as_micros);
+        let (monitor, location) = (query.monitor_id.0, query.location_id.0);
+        let values = params![monitor, location, until, passed[0], passed[1], query.has_passed];
+        let key =
+            select_key.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+        key.map_or(Ok(None), |key| result_or_skip(&tx, key))
+    };
+    queries.iter().map(&mut newest).collect()
+}
+
 /// Like [`result_by_key`]; a result that cannot be decoded is logged and left out.
 fn result_or_skip(conn: &Connection, key: ResultRowKey) -> rusqlite::Result<Option<CheckResult>> {
     Ok(skip_undecodable(result_by_key(conn, key))?.flatten())
@@ -175,6 +200,7 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         .and_then(|(monitor_type, monitor_name)| Some((MonitorType::from_name(monitor_type)?, monitor_name)));
     let (monitor_type, monitor_name) = locator.require_decoded("label", label, decoded_label)?;
     let outcome: u8 = row.get(3)?;
+    let outcome = locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?;
     Ok(CheckResult {
         check_id: CheckId::new(run_id, location_id),
         run_id,
@@ -185,21 +211,23 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         location_id,
         planned_at,
         started_at,
-        outcome: locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
+        outcome,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
-        status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
-        reasons: details.reasons,
+        status_text: details
+            .status_text
+            .map_or_else(|| default_status_text(outcome, status).to_owned(), Cow::into_owned),
+        reasons: details.reasons.into_owned(),
         duration_us: total_us,
         address: address_from_row(row, locator)?,
         attempts: match details.attempts {
-            Some(attempts) => attempts,
+            Some(attempts) => attempts.into_owned(),
             None => attempts_without_details(row, locator, started_at, total_us)?,
         },
         facts: facts_from_row(row, locator, details.facts)?,
-        details: details.details,
+        details: details.details.into_owned(),
         captures: details.captures,
-        verification: details.verification,
+        verification: details.verification.map(Cow::into_owned),
         missed: missed_from_row(row, locator)?,
     })
 }
@@ -337,6 +365,10 @@ impl ResultStore for SqliteStore {
 
     fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         Box::pin(self.readers.call(move |conn| latest_results(conn, &states)))
+    }
+
+    fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+        Box::pin(self.readers.call(move |conn| newest_results(conn, &queries)))
     }
 
     fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{LocationId, MeanDuration, MonitorId, Outcome, Sample, Timestamp};
+use crate::domain::{LocationId, LocationMeanDuration, MonitorId, Outcome, Sample, Timestamp};
 use crate::store::contract::{SampleStore, StoreFuture};
 
 use super::decode::RowLocator;
@@ -35,7 +35,7 @@ impl SampleStore for SqliteStore {
         monitor: MonitorId,
         from: Timestamp,
         until: Timestamp,
-    ) -> StoreFuture<'_, Vec<MeanDuration>> {
+    ) -> StoreFuture<'_, Vec<LocationMeanDuration>> {
         Box::pin(self.readers.call(move |conn| select_means(conn, monitor, from, until)))
     }
 }
@@ -74,7 +74,7 @@ fn select_means(
     monitor: MonitorId,
     from: Timestamp,
     until: Timestamp,
-) -> rusqlite::Result<Vec<MeanDuration>> {
+) -> rusqlite::Result<Vec<LocationMeanDuration>> {
     let (ok, warning) = (Outcome::Ok.code(), Outcome::Warning.code());
     conn.prepare_cached(
         "SELECT location_id, count(*), sum(total_us) FROM results INDEXED BY results_by_monitor
@@ -82,7 +82,7 @@ fn select_means(
          GROUP BY location_id ORDER BY location_id",
     )?
     .query_map(params![monitor.0, from.as_micros(), until.as_micros(), ok, warning], |row| {
-        Ok(MeanDuration {
+        Ok(LocationMeanDuration {
             location_id: LocationId(row.get(0)?),
             check_count: row.get(1)?,
             sum_us: row.get(2)?,

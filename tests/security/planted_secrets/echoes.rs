@@ -84,7 +84,7 @@ pub fn sink() -> u16 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = socket.local_addr().unwrap().port();
     std::thread::spawn(move || {
-        let mut datagram = [0; 65_536];
+        let mut datagram = vec![0; 65_536];
         while socket.recv(&mut datagram).is_ok() {}
     });
     port
@@ -177,9 +177,9 @@ pub fn proxy(stream: &mut dyn Stream, repeated: &Repeated, _: &Received) -> std:
 /// A SOCKS 5 proxy that takes no login (RFC 1929).
 pub fn socks(stream: &mut dyn Stream, _: &Repeated, _: &Received) -> std::io::Result<()> {
     let mut bytes = [0; 512];
-    stream.read(&mut bytes)?;
+    let _greeting = stream.read(&mut bytes)?;
     stream.write_all(&[5, 2])?;
-    stream.read(&mut bytes)?;
+    let _login = stream.read(&mut bytes)?;
     stream.write_all(&[1, 1])
 }
 

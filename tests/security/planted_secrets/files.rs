@@ -38,11 +38,10 @@ pub fn values(path: &Path) -> Vec<(String, Vec<u8>)> {
         while let Some(row) = rows.next().unwrap() {
             for (at, column) in columns.iter().enumerate() {
                 let bytes = match row.get_ref(at).unwrap() {
-                    ValueRef::Text(bytes) => bytes.to_vec(),
                     ValueRef::Blob(bytes) if bytes.starts_with(ZSTD_MAGIC) => {
                         zstd::bulk::decompress(bytes, MAX_BLOB_BYTES).unwrap()
                     }
-                    ValueRef::Blob(bytes) => bytes.to_vec(),
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
                     _ => continue,
                 };
                 values.push((format!("{table}.{column}"), bytes));

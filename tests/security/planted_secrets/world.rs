@@ -186,7 +186,7 @@ impl World {
         }
         loop {
             let id = self.create(&format!("/monitors/{kind}"), &fields);
-            let grid = SlotGrid::new(MonitorId(id.parse().unwrap()), Duration::from_secs(60), None);
+            let grid = SlotGrid::new(MonitorId(id.parse().unwrap()), Duration::from_mins(1), None);
             if !is_scheduled || grid.first_slot_at_or_after(at(SLOTS.start)) < at(SLOTS.end) {
                 if is_scheduled {
                     self.scheduled.push(id.clone());

@@ -213,7 +213,13 @@ fn success_response(operation: &Operation) -> Value {
         }
         ResponseSpec::Object(table) => table_schema_ref(table, supports_selection),
         ResponseSpec::ObjectOneOf(tables) => tables_schema(tables, supports_selection),
-        ResponseSpec::List(tables) => list_response_schema(tables_schema(tables, supports_selection)),
+        ResponseSpec::List(tables) if tables.iter().all(|table| is_monitor_table(table)) => {
+            list_response_schema(tables_schema(tables, supports_selection))
+        }
+        ResponseSpec::List(tables) => list_response_schema(or_selected_fields(tables_schema(tables, false))),
+        ResponseSpec::JsonSchema(schema) if is_list(operation) => {
+            list_of_selected_fields(extract_components(schema, &mut Map::new()))
+        }
         ResponseSpec::JsonSchema(schema) if supports_selection => {
             or_selected_fields(extract_components(schema, &mut Map::new()))
         }
@@ -260,6 +266,19 @@ fn saved_id_schema(additional_fields: Option<&'static FieldTable>) -> Value {
         schema["properties"][field.name] = json!({"type": "string", "description": field.description});
     }
     schema
+}
+
+/// Whether the call returns a list, part by part.
+fn is_list(operation: &Operation) -> bool {
+    operation.query_params.iter().any(|param| param.name == "offset")
+}
+
+/// Returns the schema of a list whose objects are complete or reduced to the fields in `select`.
+fn list_of_selected_fields(mut list_schema: Value) -> Value {
+    if let Some(items) = list_schema.pointer_mut("/properties/results/items") {
+        *items = or_selected_fields(items.take());
+    }
+    list_schema
 }
 
 /// Returns the schema of an object that is either complete, as `full_schema`, or reduced to the fields in `select`.

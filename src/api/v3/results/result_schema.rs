@@ -86,7 +86,7 @@ fn attempt_schema() -> Value {
             "failure": failure_schema(),
             "warnings": {"type": "array", "items": object_schema(&["kind", "detail"], json!({
                 "kind": {"type": "string",
-                    "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "page_object", "note"]},
+                    "enum": ["redirect_not_followed", "certificate_expiring", "tls_weakness", "fell_back", "page_object", "note"]},
                 "detail": {"type": "string"},
                 "part": integer_schema("Status code of what it is about, such as an object of a page"),
             }))},

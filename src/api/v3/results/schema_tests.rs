@@ -86,6 +86,7 @@ fn full_result() -> CheckResult {
                     not_after: at,
                     sha256: "ab".repeat(32),
                 }],
+                tls_warnings: Vec::new(),
             })),
             dns: Some(Box::new(DnsFacts {
                 rcode: "NOERROR".into(),
@@ -310,6 +311,7 @@ fn the_schema_has_exactly_the_keys_of_a_result() {
     for kind in [
         WarningKind::RedirectNotFollowed,
         WarningKind::CertificateExpiring,
+        WarningKind::TlsWeakness,
         WarningKind::Fallback,
         WarningKind::Informational,
     ] {

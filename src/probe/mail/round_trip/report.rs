@@ -63,6 +63,8 @@ pub(super) fn build_round_trip_observation(
     let outcome = outcome.map_err(|failure| pop_target.with_tls_hint(failure, &session.connect_trace));
     let failed = outcome.is_err();
     let mut observation = build_session_observation(state.started, session, outcome);
+    // The message is sent already; another attempt would send another one.
+    observation.may_need_weak_suites = false;
     observation.phases.merge(&state.phases);
     observation.phases.add(Phase::Transit, transit_duration);
     observation.facts.mail = mail_facts.map(Box::new);

@@ -14,6 +14,7 @@ mod record;
 mod redirect;
 mod request;
 mod request_chain;
+mod status_text;
 
 pub use auth::HttpCredentials;
 pub use auth_state::AuthState;
@@ -24,3 +25,4 @@ pub use record::{ExchangeRecord, content_type, truncate_for_result, version_name
 pub use redirect::{MAX_REDIRECTS, display_url, is_redirect, redirect_target};
 pub use request::{RequestContext, RequestSpec};
 pub use request_chain::{ChainTrace, RequestChain};
+pub use status_text::{describe_status, unfollowed_redirect_note};

@@ -6,6 +6,7 @@ use http::header::HeaderValue;
 use http::{Method, Request as Message, StatusCode, Version};
 use http_body_util::Full;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use url::Url;
 
 use super::auth::AuthScheme;
@@ -16,7 +17,7 @@ use super::redirect;
 use super::redirect::display_url;
 use super::request::{RequestContext, RequestSpec};
 use crate::domain::{Failure, FailureKind, HeaderList, Phase, Phases, RedirectHop};
-use crate::net::{ConnectionTrace, ResetOnClose, TlsOptions, set_reset_on_close};
+use crate::net::{ConnectionTrace, Endpoint, ResetOnClose, TlsOptions, TlsStream, set_reset_on_close};
 use crate::protocol::http::body::ResponseBody;
 use crate::protocol::http::exchange::{HttpProtocol, ResponseHead, send_request};
 use crate::protocol::http::http3::send_http3_request;
@@ -163,7 +164,12 @@ impl<'a> RequestChain<'a> {
             ..connect_options.tls_options.clone()
         };
         let handshake = net.tls_handshake(tcp, &endpoint.host, &options, deadline, &mut self.exchange_trace);
-        let stream = Box::pin(handshake).await?;
+        let stream = match Box::pin(handshake).await {
+            Err(failure) if self.exchange_trace.may_need_weak_suites => {
+                Box::pin(self.handshake_with_weak_suites(&endpoint, &options, failure)).await?
+            }
+            outcome => outcome?,
+        };
         self.is_tls_established = true;
         let protocol = match stream.alpn_protocol() {
             Some(b"h2") => HttpProtocol::Http2,
@@ -177,6 +183,28 @@ impl<'a> RequestChain<'a> {
             self.negotiated_version = Version::HTTP_11;
         }
         Box::pin(self.exchange_over_stream(stream, protocol)).await
+    }
+
+    /// Connects again to a server that refused the cipher suites, and offers weak ones. Returns `failure` when it refuses
+    /// those too.
+    async fn handshake_with_weak_suites(
+        &mut self,
+        endpoint: &Endpoint,
+        options: &TlsOptions,
+        failure: Failure,
+    ) -> Result<TlsStream<TcpStream>, Failure> {
+        let (net, deadline) = (self.context.net.with_weak_suites(), self.context.deadline);
+        let Ok(tcp) = net.connect(endpoint, deadline, &mut self.exchange_trace).await else {
+            return Err(failure);
+        };
+        set_reset_on_close(&tcp);
+        let handshake = net.tls_handshake(tcp, &endpoint.host, options, deadline, &mut self.exchange_trace);
+        let outcome = handshake.await;
+        outcome.map_err(|weak_failure| {
+            let explains = self.exchange_trace.tls_facts.is_some()
+                || weak_failure.kind == FailureKind::TargetUnsupported;
+            if explains { weak_failure } else { failure }
+        })
     }
 
     async fn exchange_over_stream<S>(

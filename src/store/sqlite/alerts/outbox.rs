@@ -240,6 +240,9 @@ fn record_outcome(
         DeliveryOutcome::Held => conn
             .prepare_cached("UPDATE notifications SET state = 1 WHERE id = ?1 AND state = 0")?
             .execute([id])?,
+        DeliveryOutcome::Released => conn
+            .prepare_cached("UPDATE notifications SET state = 0, next_at = ?2 WHERE id = ?1 AND state = 1")?
+            .execute([id, recorded_at])?,
         DeliveryOutcome::Digested(digest) => conn
             .prepare_cached(
                 "UPDATE notifications SET state = 3, digest = ?2, sent_at = ?3

@@ -1,5 +1,7 @@
 //! Updates of stored results: verifications and added files.
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Capture, Outcome, Status};
@@ -39,7 +41,12 @@ impl CompressedCapture {
         }
         details.captures.push(self.capture.clone());
         stored.write_details(conn, &self.result_key, &details)?;
-        captures::insert(conn, stored.is_failed(), row_key(&self.result_key), &self.chunks)
+        captures::insert(
+            conn,
+            stored.has_failure_details(),
+            result_primary_key(&self.result_key),
+            &self.chunks,
+        )
     }
 }
 
@@ -53,7 +60,7 @@ pub(super) fn apply_verification(
     let (key, conn) = (&verified.result_key, context.conn);
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
     let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
-    details.verification = Some(verified.verification.clone());
+    details.verification = Some(Cow::Borrowed(&verified.verification));
     let is_downgraded =
         verified.verification.status == Status::VERIFICATION_NO_ERROR && stored.outcome == Outcome::Error;
     if is_downgraded {
@@ -63,7 +70,7 @@ pub(super) fn apply_verification(
     if !is_downgraded {
         return Ok(());
     }
-    let (planned_at, monitor, location) = row_key(key);
+    let (planned_at, monitor, location) = result_primary_key(key);
     conn.prepare_cached(
         "UPDATE results SET outcome = 1, warning_status = status, status = 0
          WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
@@ -90,7 +97,7 @@ struct StoredOutcome {
 impl StoredOutcome {
     /// Reads it; `None` when the result does not exist.
     fn read(conn: &Connection, key: &ResultKey) -> rusqlite::Result<Option<Self>> {
-        let (planned_at, monitor, location) = row_key(key);
+        let (planned_at, monitor, location) = result_primary_key(key);
         let outcome: Option<u8> = conn
             .prepare_cached(
                 "SELECT outcome FROM results WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
@@ -101,18 +108,18 @@ impl StoredOutcome {
     }
 
     /// Whether its details are stored as failed.
-    fn is_failed(&self) -> bool {
+    fn has_failure_details(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
-    fn read_details(&self, conn: &Connection, key: &ResultKey) -> rusqlite::Result<DetailsBody> {
-        let (planned_at, monitor, location) = row_key(key);
+    fn read_details(&self, conn: &Connection, key: &ResultKey) -> rusqlite::Result<DetailsBody<'static>> {
+        let (planned_at, monitor, location) = result_primary_key(key);
         let body: Option<String> = conn
             .prepare_cached(
                 "SELECT body FROM details
                  WHERE failed = ?1 AND planned_at = ?2 AND monitor_id = ?3 AND location_id = ?4",
             )?
-            .query_row(params![self.is_failed(), planned_at, monitor, location], |row| row.get(0))
+            .query_row(params![self.has_failure_details(), planned_at, monitor, location], |row| row.get(0))
             .optional()?;
         let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
         let locator = RowLocator { table: "details", key: &key };
@@ -123,17 +130,23 @@ impl StoredOutcome {
         &self,
         conn: &Connection,
         key: &ResultKey,
-        details: &DetailsBody,
+        details: &DetailsBody<'_>,
     ) -> rusqlite::Result<()> {
-        let (planned_at, monitor, location) = row_key(key);
+        let (planned_at, monitor, location) = result_primary_key(key);
         conn.prepare_cached(
             "INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET body = ?5",
         )?
-        .execute(params![self.is_failed(), planned_at, monitor, location, to_json(details)])?;
+        .execute(params![
+            self.has_failure_details(),
+            planned_at,
+            monitor,
+            location,
+            to_json(details)
+        ])?;
         Ok(())
     }
 }
 
-fn row_key(key: &ResultKey) -> (i64, i64, i64) {
+fn result_primary_key(key: &ResultKey) -> (i64, i64, i64) {
     (key.planned_at.as_micros(), key.monitor_id.0, key.location_id.0)
 }

@@ -13,7 +13,7 @@ CREATE TABLE usage (
 -- What ran before counts under the plan that its monitor has now.
 INSERT INTO usage
     SELECT start - (start % 86400000000 + 86400000000) % 86400000000, m.customer,
-        ifnull(json_extract(m.document, '$.billing_plancode'), ''), ifnull(m.type, ''), location_id, sum(checks)
+        ifnull(CASE WHEN json_valid(m.document) THEN json_extract(m.document, '$.billing_plancode') END, ''), ifnull(m.type, ''), location_id, sum(checks)
     FROM (
         SELECT start, monitor_id, location_id, ok + warning + error + unknown AS checks FROM rollups WHERE span = 1
         UNION ALL

@@ -4,7 +4,7 @@ use super::id::CustomerId;
 
 /// On whose behalf a connection is made, which decides what it may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EgressScope {
+pub enum EgressPrincipal {
     /// Vigie itself, for the services that it uses, such as a remote WebDriver.
     Vigie,
     /// The operator of this host: settings, account 1, and monitor files of any account.
@@ -13,7 +13,7 @@ pub enum EgressScope {
     Account(CustomerId),
 }
 
-impl EgressScope {
+impl EgressPrincipal {
     /// Returns the scope of what a user of `account` configured.
     #[must_use]
     pub fn for_account(account: CustomerId) -> Self {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::domain::{EpisodeId, MonitorId};
 use crate::pipeline::{DeliveryWakeup, Ingestor};
-use crate::service::AlertControl;
+use crate::service::AlertPipelineHandle;
 use crate::store::StoreFuture;
 
 /// Controls the ingest loop and the delivery.
-pub(super) struct LocalAlertControl {
+pub(super) struct LocalAlertPipeline {
     pub(super) delivery_wakeup: DeliveryWakeup,
     pub(super) ingestor: Arc<Ingestor>,
 }
 
-impl AlertControl for LocalAlertControl {
+impl AlertPipelineHandle for LocalAlertPipeline {
     fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.ingestor.acknowledge_episode(monitor, episode).await;

@@ -4,7 +4,7 @@ use crate::domain::{EpisodeId, MonitorId};
 use crate::store::StoreFuture;
 
 /// The interface to the alert engine and the delivery.
-pub trait AlertControl: Send + Sync + 'static {
+pub trait AlertPipelineHandle: Send + Sync + 'static {
     /// Tells the alert engine that the open episode of `monitor` was acknowledged: its errors are no longer
     /// notified, its end still is.
     fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()>;
@@ -15,9 +15,9 @@ pub trait AlertControl: Send + Sync + 'static {
 
 /// Does nothing, for tests of the APIs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoAlertControl;
+pub struct NoAlertPipeline;
 
-impl AlertControl for NoAlertControl {
+impl AlertPipelineHandle for NoAlertPipeline {
     fn acknowledge_episode(&self, _: MonitorId, _: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }

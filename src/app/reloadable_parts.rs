@@ -1,0 +1,65 @@
+//! The parts of the process that take new settings of alerts and locations at a reload.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::certificate_updates::CertificateUpdates;
+use super::location_agents::{AgentStarter, LocationAgents};
+use crate::notify::NotificationChannels;
+use crate::pipeline::{DeliverySettings, Ingestor};
+use crate::service::StatusQueries;
+use crate::settings::Settings;
+
+/// The parts of the process that take new settings of alerts and locations.
+pub(super) struct ReloadableParts {
+    pub(super) agents: Arc<LocationAgents>,
+    pub(super) agent_starter: Arc<AgentStarter>,
+    pub(super) certificate_updates: Arc<CertificateUpdates>,
+    pub(super) status_queries: Arc<StatusQueries>,
+    pub(super) ingestor: Arc<Ingestor>,
+    pub(super) channels: Arc<NotificationChannels>,
+    pub(super) delivery_settings: watch::Sender<DeliverySettings>,
+    pub(super) heartbeat_url: watch::Sender<Option<String>>,
+}
+
+impl ReloadableParts {
+    /// Applies the settings of alerts, mail, SMS and the heartbeat.
+    pub(super) async fn apply_alert_settings(&self, settings: &Settings) {
+        let alerts = &settings.alerts;
+        self.ingestor.update_alert_settings(alerts.engine).await;
+        self.channels.set_settings(alerts.channels.clone());
+        self.delivery_settings.send_replace(alerts.delivery.clone());
+        self.heartbeat_url.send_if_modified(|current| {
+            let is_changed = *current != alerts.heartbeat_url;
+            current.clone_from(&alerts.heartbeat_url);
+            is_changed
+        });
+    }
+
+    /// Starts the locations that are new or changed in `settings`, and stops those that are gone or changed. Checks
+    /// that run at a stopped location finish. The monitors must be planned again after it.
+    ///
+    /// # Errors
+    /// Fails when the network of a location cannot be set up; then nothing changes.
+    pub(super) fn apply_locations(&self, settings: &Settings, old: &Settings) -> anyhow::Result<()> {
+        let (stopped_ids, new_locations) = settings.changed_locations(old);
+        if stopped_ids.is_empty() && new_locations.is_empty() {
+            return Ok(());
+        }
+        let started = self.agent_starter.start(settings, new_locations)?;
+        for agent in &started {
+            // What is unusable there is unusable at the first location, and was logged.
+            let _ = self.certificate_updates.apply_to(&agent.net);
+            tracing::info!(location = agent.location.name, "location started");
+        }
+        for agent in self.agents.replace(&stopped_ids, started) {
+            tracing::info!(location = agent.location.name, "location stopped");
+            let drain_timeout = settings.concurrency.drain_timeout;
+            tokio::spawn(async move { agent.runner.shutdown(drain_timeout).await });
+        }
+        let locations = self.agents.current().iter().map(|agent| agent.location.clone()).collect();
+        self.status_queries.set_locations(locations);
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! A process that is killed at each of its file operations in turn: what it had added is there afterwards.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use super::{Spool, SpoolRecord, SpoolSettings};
+use crate::domain::{CheckId, Timestamp};
+
+const FOLDER: &str = "VIGIE_TEST_SPOOL_FOLDER";
+const STEP: &str = "VIGIE_TEST_SPOOL_STEP";
+/// Results that the process adds, two at a time.
+const RESULTS: u64 = 12;
+
+static PLANNED_STEP: LazyLock<Option<u32>> =
+    LazyLock::new(|| std::env::var(STEP).ok().and_then(|text| text.parse().ok()));
+static STEPS: AtomicU32 = AtomicU32::new(0);
+
+/// Kills the process at the step that its parent named.
+pub(super) fn die_at_planned_step() {
+    if let Some(planned) = *PLANNED_STEP
+        && STEPS.fetch_add(1, Ordering::Relaxed) + 1 == planned
+    {
+        let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
+fn settings() -> SpoolSettings {
+    // Segments of 4 KiB: several files of each kind.
+    SpoolSettings { max_bytes: 128 * 1024, max_age: Duration::from_hours(1) }
+}
+
+fn result(id: u64) -> SpoolRecord {
+    SpoolRecord { check_id: CheckId(id), content: vec![u8::try_from(id).unwrap(); 700] }
+}
+
+fn capture(id: u64) -> SpoolRecord {
+    SpoolRecord { check_id: CheckId(id), content: vec![u8::try_from(id).unwrap(); 1500] }
+}
+
+/// Runs in the process that is killed: says each step on its output.
+#[test]
+fn child_process() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let mut output = std::io::stdout();
+    let mut spool = Spool::open(folder.as_ref(), settings()).unwrap();
+    let now = Timestamp::from_seconds(1_800_000_000);
+    for id in (1..=RESULTS).step_by(2) {
+        spool.append(&[result(id), result(id + 1)], &[capture(id)], now).unwrap();
+        writeln!(output, "added {}", id + 1).unwrap();
+        if id % 6 == 5 {
+            writeln!(output, "acknowledging {}", id - 1).unwrap();
+            let count =
+                spool.peek(usize::MAX, usize::MAX).unwrap().iter().filter(|(r, _)| r.check_id.0 < id).count();
+            spool.acknowledge(count).unwrap();
+        }
+    }
+    writeln!(output, "done").unwrap();
+}
+
+#[test]
+fn a_process_killed_at_any_file_operation_loses_nothing_that_it_had_added() {
+    let mut killed = 0;
+    for step in 1.. {
+        let folder = tempfile::tempdir().unwrap();
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "spool::kill_tests::child_process", "--nocapture"])
+            .env(FOLDER, folder.path())
+            .env(STEP, step.to_string())
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let last = |what: &str| {
+            let numbers = printed
+                .lines()
+                .filter_map(|line| line.trim().rsplit_once(what)?.1.trim().parse::<u64>().ok());
+            numbers.max().unwrap_or(0)
+        };
+        let (added, acknowledged) = (last("added"), last("acknowledging"));
+        let mut spool = Spool::open(folder.path(), settings()).unwrap();
+        let found = spool.peek(usize::MAX, usize::MAX).unwrap();
+        let ids: Vec<u64> = found.iter().map(|(result, _)| result.check_id.0).collect();
+        for id in acknowledged + 1..=added {
+            assert!(ids.contains(&id), "step {step}: {id} is lost of {ids:?}, printed {printed}");
+        }
+        assert!(ids.is_sorted(), "step {step}: {ids:?}");
+        assert!(ids.iter().all(|id| *id <= added + 2), "step {step}: {ids:?}");
+        for (record, captures) in &found {
+            let id = record.check_id.0;
+            assert_eq!(*record, result(id), "step {step}");
+            if (acknowledged + 1..=added).contains(&id) && id % 2 == 1 {
+                assert_eq!(captures, &[capture(id)], "step {step}");
+            }
+        }
+        // It goes on working.
+        spool.append(&[result(200)], &[], Timestamp::from_seconds(1_800_000_000)).unwrap();
+        spool.acknowledge(usize::MAX).unwrap();
+        assert_eq!(spool.bytes(), 0);
+        if printed.contains("done") {
+            assert!(output.status.success());
+            break;
+        }
+        assert_eq!(
+            std::os::unix::process::ExitStatusExt::signal(&output.status),
+            Some(9),
+            "step {step}: {printed}"
+        );
+        killed += 1;
+    }
+    assert!(killed > 40, "only {killed} steps");
+}
