@@ -14,6 +14,7 @@ mod property_filter;
 mod provision;
 mod provision_audit;
 pub(crate) mod records;
+mod rollups;
 mod secret_sealing;
 pub(crate) mod sla;
 mod status_board;
@@ -40,6 +41,7 @@ pub use records::{
     CertificateWatcher, DecryptedCertificate, RecordService, RecordServiceDependencies, event_label,
     pkcs12_to_pem,
 };
+pub use rollups::{ROLLUP_FIELDS, RollupRequest, RollupRow, rollup_rows};
 pub use secret_sealing::{
     SealedSecretCounts, SealingError, count_sealed_secrets, open_keyring, reseal_all_secrets,
 };

@@ -14,7 +14,9 @@ use super::property_counts::property_counts;
 use super::property_filter::PropertyFilters;
 use super::status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow};
 use crate::catalog::{AccountCache, MonitorCache};
-use crate::domain::{Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, Timestamp};
+use crate::domain::{
+    Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, Paginated, Rollup, RollupQuery, Timestamp,
+};
 use crate::schema::Monitor;
 use crate::store::{
     ConfigStore, MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
@@ -184,6 +186,15 @@ impl StatusQueries {
         page: Pagination,
     ) -> Result<PaginatedResults, StoreError> {
         self.result_store.results(filter, page).await
+    }
+
+    /// Returns statistics by minute, hour or day, oldest first; `None` when the account has no such monitor.
+    pub async fn rollup_points(
+        &self,
+        query: RollupQuery,
+        page: Pagination,
+    ) -> Result<Option<Paginated<Rollup>>, StoreError> {
+        self.result_store.rollup_points(query, page).await
     }
 
     /// Returns a capture of a result, with its content.

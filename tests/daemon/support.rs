@@ -15,14 +15,14 @@ use vigie::catalog::MonitorCache;
 use vigie::clock::FakeClock;
 use vigie::domain::{
     Attempt, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
-    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status,
-    Timestamp,
+    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, Rollup, RunId,
+    Status, Timestamp,
 };
 use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{AccountService, ClientConnection, StatusQueries};
 use vigie::store::{
-    MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup,
-    RollupSpan, SqliteSettings, SqliteStore, StoreError, StoreFuture,
+    MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, RollupSpan,
+    SqliteSettings, SqliteStore, StoreError, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{HealthCondition, HealthSource};
@@ -162,6 +162,14 @@ impl ResultStore for MemoryResults {
 
     fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
         self.respond(self.states.clone())
+    }
+
+    fn rollup_points(
+        &self,
+        _: vigie::domain::RollupQuery,
+        _: Pagination,
+    ) -> StoreFuture<'_, Option<vigie::domain::Paginated<Rollup>>> {
+        self.respond(None)
     }
 
     fn rollups(

@@ -17,6 +17,7 @@ mod on_demand_tests;
 pub mod openapi;
 mod records;
 mod results;
+mod rollups;
 mod router;
 mod sign_in_links;
 mod site_status;

@@ -46,6 +46,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::site_status::add_routes,
         super::sla_report::add_routes,
         super::usage::add_routes,
+        super::rollups::add_routes,
         super::records::add_routes,
         super::event_series::add_routes,
         super::episodes::add_routes,

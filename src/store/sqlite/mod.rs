@@ -33,6 +33,5 @@ mod usage;
 mod writer;
 
 pub use read_only::ReadOnlyStore;
-pub use rollup::SKETCH_RELATIVE_ERROR;
 pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 pub use store::SqliteStore;
