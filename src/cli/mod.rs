@@ -29,6 +29,7 @@ mod output;
 mod password;
 mod process;
 pub mod render;
+mod report;
 mod responder;
 mod results;
 mod script;

@@ -136,14 +136,17 @@ impl RollupRequest {
     /// [`ServiceError::Forbidden`]; [`ServiceError::Invalid`] for an empty time range and for too many steps.
     pub fn to_query(&self, caller: &Caller, now: Timestamp) -> Result<RollupQuery, ServiceError> {
         caller.require_permission(Permission::ViewReports)?;
-        Ok(RollupQuery { customer: Some(caller.customer), ..self.to_unchecked_query(now)? })
+        Ok(RollupQuery {
+            customer: Some(caller.customer),
+            ..self.to_unchecked_query(now).map_err(|error| ServiceError::Invalid(vec![error]))?
+        })
     }
 
     /// Returns the query of this request at `now`, for any account.
     ///
     /// # Errors
-    /// [`ServiceError::Invalid`] for an empty time range and for too many steps.
-    pub fn to_unchecked_query(&self, now: Timestamp) -> Result<RollupQuery, ServiceError> {
+    /// Fails for an empty time range and for too many steps.
+    pub fn to_unchecked_query(&self, now: Timestamp) -> Result<RollupQuery, ValidationError> {
         let until = self.until.unwrap_or(now);
         let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_age(self.step));
         if from >= until {
@@ -218,11 +221,6 @@ fn view_names(status_queries: &StatusQueries, monitor: MonitorId) -> Vec<(i64, S
     views.map(|views| views.iter().filter_map(to_name).collect()).unwrap_or_default()
 }
 
-fn invalid(field: &str, message: String) -> ServiceError {
-    ServiceError::Invalid(vec![ValidationError::new(
-        ValidationErrorKind::Conflict,
-        field,
-        Position::default(),
-        message,
-    )])
+fn invalid(field: &str, message: String) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, field, Position::default(), message)
 }
