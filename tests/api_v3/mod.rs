@@ -15,6 +15,7 @@ mod on_demand;
 mod properties;
 mod results;
 mod roles;
+mod rollups;
 mod sla_report;
 mod tenancy;
 mod time_zones;

@@ -28,7 +28,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(Permission::ViewReports))
     .with_query_params(&[
-        Param::new("monitor_id", ParamType::Int(1), "The monitor, which may be removed; required"),
+        Param::new("monitor_id", ParamType::Int(1), "The monitor, which may be removed").required(),
         Param::new("location_id", ParamType::Int(1), "At this location only"),
         Param::new(
             "from",
