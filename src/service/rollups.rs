@@ -138,7 +138,7 @@ impl RollupRequest {
         caller.require_permission(Permission::ViewReports)?;
         Ok(RollupQuery {
             customer: Some(caller.customer),
-            ..self.to_unchecked_query(now).map_err(|error| ServiceError::Invalid(vec![error]))?
+            ..self.to_unchecked_query(now).map_err(|error| ServiceError::Invalid(vec![*error]))?
         })
     }
 
@@ -146,7 +146,7 @@ impl RollupRequest {
     ///
     /// # Errors
     /// Fails for an empty time range and for too many steps.
-    pub fn to_unchecked_query(&self, now: Timestamp) -> Result<RollupQuery, ValidationError> {
+    pub fn to_unchecked_query(&self, now: Timestamp) -> Result<RollupQuery, Box<ValidationError>> {
         let until = self.until.unwrap_or(now);
         let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_age(self.step));
         if from >= until {
@@ -221,6 +221,6 @@ fn view_names(status_queries: &StatusQueries, monitor: MonitorId) -> Vec<(i64, S
     views.map(|views| views.iter().filter_map(to_name).collect()).unwrap_or_default()
 }
 
-fn invalid(field: &str, message: String) -> ValidationError {
-    ValidationError::new(ValidationErrorKind::Conflict, field, Position::default(), message)
+fn invalid(field: &str, message: String) -> Box<ValidationError> {
+    Box::new(ValidationError::new(ValidationErrorKind::Conflict, field, Position::default(), message))
 }

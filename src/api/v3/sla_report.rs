@@ -96,10 +96,15 @@ fn count_schema(description: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": description})
 }
 
-const FIGURE_FIELDS: [&str; 12] = [
+const FIGURE_FIELDS: [&str; 17] = [
     "uptime_percent",
     "availability_percent",
     "response_time",
+    "response_time_p50",
+    "response_time_p75",
+    "response_time_p90",
+    "response_time_p95",
+    "response_time_p99",
     "runs_up",
     "runs_down",
     "ok",
@@ -119,6 +124,11 @@ fn figures_schema(name: &str, own_properties: Value) -> Value {
         "uptime_percent": nullable_number_schema("Percent of runs in which any location passed; null without a conclusive run"),
         "availability_percent": nullable_number_schema("Percent of checks that passed; null without one"),
         "response_time": nullable_number_schema("Mean seconds of checks that passed, over locations"),
+        "response_time_p50": nullable_number_schema("Their median, over all locations, exact to 1 %"),
+        "response_time_p75": nullable_number_schema("Percentile 75"),
+        "response_time_p90": nullable_number_schema("Percentile 90"),
+        "response_time_p95": nullable_number_schema("Percentile 95"),
+        "response_time_p99": nullable_number_schema("Percentile 99"),
         "runs_up": count_schema("Runs in which any location passed"),
         "runs_down": count_schema("Runs in which none did and one failed"),
         "ok": count_schema("Checks that passed"),

@@ -121,7 +121,9 @@ impl RollupParts {
             ];
             self.pages += u64::from(values.iter().any(Option::is_some));
             for (sum, value) in self.experience.iter_mut().zip(values) {
-                value.into_iter().for_each(|value| sum.add(value));
+                if let Some(value) = value {
+                    sum.add(value);
+                }
             }
         }
     }
@@ -160,7 +162,9 @@ impl RollupParts {
     pub(super) fn mean_phases(&self) -> Option<Phases> {
         let mut phases = Phases::default();
         for (phase, sum) in &self.phases {
-            sum.mean().into_iter().for_each(|mean| phases.set(*phase, Duration::from_micros(mean)));
+            if let Some(mean) = sum.mean() {
+                phases.set(*phase, Duration::from_micros(mean));
+            }
         }
         Some(phases).filter(|phases| !phases.is_empty())
     }

@@ -58,7 +58,9 @@ pub(super) fn encode(parts: &RollupParts) -> Option<Vec<u8>> {
         numbers.extend([id.cast_unsigned(), runs, errors, duration_us, objects, bytes]);
     }
     let mut bytes = Vec::with_capacity(numbers.len() * 2);
-    numbers.into_iter().for_each(|number| push_number(&mut bytes, number));
+    for number in numbers {
+        push_number(&mut bytes, number);
+    }
     Some(bytes)
 }
 
@@ -157,7 +159,9 @@ mod tests {
         #[test]
         fn numbers_are_read_as_they_were_written(numbers in prop::collection::vec(any::<u64>(), 0..9)) {
             let mut bytes = Vec::new();
-            numbers.iter().for_each(|&number| push_number(&mut bytes, number));
+            for &number in &numbers {
+                push_number(&mut bytes, number);
+            }
             let mut rest = bytes.as_slice();
             for number in numbers {
                 prop_assert_eq!(take_number(&mut rest), Ok(number));
