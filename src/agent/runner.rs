@@ -320,7 +320,8 @@ impl Runner {
             if let Some(reply) = reply {
                 drop(reply.send(Ok(result)));
             } else {
-                delivery.metrics.record_plan_check(&assignment.billing_plancode, &result);
+                let (account, plan) = (assignment.customer_id, &assignment.billing_plancode);
+                delivery.metrics.record_plan_check(account, plan, &result);
                 delivery.deliver_result(result, location_start_at).await;
             }
         });

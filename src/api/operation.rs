@@ -132,6 +132,8 @@ pub enum ParamType {
     ChoiceList(&'static [&'static str]),
     /// A time: RFC 3339, or without zone in the time zone of the account.
     Time,
+    /// A name and a value of a custom property, such as `team:a`; may be given several times.
+    PropertyValues,
     /// A string that matches this regular expression (ECMA 262).
     Pattern(&'static str),
 }

@@ -19,6 +19,9 @@ const MAX_REPORTED_ERRORS: usize = 100;
 /// Longest name that is compared with the known ones, in bytes.
 const MAX_SUGGESTION_NAME_BYTES: usize = 64;
 
+/// Parameters that may be given several times.
+const REPEATABLE_PARAMS: [&str; 1] = ["property"];
+
 /// Names of the parameters that an operation takes. [`super::operation_router::OperationRouter`] attaches them to
 /// each call.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +50,8 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
 }
 
 impl QueryParams {
-    /// Parses the parameters of `uri`. Only those in `known_names` are allowed, each once.
+    /// Parses the parameters of `uri`. Only those in `known_names` are allowed, each once unless it
+    /// is repeatable.
     pub(super) fn parse(uri: &Uri, known_names: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
@@ -80,11 +84,18 @@ impl QueryParams {
     }
 
     fn insert(&mut self, name: String, value: String) {
-        if self.pairs.iter().any(|(known_name, _)| *known_name == name) {
+        if !REPEATABLE_PARAMS.contains(&&*name)
+            && self.pairs.iter().any(|(known_name, _)| *known_name == name)
+        {
             self.errors.push(format!("`{name}` is given twice"));
         } else {
             self.pairs.push((name, value));
         }
+    }
+
+    /// Returns all values of the parameter `name`, one of [`REPEATABLE_PARAMS`].
+    pub(super) fn values(&self, name: &str) -> Vec<String> {
+        self.pairs.iter().filter(|(other, _)| other == name).map(|(_, value)| value.clone()).collect()
     }
 
     /// Returns the value of the parameter `name`.

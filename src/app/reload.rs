@@ -105,18 +105,26 @@ impl RunningConfig {
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
         tracing::info!(monitors = planned.len(), from_files = config.file_monitors.len(), "monitors planned");
+        if let Err(error) = config.review_stored(&planned).await {
+            tracing::warn!(error = %error, "failed to read what the settings may not allow");
+        }
+        Ok(config)
+    }
+
+    /// Logs what is stored and does not work under the settings. `planned` are the monitors.
+    async fn review_stored(&self, planned: &[Monitor]) -> Result<(), StoreError> {
         let everything = Pagination { limit: u32::MAX, offset: 0 };
-        let store = &config.handles.config_store;
+        let store = &self.handles.config_store;
         let [recipients, certificates] =
             REVIEWED_KINDS.map(|kind| store.records(RecordFilter::new(kind), everything));
         let (recipients, certificates) = (recipients.await?.items, certificates.await?.items);
-        for problem in stored_problems(&config.settings, &planned, [&recipients, &certificates]) {
+        for problem in stored_problems(&self.settings, planned, [&recipients, &certificates]) {
             tracing::warn!(
                 reason = problem,
                 "the settings do not allow what a stored monitor or recipient needs"
             );
         }
-        Ok(config)
+        Ok(())
     }
 
     /// Stores what an earlier process left in the spool. When that takes long, since the store does not take it yet

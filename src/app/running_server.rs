@@ -34,7 +34,7 @@ use crate::pipeline::{
     TimeOfDay,
 };
 use crate::service::StatusQueries;
-use crate::settings::{ServerSettings, Settings};
+use crate::settings::{ServerSettings, Settings, property_label};
 use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
@@ -131,6 +131,7 @@ impl RunningServer {
             agents: Arc::clone(&agents),
             blackout_cache,
             ingestor: Arc::clone(&ingestor),
+            metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
@@ -212,10 +213,13 @@ impl RunningServer {
     }
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
+        let labels = server.metrics_properties.iter().map(|name| property_label(name)).collect();
+        self.metrics.set_property_labels(labels);
         let page_state = PageState {
             status_queries: Arc::clone(&self.status_queries),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
+            metrics_properties: Arc::from(server.metrics_properties.as_slice()),
             clock: Arc::clone(&self.clock),
         };
         let api_state = self.api_state();

@@ -28,7 +28,7 @@ use crate::service::{
 };
 use crate::settings::Settings;
 use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
-use crate::telemetry::{TaskHeartbeat, fault_point};
+use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data directory.
@@ -50,6 +50,7 @@ pub(super) struct ServiceInputs {
     pub(super) agents: Arc<LocationAgents>,
     pub(super) blackout_cache: Arc<BlackoutCache>,
     pub(super) ingestor: Arc<Ingestor>,
+    pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -77,12 +78,14 @@ impl Services {
             agents,
             blackout_cache,
             ingestor,
+            metrics,
             clock,
         } = inputs;
         let key_file_location = key_file_location(settings);
         let key_file = key_file_location.path.clone();
         let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
         let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), shared_facts(settings)));
+        status_queries.set_account_data(Arc::clone(&account_cache), Arc::clone(&config_store));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents,
             ingestor,
@@ -110,6 +113,7 @@ impl Services {
             keyring: Arc::clone(&keyring),
             planner: planner.clone(),
             accounts: Arc::clone(&accounts),
+            metrics,
             clock: Arc::clone(&clock),
         };
         let alert_dependencies = AlertServiceDependencies {

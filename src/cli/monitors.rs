@@ -21,11 +21,15 @@ use crate::store::{Pagination, ResultFilter};
 Examples:
   vigie monitors                         all of the server on this host
   vigie monitors --type website --json   of one type, for other programs
+  vigie monitors --property team:a       with this value of a custom property
   vigie monitors --data /var/lib/vigie   without a server")]
 pub(super) struct Args {
     /// Only monitors of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
     monitor_type: Option<MonitorType>,
+    /// Only monitors with this value of a custom property, such as `team:a`; several are all required
+    #[arg(long, value_name = "NAME:VALUE", conflicts_with = "data")]
+    property: Vec<String>,
     /// Most rows to show
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -67,7 +71,7 @@ impl From<CheckResult> for LastResult {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::build_runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
-        let mut monitors = source.monitors().await?;
+        let mut monitors = source.monitors(&args.property).await?;
         monitors.retain(|row| args.monitor_type.is_none_or(|monitor_type| row.monitor_type == monitor_type));
         let total_count = monitors.len();
         let mut rows = Vec::new();

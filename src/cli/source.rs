@@ -1,4 +1,4 @@
-//! The source that `results` and `monitors` read from: a running server or a data folder.
+//! The source that `results`, `report` and `monitors` read from: a running server or a data folder.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,8 +8,9 @@ use serde::Deserialize;
 use super::api_client::{ApiClient, ListResponse, ServerArgs};
 use super::output::UsageError;
 use crate::clock::{Clock, SystemClock};
-use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
+use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Paginated, RollupQuery, Timestamp};
 use crate::schema::Monitor;
+use crate::service::RollupRow;
 use crate::store::{
     DATABASE_FILE, PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, SqliteSettings,
 };
@@ -99,12 +100,34 @@ impl ReadSource {
         }
     }
 
-    /// Returns all monitors, by id.
-    pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorListRow>> {
+    /// Returns statistics by minute, hour or day, oldest first.
+    pub(super) async fn rollups(
+        &mut self,
+        query: RollupQuery,
+        page: Pagination,
+    ) -> anyhow::Result<Paginated<RollupRow>> {
+        match self {
+            Self::Database(store) => {
+                let found = store.rollup_points(query, page).await?;
+                let found = found.ok_or_else(|| anyhow::anyhow!("the monitor does not exist any more"))?;
+                let items = found.items.into_iter().map(RollupRow::from_rollup).collect();
+                Ok(Paginated { total: found.total, items })
+            }
+            Self::Server(client) => {
+                let list: ListResponse<RollupRow> =
+                    client.get("rollups", &rollups_query(&query, page)).await?;
+                Ok(Paginated { total: list.total_count(), items: list.results })
+            }
+        }
+    }
+
+    /// Returns the monitors with all of these values of custom properties, by id. A database has no filter by property.
+    pub(super) async fn monitors(&mut self, properties: &[String]) -> anyhow::Result<Vec<MonitorListRow>> {
         let mut rows: Vec<MonitorListRow> = match self {
             Self::Database(store) => store.monitors().await?.iter().map(MonitorListRow::from).collect(),
             Self::Server(client) => {
-                client.get::<ListResponse<MonitorListRow>>("monitors", &[]).await?.results
+                let query: Vec<_> = properties.iter().map(|text| ("property", text.clone())).collect();
+                client.get::<ListResponse<MonitorListRow>>("monitors", &query).await?.results
             }
         };
         rows.sort_by_key(|row| row.id);
@@ -121,7 +144,7 @@ impl ReadSource {
 
     /// Returns the monitor with the id or name `id_or_name`.
     pub(super) async fn find_monitor(&mut self, id_or_name: &str) -> anyhow::Result<MonitorListRow> {
-        let rows = self.monitors().await?;
+        let rows = self.monitors(&[]).await?;
         let id = id_or_name.parse().map(MonitorId).ok();
         if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == id_or_name) {
             return Ok(row.clone());
@@ -144,6 +167,20 @@ fn results_query(filter: &ResultFilter, pagination: Pagination) -> Vec<(&'static
     add_param("thru", filter.until.map(|time| time.to_string()));
     add_param("outcome", comma_list(&filter.outcomes));
     query
+}
+
+/// Returns the query of `query` and `page` for `GET /rollups` (behaviour.md 1).
+fn rollups_query(query: &RollupQuery, page: Pagination) -> Vec<(&'static str, String)> {
+    let mut params = vec![
+        ("monitor_id", query.monitor_id.to_string()),
+        ("step", query.step.name().to_owned()),
+        ("from", query.from.to_string()),
+        ("thru", query.until.to_string()),
+        ("limit", page.limit.to_string()),
+        ("offset", page.offset.to_string()),
+    ];
+    params.extend(query.location.map(|id| ("location_id", id.to_string())));
+    params
 }
 
 fn comma_list<T: ToString>(values: &[T]) -> Option<String> {

@@ -5,7 +5,9 @@ mod audit_entry;
 mod capture;
 mod check_details;
 mod check_result;
+mod duration_sketch;
 mod egress_principal;
+mod event_series;
 mod failure;
 mod filter;
 mod header_list;
@@ -21,6 +23,7 @@ mod phase;
 mod recipient;
 mod record;
 mod role;
+mod rollup;
 mod sample;
 mod session_facts;
 mod status;
@@ -42,7 +45,9 @@ pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,
     duration_micros,
 };
+pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;
+pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, MAX_EVENT_POINTS};
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
 pub use header_list::HeaderList;
@@ -63,6 +68,7 @@ pub use phase::{Phase, Phases};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
 pub use role::{Permission, Role};
+pub use rollup::{MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupStep, UserExperience, ViewFigures};
 pub use sample::{LocationMeanDuration, Sample};
 pub use session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use status::{Outcome, Status};

@@ -2,149 +2,30 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::events::{EventMarker, event_markers};
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
-use crate::catalog::MonitorCache;
+use super::property_counts::property_counts;
+use super::property_filter::PropertyFilters;
+use super::status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow};
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::domain::{
-    Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
+    Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, Paginated, Rollup, RollupQuery, Timestamp,
 };
 use crate::schema::Monitor;
-use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
+use crate::store::{
+    ConfigStore, MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
+};
 use crate::sync::RwLock;
+use crate::telemetry::PropertyCount;
 
 /// How long a status board is cached.
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
-
-/// Status of a monitor for people: an outcome, or the reason why it has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MonitorStatus {
-    /// Outcome of its last run.
-    LastOutcome(Outcome),
-    /// Planned, but without a result yet.
-    NoResultYet,
-    /// Paused until a time (`POST /monitors/{id}/pause`).
-    Paused,
-    /// `enabled` is false.
-    Disabled,
-}
-
-impl MonitorStatus {
-    /// Every status, the most urgent first.
-    pub const ALL: [Self; 9] = [
-        Self::LastOutcome(Outcome::Error),
-        Self::LastOutcome(Outcome::Unknown),
-        Self::LastOutcome(Outcome::Missed),
-        Self::LastOutcome(Outcome::Warning),
-        Self::NoResultYet,
-        Self::LastOutcome(Outcome::Ok),
-        Self::LastOutcome(Outcome::Blackout),
-        Self::Paused,
-        Self::Disabled,
-    ];
-
-    /// Returns its displayed name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::LastOutcome(outcome) => outcome.name(),
-            Self::NoResultYet => "waiting",
-            Self::Paused => "paused",
-            Self::Disabled => "disabled",
-        }
-    }
-
-    /// Parses a displayed name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
-    /// Returns its position in [`Self::ALL`].
-    fn severity_rank(self) -> usize {
-        Self::ALL.iter().position(|&status| status == self).unwrap_or(usize::MAX)
-    }
-}
-
-/// A monitor with its status.
-#[derive(Clone, Debug)]
-pub struct StatusRow {
-    /// The monitor.
-    pub monitor: Monitor,
-    /// Its most urgent state over all locations; `None` before the first run.
-    pub state: Option<MonitorState>,
-    /// Its status.
-    pub status: MonitorStatus,
-    /// The last result of `state`; set only for rows of a page.
-    pub last_result: Option<CheckResult>,
-}
-
-/// Every monitor, the most urgent first, then by name.
-#[derive(Clone, Debug, Default)]
-pub struct StatusBoard {
-    rows: Vec<StatusRow>,
-}
-
-impl StatusBoard {
-    /// Returns the number of monitors by status, in the order of [`MonitorStatus::ALL`].
-    #[must_use]
-    pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
-        let mut counts = MonitorStatus::ALL.map(|status| (status, 0));
-        for row in &self.rows {
-            if let Some(count) = counts.get_mut(row.status.severity_rank()) {
-                count.1 += 1;
-            }
-        }
-        counts
-    }
-
-    /// Returns the board with the monitors of `customer` only.
-    #[must_use]
-    pub fn for_customer(&self, customer: CustomerId) -> Self {
-        let own_rows = self.rows.iter().filter(|row| row.monitor.customer == customer);
-        Self { rows: own_rows.cloned().collect() }
-    }
-
-    /// Returns the number of monitors.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are no monitors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-}
-
-/// Filter and window of rows; all filters that are set must match.
-#[derive(Clone, Debug, Default)]
-pub struct StatusQuery {
-    /// Status.
-    pub status: Option<MonitorStatus>,
-    /// Type.
-    pub monitor_type: Option<MonitorType>,
-    /// Part of the name, case-insensitive.
-    pub name_contains: String,
-    /// Largest number of rows to return.
-    pub limit: usize,
-    /// Rows to skip.
-    pub offset: usize,
-}
-
-/// A page of the matching rows.
-#[derive(Clone, Debug)]
-pub struct PaginatedStatusRows {
-    /// Number of all matching rows.
-    pub total: usize,
-    /// The rows of the page, with their last results.
-    pub rows: Vec<StatusRow>,
-}
 
 /// Reads the monitors in memory and their stored results.
 pub struct StatusQueries {
@@ -153,6 +34,8 @@ pub struct StatusQueries {
     locations: RwLock<Arc<[Location]>>,
     cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     health_source: OverallHealthSource,
+    account_cache: OnceLock<Arc<AccountCache>>,
+    config_store: OnceLock<Arc<dyn ConfigStore>>,
 }
 
 impl StatusQueries {
@@ -165,6 +48,56 @@ impl StatusQueries {
             locations: RwLock::new(locations.into()),
             cached_board: Mutex::new(None),
             health_source: OverallHealthSource::default(),
+            account_cache: OnceLock::new(),
+            config_store: OnceLock::new(),
+        }
+    }
+
+    /// Sets what supplies the custom properties and the events of accounts; only the first call counts.
+    pub fn set_account_data(&self, account_cache: Arc<AccountCache>, config_store: Arc<dyn ConfigStore>) {
+        let _ = self.account_cache.set(account_cache);
+        let _ = self.config_store.set(config_store);
+    }
+
+    /// Returns markers of the newest events of `customer` in `from..until`, oldest first.
+    pub async fn event_markers(
+        &self,
+        customer: CustomerId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<EventMarker>, StoreError> {
+        match self.config_store.get() {
+            Some(store) => event_markers(&**store, customer, from, until).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the filter of the custom properties `texts`, each `name:value`, for the accounts of `board`. Without
+    /// account data, there are no properties.
+    pub async fn property_filters(
+        &self,
+        board: &StatusBoard,
+        texts: &[String],
+    ) -> Result<PropertyFilters, StoreError> {
+        let customers = board.rows.iter().map(|row| row.monitor.customer).collect();
+        match self.account_cache.get() {
+            Some(account_cache) => PropertyFilters::resolve(account_cache, customers, texts).await,
+            None if texts.is_empty() => Ok(PropertyFilters::default()),
+            None => Ok(PropertyFilters::nothing()),
+        }
+    }
+
+    /// Returns how many monitors of all accounts have which state and which values of the custom properties `names`.
+    pub async fn property_counts(
+        &self,
+        names: &[String],
+        now: Timestamp,
+    ) -> Result<Vec<PropertyCount>, StoreError> {
+        match self.account_cache.get() {
+            Some(account_cache) if !names.is_empty() => {
+                property_counts(&*self.status_board(now).await?, account_cache, names).await
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -233,6 +166,7 @@ impl StatusQueries {
         let matching = board.rows.iter().filter(|row| {
             query.status.is_none_or(|status| row.status == status)
                 && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
+                && query.properties.matches(&row.monitor)
                 && (name_contains.is_empty() || row.monitor.name().to_lowercase().contains(&name_contains))
         });
         let count = matching.clone().count();
@@ -252,6 +186,15 @@ impl StatusQueries {
         page: Pagination,
     ) -> Result<PaginatedResults, StoreError> {
         self.result_store.results(filter, page).await
+    }
+
+    /// Returns statistics by minute, hour or day, oldest first; `None` when the account has no such monitor.
+    pub async fn rollup_points(
+        &self,
+        query: RollupQuery,
+        page: Pagination,
+    ) -> Result<Option<Paginated<Rollup>>, StoreError> {
+        self.result_store.rollup_points(query, page).await
     }
 
     /// Returns a capture of a result, with its content.

@@ -31,7 +31,7 @@ pub use hosted_location::HostedLocation;
 pub use model::Settings;
 pub use render::render_default_file;
 pub use secrets::read_secret;
-pub use server::ServerSettings;
+pub use server::{ServerSettings, property_label};
 pub use setting_type::{EntryField, SettingType};
 pub use sources::SettingSources;
 pub use store::StoreSettings;

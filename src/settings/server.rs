@@ -1,5 +1,6 @@
 //! Settings of the HTTP server: its addresses, certificate and limits.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +10,9 @@ use serde_json::Value;
 use super::settings_reader::SettingsReader;
 use crate::net::{IpNetwork, Pem};
 use crate::syntax::ValidationErrorKind;
+
+/// Most properties that are labels of a metric: the number of series grows with each.
+const MAX_METRICS_PROPERTIES: usize = 5;
 
 /// Settings of the HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub struct ServerSettings {
     pub trusted_proxies: Vec<IpNetwork>,
     /// Networks whose clients may read the metrics without a token.
     pub metrics_allow: Vec<IpNetwork>,
+    /// Custom properties whose values are labels of a metric.
+    pub metrics_properties: Vec<String>,
 }
 
 pub(super) fn read_listen_addresses(reader: &SettingsReader<'_>) -> Vec<SocketAddr> {
@@ -67,7 +73,33 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         hosts: reader.text_list("server.hosts"),
         trusted_proxies: read_networks(reader, "server.trusted_proxies"),
         metrics_allow: read_networks(reader, "server.metrics_allow"),
+        metrics_properties: read_metrics_properties(reader),
     }
+}
+
+/// Reads the properties; their labels must differ.
+fn read_metrics_properties(reader: &mut SettingsReader<'_>) -> Vec<String> {
+    let path = "server.metrics_properties";
+    let (names, position) = (reader.text_list(path), reader.node(path).position);
+    let labels: BTreeSet<String> = names.iter().map(|name| property_label(name)).collect();
+    let problem = if names.len() > MAX_METRICS_PROPERTIES {
+        Some(format!("`{path}` may have at most {MAX_METRICS_PROPERTIES} names"))
+    } else if labels.len() < names.len() {
+        Some(format!("`{path}`: two names have the same label; letters, digits and `_` tell them apart"))
+    } else {
+        None
+    };
+    if let Some(message) = problem {
+        reader.add_error(ValidationErrorKind::Conflict, path, position, message);
+    }
+    names
+}
+
+/// Returns the label of a property in the metrics: `Team name` becomes `property_Team_name`.
+#[must_use]
+pub fn property_label(name: &str) -> String {
+    let to_label_char = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    format!("property_{}", name.chars().map(to_label_char).collect::<String>())
 }
 
 fn read_networks(reader: &SettingsReader<'_>, path: &str) -> Vec<IpNetwork> {

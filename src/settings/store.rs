@@ -44,7 +44,7 @@ pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
             details_ok: days("store.keep_details_ok_days"),
             details_failed: days("store.keep_details_failed_days"),
             hourly_rollups: days("store.keep_hourly_days"),
-            daily_rollups: days("store.keep_daily_days"),
+            daily_rollups: Some(days("store.keep_daily_days")).filter(|period| !period.is_zero()),
             audit_entries: days("store.keep_audit_days"),
         },
         cleanup_time_of_day: parse_time_of_day(&reader.text("store.retention_at")).unwrap_or((3, 17)),

@@ -8,10 +8,8 @@ pub use contract::{
     CheckVerification, ConfigChange, ConfigStore, DeliveryOutcome, EpisodeFilter, Housekeeping, Ingest,
     IngestBatch, MonitorState, MonitorStore, NewAuditEntry, NewMonitor, NewRecord, NewestResultQuery,
     NotificationFilter, Outbox, Paginated, PaginatedResults, Pagination, PerformanceAlertStore, RecordFilter,
-    ResealFn, ResultFilter, ResultKey, ResultStore, Retention, Rollup, RollupSpan, SampleStore, StoreError,
+    ResealFn, ResultFilter, ResultKey, ResultStore, Retention, RollupSpan, SampleStore, StoreError,
     StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken, TokenKind, TokenStore,
     TokenUse, UsageQuery, UsageStore, seal_context,
 };
-pub use sqlite::{
-    DATABASE_FILE, ReadOnlyStore, SKETCH_RELATIVE_ERROR, SqliteSettings, SqliteStore, Synchronous,
-};
+pub use sqlite::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};

@@ -1,40 +1,51 @@
 //! Names that users choose, as labels of metrics: only the first ones have a series of their own.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::domain::CustomerId;
 use crate::sync::RwLock;
 
 /// The label of all names beyond the first ones.
 const OTHER: &str = "other";
 /// Longest label, in characters.
 const MAX_LABEL_CHARS: usize = 100;
+/// Most names over all accounts.
+const MAX_NAMES: usize = 100;
+/// Most names that one account other than the operator's can add, so that none takes all.
+const MAX_NAMES_PER_ACCOUNT: usize = 20;
 
 /// The names that have a series of their own.
-#[derive(Debug)]
-pub(super) struct BoundedNames {
-    max_names: usize,
-    names: RwLock<HashSet<Arc<str>>>,
+#[derive(Debug, Default)]
+pub(super) struct BoundedNames(RwLock<KnownNames>);
+
+#[derive(Debug, Default)]
+struct KnownNames {
+    names: HashSet<Arc<str>>,
+    added_by: HashMap<CustomerId, usize>,
 }
 
 impl BoundedNames {
-    pub(super) fn new(max_names: usize) -> Self {
-        Self { max_names, names: RwLock::new(HashSet::new()) }
-    }
-
-    /// Returns the label of `name`: itself, or `other` once there are too many names.
-    pub(super) fn label(&self, name: &str) -> Arc<str> {
+    /// Returns the label of `name`, which `account` uses: itself, or `other` once there are too many names.
+    pub(super) fn label(&self, account: CustomerId, name: &str) -> Arc<str> {
         let end = name.char_indices().nth(MAX_LABEL_CHARS).map_or(name.len(), |(at, _)| at);
         let name = &name[..end];
-        if let Some(known) = self.names.read().get(name) {
+        if let Some(known) = self.0.read().names.get(name) {
             return Arc::clone(known);
         }
-        let mut names = self.names.write();
-        if names.len() >= self.max_names && !names.contains(name) {
+        let mut known = self.0.write();
+        let known = &mut *known;
+        if known.names.len() >= MAX_NAMES {
+            return OTHER.into();
+        }
+        let added = known.added_by.entry(account).or_default();
+        if account != CustomerId::OPERATOR && *added >= MAX_NAMES_PER_ACCOUNT {
             return OTHER.into();
         }
         let name: Arc<str> = name.into();
-        names.insert(Arc::clone(&name));
+        if known.names.insert(Arc::clone(&name)) {
+            *added += 1;
+        }
         name
     }
 }
@@ -44,11 +55,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn further_names_are_counted_as_other() {
-        let names = BoundedNames::new(2);
-        let labels = ["a", "b", "c", "a", "d"].map(|name| names.label(name).to_string());
-        assert_eq!(labels, ["a", "b", "other", "a", "other"]);
+    fn further_names_are_counted_as_other_and_no_account_takes_all() {
+        let names = BoundedNames::default();
+        let is_own = |account: i64, number: usize| {
+            let name = format!("{account} {number}");
+            *names.label(CustomerId(account), &name) == *name
+        };
+        let own_names = |account: i64| (0..150).filter(|number| is_own(account, *number)).count();
+        assert_eq!([2, 3, 1, 4].map(own_names), [20, 20, 60, 0]);
+        // Known names stay.
+        assert_eq!([2, 3, 1, 4].map(own_names), [20, 20, 60, 0]);
+        assert_eq!(&*names.label(CustomerId(4), "1 0"), "1 0");
         let long = "é".repeat(1000);
-        assert_eq!(BoundedNames::new(1).label(&long).chars().count(), MAX_LABEL_CHARS);
+        let label = BoundedNames::default().label(CustomerId(1), &long);
+        assert_eq!(label.chars().count(), MAX_LABEL_CHARS);
     }
 }

@@ -33,6 +33,12 @@ pub(super) struct PlanLabels {
     pub plan: Arc<str>,
 }
 
+/// Type of an event, of a bounded set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct EventLabels {
+    pub event: Arc<str>,
+}
+
 /// Labels with a monitor type only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct MonitorTypeLabels {

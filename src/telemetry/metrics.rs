@@ -1,5 +1,6 @@
 //! All metrics of the process: names, help texts, and how events are recorded.
 
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prometheus_client::encoding::text;
@@ -13,12 +14,13 @@ use prometheus_client::registry::Registry;
 use super::bounded_names::BoundedNames;
 use super::labels::{
     BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
-    FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels, NotificationLabels,
-    PhaseLabels, PlanLabels, ReloadLabels, SetApartLabels, TaskLabels,
+    EventLabels, FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels,
+    NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, SetApartLabels, TaskLabels,
 };
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
-use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
+use crate::domain::{CheckResult, CustomerId, MissedReason, NotificationMethod, Outcome, Timestamp};
+use crate::sync::Mutex;
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
 const NETWORK_SECONDS_BUCKETS: [f64; 15] =
@@ -29,8 +31,8 @@ const LATENESS_SECONDS_BUCKETS: [f64; 12] =
 /// Bucket bounds for results per commit.
 const COMMIT_RESULTS_BUCKETS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
 
-/// Most billing plans that have a series of their own.
-const MAX_PLAN_LABELS: usize = 100;
+/// Longest value of a property in a label, in characters.
+const MAX_PROPERTY_CHARS: usize = 100;
 
 type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
@@ -43,8 +45,15 @@ fn network_histogram() -> Histogram {
 pub struct Metrics {
     registry: Registry,
     check_results: Family<CheckResultLabels, Counter>,
+    property_monitors: Family<Vec<(String, String)>, Gauge>,
+    /// Names of the labels of these.
+    property_labels: OnceLock<Vec<String>>,
+    /// Held while the counts by property are replaced and read.
+    property_lock: Mutex<()>,
     plan_checks: Family<PlanLabels, Counter>,
     plan_names: BoundedNames,
+    events: Family<EventLabels, Counter>,
+    event_names: BoundedNames,
     check_retries: Family<MonitorTypeLabels, Counter>,
     attempt_failures: Family<FailureLabels, Counter>,
     phase_seconds: HistogramFamily<PhaseLabels>,
@@ -85,8 +94,13 @@ impl Metrics {
         let metrics = Self {
             registry: Registry::default(),
             check_results: Family::default(),
+            property_monitors: Family::default(),
+            property_labels: OnceLock::new(),
+            property_lock: Mutex::new(()),
             plan_checks: Family::default(),
-            plan_names: BoundedNames::new(MAX_PLAN_LABELS),
+            plan_names: BoundedNames::default(),
+            events: Family::default(),
+            event_names: BoundedNames::default(),
             check_retries: Family::default(),
             attempt_failures: Family::default(),
             phase_seconds: Family::new_with_constructor(network_histogram),
@@ -148,6 +162,7 @@ impl Metrics {
             "Scheduled checks that ran, by billing plan of the monitor",
             self.plan_checks.clone(),
         );
+        registry.register("vigie_events", "Events that clients reported, by type", self.events.clone());
         registry.register(
             "vigie_check_retries",
             "Second attempts after a failed first one",
@@ -177,6 +192,11 @@ impl Metrics {
             "vigie_monitors_planned",
             "Monitors on the schedule",
             self.monitors_planned.clone(),
+        );
+        registry.register(
+            "vigie_monitors_by_property",
+            "Monitors by state and by the custom properties of `server.metrics_properties`",
+            self.property_monitors.clone(),
         );
         registry.register(
             "vigie_ingest_queued_results",
@@ -229,15 +249,42 @@ impl Metrics {
         }
     }
 
+    /// Sets the labels of the counts by property; only the first call counts.
+    pub fn set_property_labels(&self, labels: Vec<String>) {
+        let _ = self.property_labels.set(labels);
+    }
+
+    /// Like [`Self::encode`], with the current counts of monitors by property.
+    #[must_use]
+    pub fn encode_with_property_counts(&self, counts: &[PropertyCount]) -> String {
+        let _guard = self.property_lock.lock();
+        self.property_monitors.clear();
+        for PropertyCount { values, status, monitors } in counts {
+            let names = self.property_labels.get().into_iter().flatten().cloned();
+            let values = values.iter().map(|value| value.chars().take(MAX_PROPERTY_CHARS).collect());
+            let mut labels: Vec<(String, String)> = names.zip(values).collect();
+            labels.push(("state".to_owned(), (*status).to_owned()));
+            // Shortened values may be equal.
+            self.property_monitors.get_or_create(&labels).inc_by(gauge_value(*monitors));
+        }
+        self.encode()
+    }
+
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed runs.
     pub fn record_result(&self, result: &CheckResult) {
         self.record_result_due_at(result, result.planned_at);
     }
 
-    /// Counts a scheduled check under the billing plan `code` of its monitor, if it ran.
-    pub fn record_plan_check(&self, code: &str, result: &CheckResult) {
+    /// Counts an event of this type that a client reported in `account`.
+    pub fn record_event(&self, account: CustomerId, event_type: &str) {
+        let event = self.event_names.label(account, event_type);
+        self.events.get_or_create(&EventLabels { event }).inc();
+    }
+
+    /// Counts a scheduled check under the billing plan `code` of its monitor in `account`, if it ran.
+    pub fn record_plan_check(&self, account: CustomerId, code: &str, result: &CheckResult) {
         if !matches!(result.outcome, Outcome::Missed | Outcome::Blackout) {
-            let plan = self.plan_names.label(code);
+            let plan = self.plan_names.label(account, code);
             self.plan_checks.get_or_create(&PlanLabels { plan }).inc();
         }
     }
@@ -359,6 +406,17 @@ impl Metrics {
             self.config_loaded_at.set(i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX));
         }
     }
+}
+
+/// How many monitors have these values of custom properties and this state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyCount {
+    /// Values, in the order of the labels.
+    pub values: Vec<String>,
+    /// Name of the state.
+    pub status: &'static str,
+    /// Number of monitors.
+    pub monitors: usize,
 }
 
 /// Load of a runner at one moment.

@@ -12,7 +12,16 @@ use crate::telemetry::HealthCondition;
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
 pub(super) async fn get_metrics(State(state): State<PageState>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], state.metrics.encode()).into_response()
+    let now = state.clock.now();
+    let counts = match state.status_queries.property_counts(&state.metrics_properties, now).await {
+        Ok(counts) => counts,
+        Err(error) => {
+            tracing::warn!(error = %error, "failed to count monitors by property for the metrics");
+            Vec::new()
+        }
+    };
+    ([(header::CONTENT_TYPE, content_type)], state.metrics.encode_with_property_counts(&counts))
+        .into_response()
 }
 
 /// `GET /healthz`: 200 while the process makes progress, else 503, on which it should be restarted.

@@ -1,6 +1,7 @@
 //! The page of one monitor: its settings and last results.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -17,6 +18,7 @@ use crate::domain::{
 };
 use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
+use crate::service::EventMarker;
 use crate::service::details::deciding_reason;
 use crate::service::details::format_interval;
 
@@ -46,15 +48,32 @@ async fn render_monitor_page(
 ) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let results = state.status_queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
+    let events = visible_events(state, monitor, viewer, &results).await?;
     let name = escape(monitor.name());
     let mut body = format!("<h1>{name}</h1>{}", render_settings(monitor, state));
-    body.push_str(&render_outcome_strip(&results));
+    body.push_str(&render_outcome_strip(&results, &events));
     body.push_str(&render_results(
         &results,
+        &events,
         &ResultColumns::for_results(&results, monitor, &state.status_queries.locations()),
         state.clock.now(),
     ));
     Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))
+}
+
+/// Returns the events of the account since the oldest of `results`. Everybody who sees public pages is no user of the
+/// account, and sees none.
+async fn visible_events(
+    state: &PageState,
+    monitor: &Monitor,
+    viewer: &Viewer,
+    results: &PaginatedResults,
+) -> Result<Vec<EventMarker>, StoreError> {
+    let oldest = results.results.last().filter(|_| viewer.visible_account.is_some());
+    let Some(oldest) = oldest else { return Ok(Vec::new()) };
+    // The events of this moment are included.
+    let until = state.clock.now() + Duration::from_micros(1);
+    state.status_queries.event_markers(monitor.customer, oldest.planned_at, until).await
 }
 
 fn render_settings(monitor: &Monitor, state: &PageState) -> String {
@@ -106,13 +125,21 @@ fn display_target(monitor: &Monitor) -> String {
     }
 }
 
-/// Renders one small box per result, oldest first.
-fn render_outcome_strip(results: &PaginatedResults) -> String {
+/// Renders one small box per result, oldest first, with a mark for each event between them.
+fn render_outcome_strip(results: &PaginatedResults, events: &[EventMarker]) -> String {
     let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
+    let mut next_events = events.iter().peekable();
+    let render_mark = |event: &EventMarker| {
+        format!(r#"<b title="{} {}"></b>"#, format_time(event.reported_at), escape(&event.text()))
+    };
     for result in results.results.iter().rev() {
+        while let Some(event) = next_events.next_if(|event| event.reported_at < result.planned_at) {
+            out.push_str(&render_mark(event));
+        }
         let (outcome, planned_time) = (result.outcome, format_time(result.planned_at));
         let _ = write!(out, r#"<i class="s-{outcome}" title="{planned_time} {outcome}"></i>"#);
     }
+    next_events.for_each(|event| out.push_str(&render_mark(event)));
     out.push_str("</div>");
     out
 }
@@ -143,7 +170,12 @@ impl<'a> ResultColumns<'a> {
     }
 }
 
-fn render_results(results: &PaginatedResults, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+fn render_results(
+    results: &PaginatedResults,
+    events: &[EventMarker],
+    columns: &ResultColumns<'_>,
+    now: Timestamp,
+) -> String {
     if results.results.is_empty() {
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
@@ -153,12 +185,26 @@ fn render_results(results: &PaginatedResults, columns: &ResultColumns<'_>, now: 
         results.total,
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }
     );
+    let mut next_events = events.iter().rev().peekable();
     for result in &results.results {
+        while let Some(event) = next_events.next_if(|event| event.reported_at >= result.planned_at) {
+            out.push_str(&render_event_row(event, columns, now));
+        }
         out.push_str(&render_result_row(result, columns, now));
     }
     out.push_str("</tbody></table></div>");
     out.push_str(&render_phase_legend(results.results.iter().map(CheckResult::phases)));
     out
+}
+
+fn render_event_row(event: &EventMarker, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+    let column_count = 6 + usize::from(columns.locations.is_some());
+    format!(
+        r#"<tr class="event"><td>event</td><td>{}</td><td>{}</td><td colspan="{column_count}">{}</td></tr>"#,
+        format_time(event.reported_at),
+        render_age(event.reported_at, now),
+        escape(&event.text())
+    )
 }
 
 fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {

@@ -15,6 +15,8 @@ pub struct PageState {
     pub health: Arc<dyn HealthSource>,
     /// Metrics of the process.
     pub metrics: Arc<Metrics>,
+    /// Custom properties whose values are labels of a metric.
+    pub metrics_properties: Arc<[String]>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -22,6 +22,8 @@ use crate::service::{
     MonitorStatus, OverallHealth, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow,
 };
 
+/// Most values of custom properties in a query.
+const MAX_PROPERTIES: usize = 20;
 /// Monitors per page.
 const ROWS_PER_PAGE: usize = 50;
 
@@ -31,10 +33,12 @@ struct StatusPageQuery {
     status: Option<MonitorStatus>,
     monitor_type: Option<MonitorType>,
     name_contains: String,
+    /// Values of custom properties, each `name:value`.
+    properties: Vec<String>,
     page_number: usize,
 }
 
-/// `GET /?standing=&type=&q=&page=`
+/// `GET /?standing=&type=&q=&property=&page=`
 pub(super) async fn get_page(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
@@ -60,6 +64,7 @@ async fn render_status_page(
         status: page_query.status,
         monitor_type: page_query.monitor_type,
         name_contains: page_query.name_contains.clone(),
+        properties: state.status_queries.property_filters(&board, &page_query.properties).await?,
         limit: ROWS_PER_PAGE,
         offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
     };
@@ -91,6 +96,11 @@ impl StatusPageQuery {
                 "standing" => query.status = MonitorStatus::parse(&value),
                 "type" => query.monitor_type = MonitorType::from_name(&value),
                 "q" => query.name_contains = value.trim().chars().take(255).collect(),
+                "property" => {
+                    let texts = value.split(',').map(str::trim).filter(|text| !text.is_empty());
+                    query.properties.extend(texts.map(str::to_owned));
+                    query.properties.truncate(MAX_PROPERTIES);
+                }
                 "page" => query.page_number = value.parse().unwrap_or(1).max(1),
                 _ => {}
             }
@@ -105,6 +115,7 @@ impl StatusPageQuery {
             ("standing", self.status.map(|status| status.as_str().to_owned())),
             ("type", self.monitor_type.map(|monitor_type| monitor_type.name().to_owned())),
             ("q", Some(self.name_contains.clone()).filter(|text| !text.is_empty())),
+            ("property", Some(self.properties.join(",")).filter(|text| !text.is_empty())),
             ("page", Some(self.page_number.to_string()).filter(|_| self.page_number > 1)),
         ];
         for (name, value) in parameters {
@@ -154,7 +165,12 @@ fn render_filter_form(query: &StatusPageQuery) -> String {
         let selected = if query.monitor_type == Some(*monitor_type) { " selected" } else { "" };
         let _ = write!(out, "<option{selected}>{monitor_type}</option>");
     }
-    out.push_str("</select></label> <button>Show</button></form>");
+    let properties = query.properties.join(",");
+    let properties = escape(&properties);
+    let _ = write!(
+        out,
+        r#"</select></label> <label>Property <input type="search" name="property" value="{properties}" placeholder="team:a" maxlength="255"></label> <button>Show</button></form>"#
+    );
     out
 }
 
@@ -250,8 +266,11 @@ mod tests {
 
     #[test]
     fn a_query_survives_its_address() {
-        let address = "/?standing=error&type=website-ssl&q=a+%26+b&page=3";
+        let address = "/?standing=error&type=website-ssl&q=a+%26+b&property=team%3Aa%2Cenv%3Ab&page=3";
         let query = StatusPageQuery::from_uri(&address.parse().unwrap());
+        assert_eq!(query.properties, ["team:a", "env:b"]);
+        let repeated = StatusPageQuery::from_uri(&"/?property=team:a&property=env:b".parse().unwrap());
+        assert_eq!(repeated.properties, query.properties);
         assert_eq!((query.name_contains.as_str(), query.page_number), ("a & b", 3));
         assert_eq!(query.to_href().replace("&amp;", "&"), address);
         assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_href(), "/");

@@ -161,11 +161,23 @@ async fn a_report_shows_figures_goals_and_budgets() {
     assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
     let lines: Vec<&str> = csv.text.split("\r\n").collect();
     assert_eq!(lines.len(), 5, "{}", csv.text);
-    assert_eq!(lines[1], "2026-11-20 10:00,2026-11-20T10:00:00Z,2026-11-20T11:00:00Z,,,,0,0,0,0,0,0,0,0,0");
     assert_eq!(
-        lines[3],
+        lines[1],
+        "2026-11-20 10:00,2026-11-20T10:00:00Z,2026-11-20T11:00:00Z,,,,0,0,0,0,0,0,0,0,0,,,,,"
+    );
+    let (total, percentiles) = lines[3].split_at(lines[3].match_indices(',').nth(14).unwrap().0);
+    assert_eq!(
+        total,
         "total,2026-11-20T10:00:00Z,2026-11-20T12:00:00Z,93.103,92.982,1.5,27,2,53,0,4,2,1,0,0"
     );
+    // Of 27 checks of 1 s and 26 of 2 s, exact to 1 %.
+    let names = ["p50", "p75", "p90", "p95", "p99"].map(|name| format!("response_time_{name}"));
+    let of_total = names.map(|name| report["total"][&name].as_f64().unwrap());
+    for (found, want) in of_total.into_iter().zip([1.0, 2.0, 2.0, 2.0, 2.0]) {
+        assert!((found - want).abs() <= want * 0.0101, "{found} is not {want}");
+    }
+    assert_eq!(percentiles, of_total.map(|seconds| format!(",{seconds}")).concat());
+    assert_eq!(report["pieces"][0]["response_time_p99"], Value::Null);
 
     let other = app.account("Other").await;
     app.login_to(other, Role::Admin).await.get(&path).await.refused(404);
@@ -311,7 +323,10 @@ async fn the_document_describes_every_key_of_a_report() {
     let blackout =
         json!({"type": "Alert", "from_date": "2026-11-20 00:00:00", "thru_date": "2026-11-20 01:00:00"});
     record(&app, RecordKind::Blackout, monitor, blackout).await;
-    let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
+    record(&app, RecordKind::Event, monitor, json!({"event": "deploy", "description": "d", "quantity": 1}))
+        .await;
+    let path = format!("/slas/{sla}/report?from=2026-11-19T00:00:00Z");
+    let report = user.get(&path).await.expect(200);
     let document = user.get("/openapi.json").await.expect(200);
     let response = &document["paths"]["/slas/{id}/report"]["get"]["responses"]["200"];
     compare(&document, &response["content"]["application/json"]["schema"], &report, "report");
@@ -333,4 +348,28 @@ async fn results_read_in_several_batches_are_counted_once() {
     let by_day: u64 =
         report["pieces"].as_array().unwrap().iter().map(|day| day["ok"].as_u64().unwrap()).sum();
     assert_eq!(by_day, 14_000);
+}
+
+#[tokio::test]
+async fn only_settled_runs_are_counted() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    // Rounds of two locations: those of the last minute before noon have not all reported.
+    let monitor = create_checked(&app, &user, 3 * MINUTE, "kk kk e. ke").await;
+    let body = json!({"mode": "SLA (MultiPOP)", "locations": [{"id": 1}, {"id": 2}]});
+    user.patch(&format!("/monitors/website/{monitor}"), body).await.expect(200);
+    let body = json!({"monitor_id": monitor, "name": "Gold", "uptime": 99});
+    let sla = user.post("/slas", body).await.id();
+    app.clock.advance(std::time::Duration::from_secs(1));
+    let counts = async |user: &Client| {
+        let report = user.get(&format!("/slas/{sla}/report?from=2026-11-20T11:00:00Z")).await.expect(200);
+        fields_of(&report["total"], &["ok", "error", "runs_up", "runs_down"])
+    };
+    // The run of noon has reported whole, the one before is still awaited.
+    let early = to_map(json!({"ok": 5, "error": 1, "runs_up": 3, "runs_down": 0}));
+    assert_eq!(counts(&user).await, early);
+    app.clock.advance(std::time::Duration::from_mins(10));
+    let user = app.login(Role::PowerUser).await;
+    let settled = to_map(json!({"ok": 5, "error": 2, "runs_up": 3, "runs_down": 1}));
+    assert_eq!(counts(&user).await, settled);
 }

@@ -332,6 +332,7 @@ async fn check_pages(app: &App, owner: CustomerId, check: &str) {
         status_queries: Arc::clone(&app.state.status_queries),
         health: Arc::new(AlwaysHealthy),
         metrics: Arc::new(Metrics::new()),
+        metrics_properties: Arc::default(),
         clock: app.clock.clone(),
     };
     let auth = PageAuth::new(Arc::clone(&app.state.accounts));

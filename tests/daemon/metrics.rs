@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use vigie::domain::{NotificationMethod, Outcome};
+use vigie::domain::{CustomerId, NotificationMethod, Outcome};
 use vigie::telemetry::{Metrics, SchedulerLoad};
 
 use crate::daemon::support::result;
@@ -14,7 +14,8 @@ fn with_every_metric() -> Metrics {
     metrics.record_result(&retried);
     metrics.record_result(&result(1, 1, Outcome::Ok));
     metrics.record_result(&result(1, 2, Outcome::Missed));
-    metrics.record_plan_check("basic", &result(1, 1, Outcome::Ok));
+    metrics.record_plan_check(CustomerId(1), "basic", &result(1, 1, Outcome::Ok));
+    metrics.record_event(CustomerId(1), "deploy");
     metrics.record_load_change(
         SchedulerLoad::default(),
         SchedulerLoad { planned_monitors: 5, queued_runs: 4, light_checks: 2, heavy_checks: 1 },

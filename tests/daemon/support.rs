@@ -15,14 +15,14 @@ use vigie::catalog::MonitorCache;
 use vigie::clock::FakeClock;
 use vigie::domain::{
     Attempt, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
-    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status,
-    Timestamp,
+    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, Rollup, RunId,
+    Status, Timestamp,
 };
 use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{AccountService, ClientConnection, StatusQueries};
 use vigie::store::{
-    MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup,
-    RollupSpan, SqliteSettings, SqliteStore, StoreError, StoreFuture,
+    MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, RollupSpan,
+    SqliteSettings, SqliteStore, StoreError, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{HealthCondition, HealthSource};
@@ -164,6 +164,14 @@ impl ResultStore for MemoryResults {
         self.respond(self.states.clone())
     }
 
+    fn rollup_points(
+        &self,
+        _: vigie::domain::RollupQuery,
+        _: Pagination,
+    ) -> StoreFuture<'_, Option<vigie::domain::Paginated<Rollup>>> {
+        self.respond(None)
+    }
+
     fn rollups(
         &self,
         _: MonitorId,
@@ -270,6 +278,7 @@ pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Mon
         status_queries: queries.clone(),
         health: health.clone(),
         metrics: Arc::new(Metrics::new()),
+        metrics_properties: Arc::default(),
         clock: clock.clone(),
     };
     let accounts = Arc::new(AccountService::new(store.clone(), store, clock));

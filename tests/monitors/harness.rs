@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
-    Revision, Role, Timestamp, UserId,
+    Capture, CheckResult, CustomerId, EventSeries, EventSeriesQuery, Location, LocationId, MonitorId,
+    MonitorType, Record, RecordKind, Revision, Role, Timestamp, UserId,
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
@@ -119,6 +119,10 @@ impl ConfigStore for FailingStore {
 
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
         self.inner.records(filter, page)
+    }
+
+    fn event_series(&self, query: EventSeriesQuery) -> StoreFuture<'_, Option<EventSeries>> {
+        self.inner.event_series(query)
     }
 
     fn audit_entries(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {

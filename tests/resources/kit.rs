@@ -99,6 +99,7 @@ impl Kit {
             keyring: vault.clone(),
             planner: planner.clone(),
             accounts: Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone())),
+            metrics: Arc::default(),
             clock: clock.clone(),
         });
         let other = NewRecord {

@@ -242,7 +242,7 @@ pub async fn retention_keeps_open_outages_and_pending_notifications(store: &impl
         details_ok: days(1),
         details_failed: days(1),
         hourly_rollups: days(400),
-        daily_rollups: days(400),
+        daily_rollups: Some(days(400)),
         audit_entries: days(400),
     };
     store.apply_retention(retention, Timestamp::from_seconds(DAY + 24 * HOUR + 120)).await.unwrap();

@@ -54,7 +54,7 @@ pub async fn files_are_returned_by_name_and_removed_with_the_details(store: &imp
         details_ok: days(1),
         details_failed: days(10),
         hourly_rollups: days(90),
-        daily_rollups: days(90),
+        daily_rollups: Some(days(90)),
         audit_entries: days(90),
     };
     let left = async |result: &CheckResult| {

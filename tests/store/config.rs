@@ -362,7 +362,7 @@ pub async fn audit_entries_are_removed_after_their_retention(store: &impl Store)
         details_ok: long,
         details_failed: long,
         hourly_rollups: long,
-        daily_rollups: long,
+        daily_rollups: Some(long),
         audit_entries: std::time::Duration::from_hours(24 * 30),
     };
     // More entries than one step removes, and among them one that was written with a wrong clock.

@@ -80,7 +80,7 @@ async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
         details_ok: day,
         details_failed: day,
         hourly_rollups: day,
-        daily_rollups: day,
+        daily_rollups: Some(day),
         audit_entries: day,
     };
     store.roll_up(at(3 * HOUR)).await.unwrap();

@@ -51,7 +51,7 @@ async fn a_full_disk_is_an_error_that_loses_nothing_and_ends_with_free_space() {
         details_ok: hour,
         details_failed: hour,
         hourly_rollups: hour,
-        daily_rollups: hour,
+        daily_rollups: Some(hour),
         audit_entries: hour,
     };
     let now = at(1000 * HOUR);

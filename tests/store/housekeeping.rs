@@ -38,7 +38,7 @@ fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
         details_ok: day,
         details_failed: day * 7,
         hourly_rollups: day * 90,
-        daily_rollups: day * 900,
+        daily_rollups: Some(day * 900),
         audit_entries: day * 900,
     };
     let clock = Arc::new(FakeClock::new(at(77)));

@@ -166,7 +166,7 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
         details_ok: days(2),
         details_failed: days(10),
         hourly_rollups: days(60),
-        daily_rollups: days(90),
+        daily_rollups: Some(days(90)),
         audit_entries: days(90),
     };
     let now = at(100 * 24 * HOUR);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use vigie::domain::{MonitorId, Outcome};
-use vigie::store::{Retention, Rollup, RollupSpan, SKETCH_RELATIVE_ERROR};
+use vigie::domain::{MonitorId, Outcome, Rollup, SKETCH_RELATIVE_ERROR};
+use vigie::store::{Retention, RollupSpan};
 
 use crate::store::samples::{HOUR, MINUTE, at, commit_results, error, missed, ok, warning};
 use crate::store::suite::Store;
@@ -100,7 +100,7 @@ pub async fn results_that_arrive_after_retention_leave_older_rollups_alone(store
         details_ok: long,
         details_failed: long,
         hourly_rollups: long,
-        daily_rollups: long,
+        daily_rollups: Some(long),
         audit_entries: long,
     };
     commit_results(store, vec![ok(1, at(60), 1000), ok(1, at(120), 1000)]).await;

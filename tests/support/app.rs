@@ -34,6 +34,7 @@ use vigie::store::{
     Synchronous, TokenKind, TokenStore,
 };
 use vigie::syntax::node::Node;
+use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;
 
 /// 2026-11-20T12:00:00Z, when every test starts.
@@ -49,6 +50,7 @@ pub struct App {
     pub planner: Arc<FakePlanner>,
     pub clock: Arc<FakeClock>,
     pub monitors: Arc<MonitorCache>,
+    pub metrics: Arc<Metrics>,
     folder: TempDir,
 }
 
@@ -106,6 +108,7 @@ impl App {
         monitor_cache.replace_all(monitors::load_monitors(&monitors).await.unwrap());
         let tokens: Arc<dyn TokenStore> = store.clone();
         let accounts = Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&timer)));
+        let metrics = Arc::new(Metrics::new());
         let resources = Arc::new(RecordService::new(RecordServiceDependencies {
             config_store: Arc::clone(&config),
             monitor_cache: Arc::clone(&monitor_cache),
@@ -113,6 +116,7 @@ impl App {
             keyring: vault,
             planner: planner.clone(),
             accounts: Arc::clone(&accounts),
+            metrics: Arc::clone(&metrics),
             clock: Arc::clone(&timer),
         }));
         let on_demand_tests = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
@@ -134,6 +138,7 @@ impl App {
         }));
         let queries =
             Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
+        queries.set_account_data(account_cache, Arc::clone(&config));
         let state = ApiState {
             accounts,
             monitor_context: monitors,
@@ -145,7 +150,7 @@ impl App {
             clock: timer,
         };
         let router = v3::router(state.clone());
-        Self { state, router, store, planner, clock, monitors: monitor_cache, folder }
+        Self { state, router, store, planner, clock, monitors: monitor_cache, metrics, folder }
     }
 
     /// Returns the bytes of all files of the store.
@@ -180,6 +185,15 @@ impl App {
             .until(issued_at + std::time::Duration::from_hours(1));
         self.store.insert(stored).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
+    }
+
+    /// Serves the API on a port of its own until the test ends; returns its URL, for the commands of the terminal.
+    pub async fn serve(&self) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().nest("/api/v3", self.router.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        url
     }
 
     /// Returns a client without a token.

@@ -11,6 +11,18 @@ pub fn vigie(args: &[&str]) -> Output {
     command.args(args).output().unwrap()
 }
 
+/// Runs the binary as a client of the server at `url` with `token`, while the test serves it.
+pub async fn vigie_at(url: &str, token: &str, args: &[&str]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_vigie"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+        command.env_remove(name);
+    }
+    command.env("HOME", home.path()).env("XDG_CONFIG_HOME", home.path());
+    command.env("VIGIE_SERVER", url).env("VIGIE_TOKEN", token);
+    command.args(args).kill_on_drop(true).output().await.unwrap()
+}
+
 pub fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }

@@ -21,7 +21,7 @@ use crate::domain::{MonitorId, MonitorType, Permission};
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
 use crate::service::monitors;
-use crate::service::{Caller, MonitorContext, ServiceError};
+use crate::service::{Caller, MonitorContext, PropertyFilter, ServiceError, property_filter};
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let field_tables: Vec<_> =
@@ -41,6 +41,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         Param::new("subtype_application", ParamType::Text, "Browser scripts with this application only"),
         Param::new("subtype_name", ParamType::Text, "Browser scripts with this profile name only"),
         Param::new("value_id", ParamType::IdList, "With one of these values of custom properties only"),
+        Param::new("property", ParamType::PropertyValues, "With all of these values of custom properties"),
     ])
     .with_paging()
     .with_response(ResponseSpec::List(field_tables.clone()));
@@ -69,18 +70,24 @@ async fn list_monitors(
         "1" => Some(true),
         _ => None,
     });
-    let filter = MonitorFilter {
+    let mut filter = MonitorFilter {
         monitor_types,
         subtype: query.parse_value("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
         subtype_application: query.parse_value("subtype_application", "a text", |text| Some(text.to_owned())),
         subtype_name: query.parse_value("subtype_name", "a text", |text| Some(text.to_owned())),
         property_value_ids: query.parse_comma_list("value_id", "an id or a comma list of ids", parse_id),
+        properties: PropertyFilter::default(),
         caller: caller.clone(),
     };
     let mut paging = query.paging();
     // The reader leaves the other fields out before it computes them.
     let selection = std::mem::take(&mut paging.selection);
+    let properties = query.values("property");
     query.into_result()?;
+    if !properties.is_empty() {
+        let account_cache = state.monitor_context.account_cache();
+        filter.properties = property_filter(account_cache, &caller, &properties).await?;
+    }
     let (total_count, first_id) =
         state.monitor_context.count_and_find(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorListReader::new(
@@ -125,6 +132,7 @@ struct MonitorFilter {
     subtype_application: Option<String>,
     subtype_name: Option<String>,
     property_value_ids: Vec<i64>,
+    properties: PropertyFilter,
 }
 
 impl MonitorFilter {
@@ -144,6 +152,7 @@ impl MonitorFilter {
                 monitor.monitor_type() == MonitorType::BrowserScript
                     && document.subtype() == i64::from(subtype)
             })
+            && self.properties.matches(monitor)
             && (self.property_value_ids.is_empty() || document.custom_properties().any(has_value))
     }
 }

@@ -96,10 +96,15 @@ fn count_schema(description: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": description})
 }
 
-const FIGURE_FIELDS: [&str; 12] = [
+const FIGURE_FIELDS: [&str; 17] = [
     "uptime_percent",
     "availability_percent",
     "response_time",
+    "response_time_p50",
+    "response_time_p75",
+    "response_time_p90",
+    "response_time_p95",
+    "response_time_p99",
     "runs_up",
     "runs_down",
     "ok",
@@ -119,6 +124,11 @@ fn figures_schema(name: &str, own_properties: Value) -> Value {
         "uptime_percent": nullable_number_schema("Percent of runs in which any location passed; null without a conclusive run"),
         "availability_percent": nullable_number_schema("Percent of checks that passed; null without one"),
         "response_time": nullable_number_schema("Mean seconds of checks that passed, over locations"),
+        "response_time_p50": nullable_number_schema("Their median, over all locations, exact to 1 %"),
+        "response_time_p75": nullable_number_schema("Percentile 75"),
+        "response_time_p90": nullable_number_schema("Percentile 90"),
+        "response_time_p95": nullable_number_schema("Percentile 95"),
+        "response_time_p99": nullable_number_schema("Percentile 99"),
         "runs_up": count_schema("Runs in which any location passed"),
         "runs_down": count_schema("Runs in which none did and one failed"),
         "ok": count_schema("Checks that passed"),
@@ -181,6 +191,21 @@ fn goal_schema() -> Value {
     )
 }
 
+fn event_marker_schema() -> Value {
+    schema::named_object_schema(
+        "EventMarker",
+        &["id", "event", "name", "value", "quantity", "timestamp"],
+        json!({
+            "id": schema::integer_schema("Its id, for `/events/{id}`"),
+            "event": schema::string_schema("Its type"),
+            "name": schema::string_schema("Label of its type"),
+            "value": {"type": ["string", "null"], "description": "Its value; null without one"},
+            "quantity": schema::integer_schema("How many"),
+            "timestamp": schema::timestamp_schema("When it was reported"),
+        }),
+    )
+}
+
 fn report_schema() -> Value {
     let period_properties = json!({
         "period": schema::string_schema("Such as `2026-11-20`, in the account's time zone"),
@@ -217,6 +242,7 @@ fn report_schema() -> Value {
             "locations",
             "pieces",
             "blackouts",
+            "events",
         ],
         json!({
             "sla_id": schema::integer_schema("The agreement"),
@@ -236,6 +262,7 @@ fn report_schema() -> Value {
             "locations": array_schema(figures_schema("SlaLocation", location_properties)),
             "pieces": array_schema(figures_schema("SlaPiece", period_properties)),
             "blackouts": array_schema(blackout_schema),
+            "events": array_schema(event_marker_schema()),
         }),
     )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{LocationId, LocationMeanDuration, Outcome, Sample};
+use crate::domain::{DurationSketch, LocationId, LocationMeanDuration, Outcome, Sample};
 
 /// Counts over a period. Every field except `excluded_checks` counts only checks within the scope of the
 /// agreement.
@@ -19,6 +19,8 @@ pub struct SlaStats {
     pub excluded_checks: u64,
     /// Durations of checks that passed, by location.
     pub durations_by_location: BTreeMap<LocationId, LocationMeanDuration>,
+    /// The same durations, over all locations.
+    pub durations: DurationSketch,
 }
 
 impl SlaStats {
@@ -40,6 +42,7 @@ impl SlaStats {
                     });
                     mean.check_count += 1;
                     mean.sum_us = mean.sum_us.saturating_add(check.duration_us);
+                    self.durations.add(check.duration_us);
                 }
                 Outcome::Error => failed = true,
                 Outcome::Unknown | Outcome::Missed | Outcome::Blackout => {}

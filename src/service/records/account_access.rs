@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::record_service::RecordService;
-use crate::domain::{Location, RecordKind, Revision};
+use crate::domain::{EventSeries, EventSeriesQuery, Location, RecordKind, Revision};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
@@ -24,6 +24,15 @@ impl RecordService {
         if_match: Option<Revision>,
     ) -> Result<SavedObject, ServiceError> {
         self.patch(caller, RecordKind::Customer, caller.customer.0, body, if_match).await
+    }
+
+    /// Returns the events of the account as series: `GET /events/series`.
+    pub async fn event_series(
+        &self,
+        caller: &Caller,
+        query: EventSeriesQuery,
+    ) -> Result<EventSeries, ServiceError> {
+        crate::service::events::event_series(&*self.dependencies.config_store, caller, query).await
     }
 
     /// Returns the time zone of window times of the caller's account.

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::pipeline::Planner;
 use crate::service::accounts::AccountService;
 use crate::store::ConfigStore;
+use crate::telemetry::Metrics;
 use crate::vault::Keyring;
 
 /// Dependencies of the use cases on records.
@@ -24,6 +25,8 @@ pub struct RecordServiceDependencies {
     pub planner: Arc<dyn Planner>,
     /// Verifies the current password of a user who changes it.
     pub accounts: Arc<AccountService>,
+    /// Counts events.
+    pub metrics: Arc<Metrics>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

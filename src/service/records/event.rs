@@ -10,7 +10,8 @@ pub(super) fn create(body: &Node) -> Result<RecordDraft, ServiceError> {
 }
 
 /// Returns the label of an event type: `deploy_done` becomes `Deploy done`.
-pub(super) fn event_label(event_type: &str) -> String {
+#[must_use]
+pub fn event_label(event_type: &str) -> String {
     let text = event_type.replace(['_', '-'], " ");
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

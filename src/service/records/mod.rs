@@ -33,5 +33,6 @@ mod user;
 
 pub use certificate::{CertificateWatcher, DecryptedCertificate, pkcs12_to_pem};
 pub use dependencies::RecordServiceDependencies;
+pub use event::event_label;
 pub(super) use record_draft::{field_conflict_error, fields_with_defaults as body_of};
 pub use record_service::RecordService;

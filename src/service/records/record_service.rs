@@ -115,6 +115,11 @@ impl RecordService {
             .commit(definition, &draft, vec![ConfigChange::CreateRecord(new_record)], audit_entry)
             .await?;
         let id = ids.first().copied().unwrap_or_default();
+        if let (RecordKind::Event, Some(event_type)) =
+            (definition.kind, draft.fields.get("event").and_then(Value::as_str))
+        {
+            self.dependencies.metrics.record_event(caller.customer, event_type);
+        }
         Ok(SavedObject {
             id,
             revision: 1,

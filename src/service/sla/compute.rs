@@ -6,6 +6,7 @@ use super::agreement::Agreement;
 use super::granularity::Granularity;
 use super::query::{ReportError, SlaQuery};
 use super::report::{BlackoutRow, GoalReport, LocationRow, PeriodRow, SlaReport, SlaStatsRow};
+use super::settled_runs::SettledRuns;
 use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, Record, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
@@ -46,10 +47,11 @@ pub(in crate::service) async fn compute_report(
     let counted_s = scope.included_ranges.total_micros() / 1_000_000;
     let burn_rate_starts = BURN_RATE_WINDOWS.map(|length| until - length);
     let mut aggregator = SlaAggregator::new(scope, period_starts.clone(), until, &burn_rate_starts);
-    aggregate_samples(status_queries, &agreement, from, until, &mut aggregator).await?;
+    let monitor = status_queries.monitor(agreement.monitor_id);
+    let settled_runs = SettledRuns::new(monitor.as_ref(), account, now);
+    aggregate_samples(status_queries, &agreement, (from, until), &settled_runs, &mut aggregator).await?;
     let aggregate = aggregator.finish();
     let oldest_result_at = status_queries.sample_store().oldest_planned_at(agreement.monitor_id).await?;
-    let monitor = status_queries.monitor(agreement.monitor_id);
     // No data can be older than the monitor.
     let created_at = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
     let is_complete = oldest_result_at.is_none_or(|oldest| {
@@ -77,15 +79,16 @@ pub(in crate::service) async fn compute_report(
             .collect(),
         periods: period_rows(query.granularity, account, &period_starts, until, &aggregate.bucket_stats),
         blackouts: blackout_rows(&agreement, account, from, until),
+        events: status_queries.event_markers(account.customer_id, from, until).await?,
     })
 }
 
-/// Adds the results to `aggregator` in chunks, never splitting a run between two chunks.
+/// Adds the results of settled runs to `aggregator` in chunks, never splitting a run between two chunks.
 async fn aggregate_samples(
     status_queries: &StatusQueries,
     agreement: &Agreement,
-    from: Timestamp,
-    until: Timestamp,
+    (from, until): (Timestamp, Timestamp),
+    settled_runs: &SettledRuns,
     aggregator: &mut SlaAggregator,
 ) -> Result<(), StoreError> {
     let mut read_from = from;
@@ -101,6 +104,7 @@ async fn aggregate_samples(
         if let Some(last_run) = incomplete_run {
             samples.retain(|sample| sample.planned_at < last_run);
         }
+        settled_runs.retain(&mut samples);
         for sample in samples {
             aggregator.add(agreement.with_counted_duration(sample));
         }

@@ -5,6 +5,7 @@ mod compute;
 mod granularity;
 mod query;
 pub(crate) mod report;
+mod settled_runs;
 
 pub(super) use compute::compute_report;
 pub use granularity::Granularity;

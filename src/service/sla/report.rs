@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaStats, ratio_percent};
+use crate::service::events::EventMarker;
 
 /// The report of an agreement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,6 +49,8 @@ pub struct SlaReport {
     pub periods: Vec<PeriodRow>,
     /// Blackouts of the monitor in the time range, which are not counted.
     pub blackouts: Vec<BlackoutRow>,
+    /// Events of the account in the time range, the newest ones.
+    pub events: Vec<EventMarker>,
 }
 
 /// A goal and whether it is met.
@@ -103,6 +106,16 @@ pub struct SlaStatsRow {
     pub availability_percent: Option<f64>,
     /// Mean seconds of passed checks, over locations.
     pub response_time: Option<f64>,
+    /// Median of the seconds of passed checks, exact to 1 %, as the other percentiles.
+    pub response_time_p50: Option<f64>,
+    /// Percentile 75.
+    pub response_time_p75: Option<f64>,
+    /// Percentile 90.
+    pub response_time_p90: Option<f64>,
+    /// Percentile 95.
+    pub response_time_p95: Option<f64>,
+    /// Percentile 99.
+    pub response_time_p99: Option<f64>,
     /// Runs that passed at some location.
     pub runs_up: u64,
     /// Runs that passed at no location and failed at one.
@@ -165,10 +178,18 @@ pub struct BlackoutRow {
 
 impl SlaStatsRow {
     pub(super) fn from_stats(stats: &SlaStats) -> Self {
+        let percentiles_us = stats.durations.percentiles_us();
+        let [p50, p75, p90, p95, p99] =
+            [0, 1, 2, 3, 4].map(|index| Some(micros_to_seconds(percentiles_us?[index])));
         Self {
             uptime_percent: ratio_percent(stats.uptime_counts()),
             availability_percent: ratio_percent(stats.availability_counts()),
             response_time: stats.mean_response_us().map(micros_to_seconds),
+            response_time_p50: p50,
+            response_time_p75: p75,
+            response_time_p90: p90,
+            response_time_p95: p95,
+            response_time_p99: p99,
             runs_up: stats.runs_up,
             runs_down: stats.runs_down,
             ok: stats.checks_with(Outcome::Ok),
@@ -240,7 +261,8 @@ impl SlaReport {
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
-             ok,warning,error,unknown,missed,blackout,excluded\r\n",
+             ok,warning,error,unknown,missed,blackout,excluded,response_time_p50,response_time_p75,\
+             response_time_p90,response_time_p95,response_time_p99\r\n",
         );
         for PeriodRow { period, from, until: thru, stats: row } in &self.periods {
             push_csv_line(&mut text, period, *from, *thru, row);
@@ -254,11 +276,19 @@ fn push_csv_line(text: &mut String, period: &str, from: Timestamp, until: Timest
     let format_number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let (uptime, availability) = (format_number(row.uptime_percent), format_number(row.availability_percent));
     let response = format_number(row.response_time);
+    let percentiles = [
+        row.response_time_p50,
+        row.response_time_p75,
+        row.response_time_p90,
+        row.response_time_p95,
+        row.response_time_p99,
+    ];
+    let percentiles = percentiles.map(format_number).join(",");
     let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
     // Writing to a string does not fail.
     let _ = write!(
         text,
         "{period},{from},{until},{uptime},{availability},{response},{runs_up},{runs_down},\
-         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded}\r\n"
+         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded},{percentiles}\r\n"
     );
 }

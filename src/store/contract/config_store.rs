@@ -1,8 +1,8 @@
 //! Storage of everything that people change, with the audit trail.
 
 use crate::domain::{
-    AuditEntry, AuditFilter, CustomerId, MonitorId, Paginated, Pagination, Record, RecordFilter, RecordKind,
-    Revision, UserId,
+    AuditEntry, AuditFilter, CustomerId, EventSeries, EventSeriesQuery, MonitorId, Paginated, Pagination,
+    Record, RecordFilter, RecordKind, Revision, UserId,
 };
 
 use super::audit::NewAuditEntry;
@@ -73,6 +73,10 @@ pub trait ConfigStore: Send + Sync + 'static {
 
     /// Returns records, ordered by id.
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>>;
+
+    /// Returns events as series; `None` when they have more than [`MAX_EVENT_POINTS`](crate::domain::MAX_EVENT_POINTS)
+    /// points.
+    fn event_series(&self, query: EventSeriesQuery) -> StoreFuture<'_, Option<EventSeries>>;
 
     /// Returns the audit trail, newest first.
     fn audit_entries(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>>;

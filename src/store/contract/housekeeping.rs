@@ -17,8 +17,8 @@ pub struct Retention {
     pub details_failed: Duration,
     /// Hourly rollups.
     pub hourly_rollups: Duration,
-    /// Daily rollups.
-    pub daily_rollups: Duration,
+    /// Daily rollups and counts of usage; `None` for ever.
+    pub daily_rollups: Option<Duration>,
     /// The audit trail.
     pub audit_entries: Duration,
 }

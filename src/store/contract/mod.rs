@@ -32,7 +32,7 @@ pub use monitors::{MonitorStore, NewMonitor, StoredMonitor};
 pub use performance_alerts::{PerformanceAlertStore, StoredPerformanceAlert};
 pub use records::NewRecord;
 pub use results::{NewestResultQuery, ResultStore};
-pub use rollup::{Rollup, RollupSpan};
+pub use rollup::RollupSpan;
 pub use samples::SampleStore;
 pub use tokens::{StoredToken, TokenKind, TokenStore, TokenUse};
 pub use usage::{UsageQuery, UsageStore};

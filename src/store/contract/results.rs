@@ -1,12 +1,12 @@
 //! Read access to results and monitor states.
 
 use crate::domain::{
-    Capture, CheckId, CheckResult, LocationId, MonitorId, MonitorState, PaginatedResults, Pagination,
-    ResultFilter, Timestamp,
+    Capture, CheckId, CheckResult, LocationId, MonitorId, MonitorState, Paginated, PaginatedResults,
+    Pagination, ResultFilter, Rollup, RollupQuery, Timestamp,
 };
 
 use super::future::StoreFuture;
-use super::rollup::{Rollup, RollupSpan};
+use super::rollup::RollupSpan;
 use super::samples::SampleStore;
 use super::usage::UsageStore;
 
@@ -54,4 +54,12 @@ pub trait ResultStore: SampleStore + UsageStore {
         from: Timestamp,
         until: Timestamp,
     ) -> StoreFuture<'_, Vec<Rollup>>;
+
+    /// Returns statistics by minute, hour or day, oldest first, then by location; what is not rolled up yet is computed
+    /// from results. `None` when the account of `query` has no such monitor, removed ones included.
+    fn rollup_points(
+        &self,
+        query: RollupQuery,
+        page: Pagination,
+    ) -> StoreFuture<'_, Option<Paginated<Rollup>>>;
 }

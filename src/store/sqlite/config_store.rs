@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, params};
 
-use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp, UserId};
+use crate::domain::{
+    CustomerId, EventSeries, EventSeriesQuery, MonitorId, Record, RecordKind, Timestamp, UserId,
+};
 use crate::store::contract::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
     ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse, seal_context,
@@ -10,6 +12,7 @@ use crate::store::contract::{
 use crate::store::sqlite::writer::WriteContext;
 
 use super::config_changes::PreparedConfigChanges;
+use super::event_series;
 use super::store::SqliteStore;
 use super::{audit, monitors, records, shared_texts, tokens};
 
@@ -46,6 +49,10 @@ impl ConfigStore for SqliteStore {
 
     fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
         Box::pin(self.readers.call(move |conn| records::read_page(conn, &filter, page)))
+    }
+
+    fn event_series(&self, query: EventSeriesQuery) -> StoreFuture<'_, Option<EventSeries>> {
+        Box::pin(self.readers.call(move |conn| event_series::select_event_series(conn, &query)))
     }
 
     fn audit_entries(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {

@@ -8,6 +8,7 @@ mod config_changes;
 mod config_store;
 mod decode;
 mod error;
+mod event_series;
 mod housekeeping;
 mod ingest;
 mod migrations;
@@ -32,6 +33,5 @@ mod usage;
 mod writer;
 
 pub use read_only::ReadOnlyStore;
-pub use rollup::SKETCH_RELATIVE_ERROR;
 pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 pub use store::SqliteStore;

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use crate::domain::{Record, RecordFilter, RecordKind};
+use crate::domain::{Paginated, Record, RecordFilter, RecordKind, Rollup, RollupQuery};
 use crate::schema::Monitor;
 use crate::store::contract::{PaginatedResults, Pagination, ResultFilter, StoreError};
 
 use super::error::ErrorMapper;
 use super::reader_pool::ReaderPool;
+use super::rollup::points;
 use super::settings::SqliteSettings;
 use super::store::join_threads;
 use super::{migrations, monitors, open, records, results};
@@ -52,6 +53,15 @@ impl ReadOnlyStore {
         page: Pagination,
     ) -> Result<PaginatedResults, StoreError> {
         self.readers.call(move |conn| results::read_page(conn, &filter, page)).await
+    }
+
+    /// Returns statistics by minute, hour or day, oldest first, then by location; `None` for an unknown monitor.
+    pub async fn rollup_points(
+        &self,
+        query: RollupQuery,
+        page: Pagination,
+    ) -> Result<Option<Paginated<Rollup>>, StoreError> {
+        self.readers.call(move |conn| points::select_points(conn, &query, page)).await
     }
 }
 

@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_f
 
 use crate::domain::{
     Attempt, Capture, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts, default_status_text,
+    MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status, Timestamp,
+    TlsFacts, default_status_text,
 };
 use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
 
@@ -19,11 +20,10 @@ use super::result_row::{DetailsBody, decode_address};
 use super::{captures, result_counts};
 use crate::store::contract::NewestResultQuery;
 use crate::store::contract::ResultStore;
-use crate::store::contract::Rollup;
 use crate::store::contract::RollupSpan;
 use crate::store::contract::StoreFuture;
 use crate::store::sqlite::result_filter::where_clause;
-use crate::store::sqlite::rollup::roll_up;
+use crate::store::sqlite::rollup::{points, stored};
 use crate::store::sqlite::store::SqliteStore;
 
 /// Selects a result with everything that belongs to it; columns as [`result_from_row`] reads them.
@@ -382,7 +382,15 @@ impl ResultStore for SqliteStore {
         from: Timestamp,
         until: Timestamp,
     ) -> StoreFuture<'_, Vec<Rollup>> {
-        Box::pin(self.readers.call(move |conn| roll_up::select_rollups(conn, monitor, span, from, until)))
+        Box::pin(self.readers.call(move |conn| stored::select_rollups(conn, monitor, span, from, until)))
+    }
+
+    fn rollup_points(
+        &self,
+        query: RollupQuery,
+        page: Pagination,
+    ) -> StoreFuture<'_, Option<Paginated<Rollup>>> {
+        Box::pin(self.readers.call(move |conn| points::select_points(conn, &query, page)))
     }
 }
 

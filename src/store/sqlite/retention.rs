@@ -66,8 +66,10 @@ pub(super) async fn apply_retention(
     )
     .await?;
     removed += delete_in_chunks(store, DELETE_HOURLY_ROLLUPS, hourly_cutoff_us).await?;
-    removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, cutoff_us(retention.daily_rollups)).await?;
-    removed += delete_in_chunks(store, DELETE_USAGE, cutoff_us(retention.daily_rollups)).await?;
+    if let Some(period) = retention.daily_rollups {
+        removed += delete_in_chunks(store, DELETE_DAILY_ROLLUPS, cutoff_us(period)).await?;
+        removed += delete_in_chunks(store, DELETE_USAGE, cutoff_us(period)).await?;
+    }
     removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts_cutoff_us).await?;
     removed += remove_audit_entries(store, cutoff_us(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.

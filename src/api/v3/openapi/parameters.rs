@@ -62,6 +62,9 @@ fn param_schema(param_type: ParamType) -> Value {
         ParamType::Choice(names) => json!({"type": "string", "enum": names}),
         ParamType::ChoiceList(names) => json!({"type": "string", "pattern": list_pattern(&names.join("|"))}),
         ParamType::Time => json!({"type": "string", "pattern": TIME_PATTERN, "format": "moment"}),
+        ParamType::PropertyValues => {
+            json!({"type": "array", "maxItems": 20, "items": {"type": "string", "pattern": "^[^:]+:"}})
+        }
         ParamType::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
     }
 }
@@ -82,6 +85,9 @@ pub(super) fn describe_accepted_values(param_type: ParamType) -> String {
         ParamType::Choice(names) => format!("one of {}", quote_names(names)),
         ParamType::ChoiceList(names) => format!("one or several of {}", quote_names(names)),
         ParamType::Time => "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
+        ParamType::PropertyValues => {
+            "a name and a value, such as `team:a`; several are all required".to_owned()
+        }
         ParamType::Pattern(pattern) => format!("text that fits `{pattern}`"),
     }
 }

@@ -4,9 +4,12 @@
 //! late result for them marks its own rollup as late. So no result is lost between reading an hour and writing its
 //! rollups, and a process killed in between continues later.
 
+mod parts;
+mod parts_codec;
 pub(super) mod pending_rollups;
+pub(super) mod points;
+mod result_stats;
 pub(super) mod roll_up;
 pub(super) mod span;
 mod stats;
-
-pub use stats::SKETCH_RELATIVE_ERROR;
+pub(super) mod stored;

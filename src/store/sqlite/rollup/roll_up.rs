@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row, params};
 
-use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
-use crate::store::contract::{Rollup, RollupSpan, StoreError};
+use crate::domain::Timestamp;
+use crate::store::contract::{RollupSpan, StoreError};
 
 use super::pending_rollups::{ALL_MONITORS, mark_pending, rollup_bounds, span_start};
+use super::result_stats::{ResultRange, result_stats};
 use super::span::{span_code, width_us};
 use super::stats::RollupStats;
-use crate::store::sqlite::decode::RowLocator;
-use crate::store::sqlite::result_row::saturating_i64;
+use super::stored;
+use crate::store::sqlite::decode::skip_undecodable;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
 
@@ -19,32 +20,6 @@ use crate::store::sqlite::writer::WriteContext;
 const CHUNK_ROLLUPS: usize = 500;
 /// Most pending rollups that one transaction writes.
 const CHUNK_PENDING_ROLLUPS: usize = 100;
-
-/// Returns the rollups of one monitor, oldest first.
-pub(in crate::store::sqlite) fn select_rollups(
-    conn: &Connection,
-    monitor: MonitorId,
-    span: RollupSpan,
-    from: Timestamp,
-    until: Timestamp,
-) -> rusqlite::Result<Vec<Rollup>> {
-    conn.prepare_cached(
-        "SELECT location_id, start, ok, warning, error, unknown, missed, blackout, sum_us, sketch FROM rollups
-         WHERE span = ?1 AND monitor_id = ?2 AND start >= ?3 AND start < ?4 ORDER BY start, location_id",
-    )?
-    .query_map(params![span_code(span), monitor.0, from.as_micros(), until.as_micros()], |row| {
-        let (location, start): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let key = [
-            ("span", span_code(span)),
-            ("start", start),
-            ("monitor_id", monitor.0),
-            ("location_id", location),
-        ];
-        let stats = RollupStats::from_row(row, RowLocator { table: "rollups", key: &key }, 2)?;
-        Ok(stats.to_rollup(monitor, LocationId(location), Timestamp::from_micros(start)))
-    })?
-    .collect()
-}
 
 /// Writes all rollups due at `now`; returns how many.
 pub(in crate::store::sqlite) async fn roll_up(
@@ -177,7 +152,11 @@ fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
         })?
         .collect::<Result<_, _>>()?;
     for &(start, monitor, location) in &pending {
-        let stats = compute_stats(conn, span, start, monitor, location)?;
+        let mut stats = compute_stats(conn, span, start, monitor, location)?;
+        let stored = skip_undecodable(stored::select_stats(conn, span, start, (monitor, location)))?;
+        if let Some(stored) = stored.flatten() {
+            stats.parts.keep_browser_figures(&stored.parts);
+        }
         insert_rollups(conn, span, start, &[(monitor, location, stats)])?;
         conn.prepare_cached(
             "DELETE FROM late WHERE span = ?1 AND start = ?2 AND monitor_id = ?3 AND location_id = ?4",
@@ -195,43 +174,12 @@ fn insert_rollups(
 ) -> rusqlite::Result<()> {
     let (days_rolled_until, days_complete_from) = rollup_bounds(conn, RollupSpan::Day)?;
     let day = span_start(RollupSpan::Day, start);
-    for (monitor, location, stats) in
-        stats_by_pair.iter().filter(|(_, _, stats)| stats.runs_by_outcome != [0; 6])
-    {
-        insert_rollup(conn, span, start, *monitor, *location, stats)?;
+    for (monitor, location, stats) in stats_by_pair.iter().filter(|(_, _, stats)| !stats.is_empty()) {
+        stored::replace(conn, span, start, (*monitor, *location), stats)?;
         if span == RollupSpan::Hour && day < days_rolled_until && day >= days_complete_from {
             mark_pending(conn, RollupSpan::Day, day, *monitor, *location)?;
         }
     }
-    Ok(())
-}
-
-fn insert_rollup(
-    conn: &Connection,
-    span: RollupSpan,
-    start: i64,
-    monitor: i64,
-    location: i64,
-    stats: &RollupStats,
-) -> rusqlite::Result<()> {
-    let [ok, warning, error, unknown, missed, blackout] = stats.runs_by_outcome;
-    conn.prepare_cached(
-        "INSERT OR REPLACE INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?
-    .execute(params![
-        span_code(span),
-        start,
-        monitor,
-        location,
-        ok,
-        warning,
-        error,
-        unknown,
-        missed,
-        blackout,
-        saturating_i64(stats.duration_sum_us),
-        stats.to_sketch_bytes()
-    ])?;
     Ok(())
 }
 
@@ -243,96 +191,10 @@ fn compute_stats(
     location: i64,
 ) -> rusqlite::Result<RollupStats> {
     match span {
-        RollupSpan::Hour => hour_stats(conn, start, monitor, location),
-        RollupSpan::Day => day_stats(conn, start, monitor, location),
-    }
-}
-
-fn hour_stats(conn: &Connection, start: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
-    let end = start + width_us(RollupSpan::Hour);
-    let mut stats = RollupStats::default();
-    let mut statement = conn.prepare_cached(
-        "SELECT outcome, total_us FROM results INDEXED BY results_by_monitor
-         WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND location_id = ?4
-             AND last_planned_at IS NULL",
-    )?;
-    let mut rows = statement.query([monitor, start, end, location])?;
-    while let Some(row) = rows.next()? {
-        if let Some(outcome) = Outcome::from_code(row.get(0)?) {
-            stats.add(outcome, 1, row.get(1)?);
+        RollupSpan::Hour => {
+            let until = start + width_us(RollupSpan::Hour);
+            result_stats(conn, ResultRange { monitor, location, from: start, until }, true)
         }
-    }
-    let mut statement = conn.prepare_cached(
-        "SELECT planned_at, last_planned_at, missed_slots FROM results INDEXED BY results_missed_of
-         WHERE monitor_id = ?1 AND last_planned_at >= ?2 AND planned_at < ?3 AND location_id = ?4",
-    )?;
-    let mut rows = statement.query([monitor, start, end, location])?;
-    while let Some(row) = rows.next()? {
-        let slots = slots_within(row.get(0)?, row.get(1)?, row.get(2)?, start, end);
-        stats.add(Outcome::Missed, slots, 0);
-    }
-    Ok(stats)
-}
-
-/// Returns how many of `slots` runs, evenly spaced from `first` to `last`, are in `from..until`.
-fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64 {
-    let intervals = i128::from(slots.max(1) - 1);
-    let duration_us = i128::from(last.saturating_sub(first).max(0));
-    // Runs before `end`: those with first + i * duration_us / intervals < end.
-    let slots_before = |end: i64| -> i128 {
-        let distance = i128::from(end) - i128::from(first);
-        if distance <= 0 {
-            0
-        } else if duration_us == 0 || intervals == 0 {
-            intervals + 1
-        } else {
-            ((distance * intervals + duration_us - 1) / duration_us).min(intervals + 1)
-        }
-    };
-    u64::try_from(slots_before(until) - slots_before(from)).unwrap_or(0)
-}
-
-fn day_stats(conn: &Connection, start: i64, monitor: i64, location: i64) -> rusqlite::Result<RollupStats> {
-    let mut stats = RollupStats::default();
-    let mut statement = conn.prepare_cached(
-        "SELECT ok, warning, error, unknown, missed, blackout, sum_us, sketch, start
-         FROM rollups INDEXED BY rollups_by_monitor
-         WHERE span = 0 AND monitor_id = ?1 AND start >= ?2 AND start < ?3 AND location_id = ?4",
-    )?;
-    let mut rows = statement.query([monitor, start, start + width_us(RollupSpan::Day), location])?;
-    while let Some(row) = rows.next()? {
-        let key = [("span", 0), ("start", row.get(8)?), ("monitor_id", monitor), ("location_id", location)];
-        stats.merge(&RollupStats::from_row(row, RowLocator { table: "rollups", key: &key }, 0)?);
-    }
-    Ok(stats)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missed_runs_count_in_the_hours_that_they_were_planned_in() {
-        let minute = 60_000_000;
-        let hour = width_us(RollupSpan::Hour);
-        // 90 runs, a minute apart, from minute 30 on.
-        let within = |from: i64| slots_within(30 * minute, 119 * minute, 90, from, from + hour);
-        assert_eq!((within(0), within(hour), within(2 * hour)), (30, 60, 0));
-        assert_eq!(slots_within(5, 5, 1, 5, 6), 1);
-        assert_eq!(slots_within(5, 5, 1, 6, 9), 0);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_missed_run_is_lost_or_counted_twice(
-            first in -1_000_000_000_i64..1_000_000_000, step in 1_i64..100_000_000, slots in 1_i64..5000, cut in 0_i64..5_000_000_000
-        ) {
-            let last = first + step * (slots - 1);
-            let cut = first + cut;
-            let before = slots_within(first, last, slots, i64::MIN, cut);
-            let after = slots_within(first, last, slots, cut, i64::MAX);
-            let want = (0..slots).filter(|i| first + i * step < cut).count() as u64;
-            proptest::prop_assert_eq!((before, before + after), (want, slots.unsigned_abs()));
-        }
+        RollupSpan::Day => stored::merge_hours(conn, start, (monitor, location)),
     }
 }

@@ -1,34 +1,29 @@
-//! The statistics of one rollup: counts by outcome, sum and sketch of durations.
+//! The statistics of one rollup: counts by outcome, sum and sketch of durations, and further parts.
 
 use rusqlite::Row;
-use sketches_ddsketch::{Config, DDSketch};
 
-use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
-use crate::store::contract::Rollup;
-
+use crate::domain::{DurationSketch, LocationId, MonitorId, Outcome, Rollup, Timestamp};
 use crate::store::sqlite::decode::RowLocator;
 
-/// Largest relative error of a percentile: 1 %. Merging sketches does not increase it.
-pub const SKETCH_RELATIVE_ERROR: f64 = 0.01;
-
-/// The percentiles of a rollup.
-const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
+use super::parts::RollupParts;
+use super::parts_codec;
 
 /// Statistics of one monitor at one location.
 #[derive(Default)]
 pub(super) struct RollupStats {
     pub(super) runs_by_outcome: [u64; 6],
     pub(super) duration_sum_us: u64,
-    duration_sketch: Option<DDSketch>,
+    durations: DurationSketch,
+    pub(super) parts: RollupParts,
 }
 
 impl RollupStats {
     /// Adds `slots` runs with `outcome` that took `duration_us` microseconds.
     pub(super) fn add(&mut self, outcome: Outcome, slots: u64, duration_us: u64) {
         self.runs_by_outcome[usize::from(outcome.code())] += slots;
-        if matches!(outcome, Outcome::Ok | Outcome::Warning) {
+        if has_passed(outcome) {
             self.duration_sum_us = self.duration_sum_us.saturating_add(duration_us);
-            self.duration_sketch.get_or_insert_with(new_sketch).add(duration_us as f64);
+            self.durations.add(duration_us);
         }
     }
 
@@ -38,17 +33,20 @@ impl RollupStats {
             *sum += added;
         }
         self.duration_sum_us = self.duration_sum_us.saturating_add(other.duration_sum_us);
-        if let Some(added) = &other.duration_sketch {
-            // Fails only for sketches with different settings; there is only one kind here.
-            let _ = self.duration_sketch.get_or_insert_with(new_sketch).merge(added);
-        }
+        self.durations.merge(&other.durations);
+        self.parts.merge(&other.parts);
+    }
+
+    /// Whether there are no runs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs_by_outcome == [0; 6]
     }
 
     pub(super) fn to_sketch_bytes(&self) -> Option<Vec<u8>> {
-        self.duration_sketch.as_ref().map(DDSketch::to_java_bytes)
+        self.durations.to_bytes()
     }
 
-    /// Reads the columns `ok` to `sketch` of a row; `ok` is column `first_column`.
+    /// Reads the columns `ok` to `parts` of a row; `ok` is column `first_column`.
     pub(super) fn from_row(
         row: &Row<'_>,
         locator: RowLocator<'_>,
@@ -59,15 +57,20 @@ impl RollupStats {
             *count = row.get(first_column + offset)?;
         }
         let sketch: Option<Vec<u8>> = row.get(first_column + 7)?;
-        let decode = |bytes: Vec<u8>| {
-            DDSketch::from_java_bytes(&bytes).map_err(|error| locator.decode_error("sketch", error))
+        let parts: Option<Vec<u8>> = row.get(first_column + 8)?;
+        let durations = match sketch {
+            Some(bytes) => {
+                DurationSketch::from_bytes(&bytes).map_err(|error| locator.decode_error("sketch", error))?
+            }
+            None => DurationSketch::default(),
         };
-        let sketch = sketch.map(decode).transpose()?;
-        Ok(Self {
-            runs_by_outcome: runs,
-            duration_sum_us: row.get(first_column + 6)?,
-            duration_sketch: sketch,
-        })
+        let parts = match parts {
+            Some(bytes) => {
+                parts_codec::decode(&bytes).map_err(|error| locator.decode_error("parts", error))?
+            }
+            None => RollupParts::default(),
+        };
+        Ok(Self { runs_by_outcome: runs, duration_sum_us: row.get(first_column + 6)?, durations, parts })
     }
 
     pub(super) fn to_rollup(
@@ -84,35 +87,28 @@ impl RollupStats {
             start,
             runs_by_outcome: self.runs_by_outcome,
             mean_duration_us: self.duration_sum_us.checked_div(timed_runs),
-            duration_percentiles_us: self.duration_sketch.as_ref().and_then(percentiles),
+            duration_percentiles_us: self.durations.percentiles_us(),
+            mean_phases: self.parts.mean_phases(),
+            user_experience: self.parts.user_experience(),
+            views: self.parts.view_figures(),
         }
     }
 }
 
-fn new_sketch() -> DDSketch {
-    // The compact form stores no settings, so they must stay the defaults: a relative error of 1 % and 2,048 bins. These
-    // cover 1 to 10^17 microseconds.
-    DDSketch::new(Config::default())
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "durations: positive, below 2^53"
-)]
-fn percentiles(sketch: &DDSketch) -> Option<[u64; 5]> {
-    let mut values = [0; 5];
-    for (value, quantile) in values.iter_mut().zip(PERCENTILES) {
-        *value = sketch.quantile(quantile).ok()??.round() as u64;
-    }
-    Some(values)
+/// Whether the duration and the phases of a run with this outcome count.
+pub(super) const fn has_passed(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Ok | Outcome::Warning)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use crate::domain::SKETCH_RELATIVE_ERROR;
+
     use super::*;
+
+    const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
 
     fn exact(sorted: &[u64], quantile: f64) -> u64 {
         let rank = quantile * (sorted.len() as f64 - 1.0);
@@ -132,7 +128,7 @@ mod tests {
                     hour.add(Outcome::Ok, 1, total);
                 }
                 let bytes = hour.to_sketch_bytes().unwrap();
-                hour.duration_sketch = Some(DDSketch::from_java_bytes(&bytes).unwrap());
+                hour.durations = DurationSketch::from_bytes(&bytes).unwrap();
                 day.merge(&hour);
             }
             let mut all: Vec<u64> = parts.concat();

@@ -1,0 +1,128 @@
+//! Selects monitors by values of custom properties, such as `team:a`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::catalog::{AccountCache, PropertyDefinition};
+use crate::domain::CustomerId;
+use crate::schema::Monitor;
+use crate::service::caller::{Caller, ServiceError};
+use crate::store::StoreError;
+use crate::syntax::node::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind, truncate_value};
+
+/// Most values of one filter.
+const MAX_VALUES: usize = 20;
+
+/// A property and one of its values, by their ids.
+type PropertyValue = (i64, i64);
+
+/// Selects the monitors of one account that have all of these values.
+#[derive(Clone, Debug, Default)]
+pub struct PropertyFilter {
+    /// For each text of the query, the values that it names. Names may contain colons, so a text can name several.
+    required: Vec<BTreeSet<PropertyValue>>,
+}
+
+impl PropertyFilter {
+    /// Resolves `texts`, each `name:value`, with the properties of an account.
+    fn new(texts: &[String], properties: &BTreeMap<i64, PropertyDefinition>) -> Self {
+        let values_of = |text: &String| {
+            let values = properties.iter().flat_map(|(id, property)| {
+                let value_text = text.strip_prefix(&*property.name).and_then(|rest| rest.strip_prefix(':'));
+                let values =
+                    property.values.iter().filter(move |(_, value)| value_text == Some(value.as_str()));
+                values.map(|(value_id, _)| (*id, *value_id))
+            });
+            values.collect()
+        };
+        Self { required: texts.iter().map(values_of).collect() }
+    }
+
+    /// Whether `monitor`, of the account, has all values.
+    #[must_use]
+    pub fn matches(&self, monitor: &Monitor) -> bool {
+        self.required.iter().all(|values| {
+            let mut properties = monitor.document.custom_properties();
+            properties.any(|property| values.contains(&(property.id, property.value_id)))
+        })
+    }
+}
+
+/// Resolves `texts` for the account of `caller`.
+///
+/// # Errors
+/// [`ServiceError::Invalid`] for a text without a value, a property that the account does not have, and too many
+/// texts; errors of the store.
+pub async fn property_filter(
+    account_cache: &AccountCache,
+    caller: &Caller,
+    texts: &[String],
+) -> Result<PropertyFilter, ServiceError> {
+    let account = account_cache.account(caller.customer).await?;
+    let has_property = |text: &str| {
+        let mut names = account.properties.values().map(|property| &*property.name);
+        names.any(|name| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
+    };
+    let problem = |text: &String| {
+        let shown = truncate_value(text);
+        if !text.contains(':') {
+            return Some(format!("`property` must be a name and a value, such as `team:a`, not `{shown}`"));
+        }
+        (!has_property(text)).then(|| {
+            format!(
+                "`property`: `{shown}` names no custom property of the account; `GET /properties` lists them"
+            )
+        })
+    };
+    let mut problems: Vec<String> = texts.iter().filter_map(problem).collect();
+    if texts.len() > MAX_VALUES {
+        problems = vec![format!("`property` may be given at most {MAX_VALUES} times")];
+    }
+    if problems.is_empty() {
+        return Ok(PropertyFilter::new(texts, &account.properties));
+    }
+    let to_error =
+        |message| ValidationError::new(ValidationErrorKind::Format, "property", Position::default(), message);
+    Err(ServiceError::Invalid(problems.into_iter().map(to_error).collect()))
+}
+
+/// Selects monitors of several accounts.
+#[derive(Clone, Debug, Default)]
+pub struct PropertyFilters(Option<HashMap<CustomerId, PropertyFilter>>);
+
+impl PropertyFilters {
+    /// Resolves `texts` for each of `customers`; without texts, every monitor matches. What an account does not have
+    /// selects none of its monitors.
+    ///
+    /// # Errors
+    /// Fails when the store fails.
+    pub(super) async fn resolve(
+        account_cache: &AccountCache,
+        customers: BTreeSet<CustomerId>,
+        texts: &[String],
+    ) -> Result<Self, StoreError> {
+        if texts.is_empty() {
+            return Ok(Self(None));
+        }
+        let texts = &texts[..texts.len().min(MAX_VALUES)];
+        let mut filters = HashMap::with_capacity(customers.len());
+        for customer in customers {
+            let account = account_cache.account(customer).await?;
+            filters.insert(customer, PropertyFilter::new(texts, &account.properties));
+        }
+        Ok(Self(Some(filters)))
+    }
+
+    /// Selects no monitor.
+    pub(super) fn nothing() -> Self {
+        Self(Some(HashMap::new()))
+    }
+
+    /// Whether `monitor` is selected.
+    #[must_use]
+    pub fn matches(&self, monitor: &Monitor) -> bool {
+        self.0.as_ref().is_none_or(|filters| {
+            filters.get(&monitor.customer).is_some_and(|filter| filter.matches(monitor))
+        })
+    }
+}
