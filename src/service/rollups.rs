@@ -150,7 +150,7 @@ impl RollupRequest {
         let until = self.until.unwrap_or(now);
         let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_age(self.step));
         if from >= until {
-            return Err(invalid("from", "`from` must be before `thru`".to_owned()));
+            return Err(Box::new(invalid("from", "`from` must be before `thru`".to_owned())));
         }
         let steps = until.since(from).as_micros().div_ceil(self.step.width().as_micros());
         if steps > u128::from(MAX_ROLLUP_STEPS) {
@@ -159,7 +159,7 @@ impl RollupRequest {
                  longer `step`",
                 self.step.name()
             );
-            return Err(invalid("step", message));
+            return Err(Box::new(invalid("step", message)));
         }
         Ok(RollupQuery {
             monitor_id: self.monitor_id,
@@ -221,6 +221,6 @@ fn view_names(status_queries: &StatusQueries, monitor: MonitorId) -> Vec<(i64, S
     views.map(|views| views.iter().filter_map(to_name).collect()).unwrap_or_default()
 }
 
-fn invalid(field: &str, message: String) -> Box<ValidationError> {
-    Box::new(ValidationError::new(ValidationErrorKind::Conflict, field, Position::default(), message))
+fn invalid(field: &str, message: String) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, field, Position::default(), message)
 }

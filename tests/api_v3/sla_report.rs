@@ -354,7 +354,7 @@ async fn results_read_in_several_batches_are_counted_once() {
 async fn only_settled_runs_are_counted() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
-    // Rounds of two locations: those of the last minute before noon have not all reported.
+    // At 11:59, only one of the two locations has reported.
     let monitor = create_checked(&app, &user, 3 * MINUTE, "kk kk e. ke").await;
     let body = json!({"mode": "SLA (MultiPOP)", "locations": [{"id": 1}, {"id": 2}]});
     user.patch(&format!("/monitors/website/{monitor}"), body).await.expect(200);
