@@ -1,6 +1,7 @@
 //! Inputs of alert decisions: the monitor's policy, its account's recipients, blackouts and the time.
 
 use super::alert_policy::AlertPolicy;
+use super::suppression::ParentStatus;
 use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutCalendar;
 
@@ -32,6 +33,8 @@ pub struct AlertContext<'a> {
     pub blackout_calendar: &'a BlackoutCalendar,
     /// Locations without a live agent now.
     pub offline_locations: &'a [LocationId],
+    /// The monitors that it depends on, without those that suppress nothing: removed, inactive or in a blackout.
+    pub parents: &'a [ParentStatus],
     /// The current time.
     pub now: Timestamp,
 }

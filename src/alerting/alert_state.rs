@@ -9,6 +9,7 @@ use super::effect::Effect;
 use super::location_result::LocationResult;
 use super::open_episode::{OpenEpisode, PendingClears};
 use super::pending_run::{PendingRun, PendingVerification};
+use super::suppression::Suppression;
 use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 
 /// Alert state of one monitor. Its JSON is stored in the same transaction as its effects; a state that
@@ -49,6 +50,9 @@ pub struct AlertState {
     /// Planned time of the run that last caused a certificate notification.
     #[serde(rename = "certificate")]
     pub(super) certificate_notified_at: Option<Timestamp>,
+    /// Set while the errors of the monitor are suppressed, since one that it depends on is down.
+    #[serde(rename = "suppressed", skip_serializing_if = "Option::is_none")]
+    pub(super) suppression: Option<Suppression>,
 }
 
 /// A run that has to take place.
@@ -138,6 +142,7 @@ impl AlertState {
             if let Some(verification) = run.verification.as_mut().filter(is_overdue) {
                 verification.response = Some(timed_out_verification(cx.now));
             }
+            run.give_up_parent_check(|deadline| deadline <= cx.now);
         }
         self.resolve_ready_runs(cx)
     }
@@ -148,7 +153,7 @@ impl AlertState {
         let run_due_at = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
             (Some(verification), _) => Some(verification.deadline.unwrap_or(run.closes_at)),
             (None, None) => Some(run.closes_at),
-            (None, Some(_)) => None,
+            (None, Some(_)) => run.open_parent_check().map(|check| check.deadline),
         };
         let expected_run_expires_at = self.expected_run.map(|expected_run| expected_run.expires_at);
         self.pending_runs.iter().filter_map(run_due_at).chain(expected_run_expires_at).min()
@@ -202,6 +207,7 @@ impl AlertState {
             results,
             close_reason: None,
             verification: None,
+            parent_check: None,
             resolved_before_restart: true,
         }];
     }
@@ -222,6 +228,7 @@ impl AlertState {
             && self.pending_clears.is_empty()
             && self.last_page_change.is_none()
             && self.certificate_notified_at.is_none()
+            && self.suppression.is_none()
             && self.pending_runs.iter().all(|run| run.resolved_before_restart || is_uneventful(run))
     }
 

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::location_result::LocationResult;
 use crate::domain::{
-    CheckId, EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification,
+    CheckId, EpisodeId, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp, Verification,
 };
 
 /// An action to take or a record to store. The effects of one call are stored in one transaction with the state
-/// that caused them. Effects that leave the process ([`Effect::RequestVerification`], [`Effect::RunTraceroute`])
+/// that caused them. Effects that leave the process ([`Effect::RequestVerification`], [`Effect::CheckParents`],
+/// [`Effect::RunTraceroute`])
 /// start after that transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -32,6 +33,25 @@ pub enum Effect {
         location: LocationId,
         /// The verification.
         verification: Verification,
+    },
+    /// Check these monitors, which this one depends on, outside of their schedule, preferably at `failed_location`. Those
+    /// that fail are passed to [`super::AlertState::on_parents_checked`] within [`super::PARENT_CHECK_TIMEOUT`].
+    CheckParents {
+        /// Planned time of the failing run.
+        planned_at: Timestamp,
+        /// Location where it failed.
+        failed_location: LocationId,
+        /// The monitors to check.
+        parents: Vec<MonitorId>,
+    },
+    /// Record in the failed results of this run that their error is suppressed.
+    RecordSuppression {
+        /// Planned time of the run.
+        planned_at: Timestamp,
+        /// Locations of the failed checks.
+        locations: Vec<LocationId>,
+        /// The monitors that it depends on and that are down.
+        suppressed_by: Vec<MonitorId>,
     },
     /// Record the run as missed at these expected locations, which are offline and did not check it.
     RecordMissed {

@@ -13,6 +13,7 @@ mod pending_runs;
 mod performance;
 mod recipient_selection;
 mod resolve_run;
+mod suppression;
 
 pub use alert_context::{AlertContext, Contacts};
 pub use alert_policy::{AlertPolicy, Quorum};
@@ -24,3 +25,4 @@ pub use performance::{
     PerformanceRule, PerformanceThreshold,
 };
 pub use recipient_selection::{select_performance_recipients, select_recipients};
+pub use suppression::{PARENT_CHECK_TIMEOUT, ParentStatus};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alert_context::AlertContext;
 use super::location_result::LocationResult;
+use super::suppression::PendingParentCheck;
 use crate::domain::{CheckId, LocationId, RunId, Timestamp, Verification};
 use crate::evaluate::settle::LocationOutcome;
 
@@ -37,6 +38,9 @@ pub(super) struct PendingRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "ask")]
     pub(super) verification: Option<PendingVerification>,
+    /// The checks of the monitors that this one depends on.
+    #[serde(skip)]
+    pub(super) parent_check: Option<PendingParentCheck>,
     /// Whether it was resolved before a restart, provided that every location had reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "known")]
@@ -85,6 +89,7 @@ impl PendingRun {
             results: Vec::new(),
             close_reason: None,
             verification: None,
+            parent_check: None,
             resolved_before_restart: false,
         }
     }

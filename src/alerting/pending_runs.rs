@@ -34,6 +34,7 @@ impl AlertState {
             {
                 verification.set_deadline(cx);
             }
+            run.limit_parent_check(cx.now);
             if run.expected_locations.is_empty() {
                 self.resolved_until = run.restore_expected_locations(cx).max(self.resolved_until);
             }
@@ -119,6 +120,7 @@ impl AlertState {
         if let Some(verification) = &mut run.verification {
             verification.response.get_or_insert_with(|| timed_out_verification(cx.now));
         }
+        run.give_up_parent_check(|_| true);
         self.expect_next_run(planned_at, cx);
     }
 

@@ -40,11 +40,15 @@ impl AlertState {
         self.pending_runs.first().is_some_and(|run| {
             let earlier_run_expected =
                 self.expected_run.is_some_and(|expected_run| expected_run.planned_at < run.planned_at);
-            run.close_reason.is_some() && run.open_verification().is_none() && !earlier_run_expected
+            run.close_reason.is_some()
+                && run.open_verification().is_none()
+                && run.open_parent_check().is_none()
+                && !earlier_run_expected
         })
     }
 
-    /// Resolves `run`; returns it when it has to wait for a verification.
+    /// Resolves `run`; returns it when it has to wait for a verification, or for checks of the monitors that this one
+    /// depends on.
     fn resolve_run(
         &mut self,
         mut run: PendingRun,
@@ -66,6 +70,14 @@ impl AlertState {
             let request = new_pending_verification(&run, &outcomes, cause, cx);
             effects.push(request.to_request_effect(run.planned_at));
             run.verification = Some(request);
+            return Some(run);
+        }
+        if let (Settlement::Failed { cause, .. }, false) = (settlement, is_late)
+            && let Some((parent_check, request)) =
+                self.request_parent_check(&run, run.results[cause].location_id, cx)
+        {
+            effects.push(request);
+            run.parent_check = Some(parent_check);
             return Some(run);
         }
         let run_count = run.run_count_since(self.resolved_until, cx);
@@ -104,9 +116,12 @@ impl AlertState {
         }
         match settlement {
             Settlement::Failed { cause, .. } => {
-                self.on_failed_run(run, &run.results[cause], verification, cx, effects);
+                if !self.suppress(run, cx, effects) {
+                    self.on_failed_run(run, &run.results[cause], verification, cx, effects);
+                }
             }
             Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
+                self.suppression = None;
                 self.on_passed_run(run, &run.results[cause], cx, effects);
             }
             Settlement::NoData | Settlement::Blackout | Settlement::NeedsVerification { .. } => {}

@@ -69,6 +69,9 @@ impl KnownReferences {
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
             browsers: Some(&*self.browsers),
+            // Monitors in files name each other by their keys.
+            monitors: None,
+            monitor_id: None,
             requires_provider_host: self.requires_provider_host,
             author_is_not_admin: false,
         }

@@ -144,6 +144,9 @@ impl AccountSnapshot {
             supported_types: Some(&self.shared.supported_types),
             supported_tls_versions: Some(&self.shared.supported_tls_versions),
             browsers: self.shared.browsers.as_deref(),
+            // The service knows them.
+            monitors: None,
+            monitor_id: None,
             requires_provider_host: self.shared.mobile_emulation.provider_host.is_none(),
             author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
         }

@@ -185,6 +185,9 @@ pub struct CheckResult {
     /// Result of the confirmation by a second location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
+    /// The monitors that it depends on and that are down, so that its error opens no episode (behaviour.md 6).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed_by: Vec<MonitorId>,
     /// Set when `outcome` is missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<MissedRuns>,
@@ -237,6 +240,7 @@ impl CheckResult {
             details: CheckDetails::default(),
             captures: Vec::new(),
             verification: None,
+            suppressed_by: Vec::new(),
             missed: None,
         }
     }

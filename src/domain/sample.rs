@@ -17,6 +17,8 @@ pub struct Sample {
     pub duration_us: u64,
     /// Duration of the full page with all objects, in microseconds; `None` where none was loaded.
     pub full_page_us: Option<u64>,
+    /// Whether it is an error that is suppressed, since a monitor that it depends on is down.
+    pub is_suppressed: bool,
     /// Number of runs that it covers.
     pub slots: u32,
 }

@@ -2,6 +2,7 @@
 
 pub mod blackout;
 mod browser_choice;
+pub mod dependency_circle;
 pub mod field;
 pub mod json_schema;
 pub mod legacy;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::monitor_document::MonitorDocument;
 use super::typed::schedule::PropertyReference;
-use crate::domain::{LocationId, MonitorType};
+use crate::domain::{LocationId, MonitorId, MonitorType};
 use crate::script::ScriptOverview;
 
 impl MonitorDocument {
@@ -102,6 +102,12 @@ impl MonitorDocument {
     #[must_use]
     pub fn location_ids(&self) -> Vec<LocationId> {
         self.list("locations").iter().filter_map(entry_id).map(LocationId).collect()
+    }
+
+    /// Returns the monitors that it depends on.
+    #[must_use]
+    pub fn parent_ids(&self) -> Vec<MonitorId> {
+        self.list("depends_on").iter().filter_map(Value::as_i64).map(MonitorId).collect()
     }
 
     /// Returns the values of custom properties.

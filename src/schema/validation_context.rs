@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::MonitorType;
+use crate::domain::{MonitorId, MonitorType};
 
 /// What the rules must know besides the document. The default knows nothing, and accepts everything that cannot be
 /// checked without it.
@@ -32,6 +32,10 @@ pub struct ValidationContext<'a> {
     pub supported_tls_versions: Option<&'a [&'a str]>,
     /// The browsers of the locations; `None` when they are not known.
     pub browsers: Option<&'a dyn BrowserLookup>,
+    /// The other monitors of the account; `None` when they are not known.
+    pub monitors: Option<&'a dyn MonitorLookup>,
+    /// Id of the monitor; `None` for a new one.
+    pub monitor_id: Option<MonitorId>,
     /// Whether mobile monitors must name the host of their provider, since the settings name none.
     pub requires_provider_host: bool,
     /// Whether the author is not an admin: only admins set `transaction_steps_allowed`.
@@ -42,6 +46,12 @@ pub struct ValidationContext<'a> {
 pub trait BrowserLookup: std::fmt::Debug + Send + Sync {
     /// Returns why no location has the browser called `name`, and what to do, without a full stop; `None` when one has.
     fn missing_reason(&self, name: &str) -> Option<String>;
+}
+
+/// Knows the monitors of an account.
+pub trait MonitorLookup: std::fmt::Debug + Send + Sync {
+    /// Returns the monitors that `id` depends on; `None` when the account has no monitor of this id.
+    fn parents_of(&self, id: MonitorId) -> Option<Vec<MonitorId>>;
 }
 
 /// A property of an account with its values, by id.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use vigie::alerting::{
     AlertContext, AlertPolicy, AlertState, Contacts, Effect, ExpiringCertificate, LocationResult,
-    NotificationDraft, PageChange,
+    NotificationDraft, PageChange, ParentStatus,
 };
 use vigie::domain::{
     CheckId, LocationId, LocationMode, MonitorId, NotificationKind, NotificationMethod, Outcome, Recipient,
@@ -34,6 +34,8 @@ pub struct Harness {
     pub contacts: Contacts,
     pub windows: Vec<BlackoutWindow>,
     pub offline: Vec<LocationId>,
+    /// The monitors that it depends on.
+    pub parents: Vec<ParentStatus>,
     pub now: Timestamp,
     pub state: AlertState,
     /// Whether the process restarts after every decision that has an effect.
@@ -75,6 +77,7 @@ impl Harness {
             contacts: Contacts::default(),
             windows: Vec::new(),
             offline: Vec::new(),
+            parents: Vec::new(),
             now: Timestamp::parse(MIDNIGHT).unwrap(),
             state: AlertState::default(),
             restart_often: false,
@@ -144,6 +147,7 @@ impl Harness {
             contacts: &self.contacts,
             blackout_calendar: &calendar,
             offline_locations: &self.offline,
+            parents: &self.parents,
             now: self.now,
         };
         let effects = call(&mut self.state, &cx);
@@ -181,9 +185,17 @@ impl Harness {
         let (pending, health, idle) =
             (self.state.pending_verification_requests(), self.state.health(), self.state.is_derivable());
         self.state = state;
+        let lines_before = self.output.len();
         assert_eq!(self.state.pending_verification_requests(), pending, "questions survive a restart");
         assert!(idle || self.state.health() == health, "the state survives a restart");
         self.start();
+        // Checks of parents in progress are requested again.
+        if self.output[lines_before..].iter().any(|line| self.output[..lines_before].contains(line)) {
+            self.output.retain({
+                let mut seen = false;
+                move |line| !line.starts_with("? parents") || !std::mem::replace(&mut seen, true)
+            });
+        }
     }
 
     /// Advances the clock to `until`, with a tick whenever one is due.
@@ -232,6 +244,17 @@ impl Harness {
         self.apply(|state, cx| state.on_verification(planned_at, answer, cx));
     }
 
+    /// Answers the last request for checks of parents: `failed` are those whose check failed.
+    pub fn answer_parents(&mut self, failed: &[i64]) {
+        let requested = self.effects.iter().rev().find_map(|effect| match effect {
+            Effect::CheckParents { planned_at, .. } => Some(*planned_at),
+            _ => None,
+        });
+        let planned_at = requested.expect("a request for checks of parents");
+        let failed = failed.iter().copied().map(MonitorId).collect();
+        self.apply(|state, cx| state.on_parents_checked(planned_at, failed, cx));
+    }
+
     /// Keeps what the store would contain after `effect`.
     fn store_effect(&mut self, effect: &Effect) {
         let interval = self.policy.run_plan.slot_grid.interval();
@@ -260,6 +283,14 @@ impl Harness {
                 format!(". {} {}", letter(*location), answer.status)
             }
             Effect::RecordMissed { locations, .. } => format!(". away {}", letters(locations)),
+            Effect::CheckParents { failed_location, parents, .. } => {
+                let ids: Vec<_> = parents.iter().map(ToString::to_string).collect();
+                format!("? parents {} from {}", ids.join(" "), letter(*failed_location))
+            }
+            Effect::RecordSuppression { locations, suppressed_by, .. } => {
+                let ids: Vec<_> = suppressed_by.iter().map(ToString::to_string).collect();
+                format!("- {} suppressed by {}", letters(locations), ids.join(" "))
+            }
             Effect::UpdateEpisode(change) => {
                 let what = match change.end {
                     Some(end) if end.is_recovery => "over",

@@ -13,6 +13,7 @@ fn recipients(harness: &Harness, kind: NotificationKind) -> Vec<(i64, Option<i64
         contacts: &harness.contacts,
         blackout_calendar: &calendar,
         offline_locations: &[],
+        parents: &[],
         now: harness.run(1),
     };
     select_recipients(&cx, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()

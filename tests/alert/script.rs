@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use vigie::domain::{GroupMonitor, LocationId, LocationMode, NotifierGroup, Outcome, Timestamp};
+use vigie::alerting::ParentStatus;
+use vigie::domain::{GroupMonitor, LocationId, LocationMode, MonitorId, NotifierGroup, Outcome, Timestamp};
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::BlackoutTarget;
 
@@ -226,6 +227,16 @@ impl Interpreter {
             }
             // Locations report the last runs as missed.
             ["missed", runs, pool] => self.report_missed(runs.parse().unwrap(), pool),
+            // The monitors that it depends on: `3:down`, `4:fresh` (it has passed since), `5:stale`, `6:unknown`.
+            ["parents", parents @ ..] => {
+                self.harness.parents = parents.iter().map(|parent| self.parent(parent)).collect();
+            }
+            // Checks of parents end; these have failed.
+            ["checked", failed @ ..] => {
+                self.harness.now = self.harness.now + Duration::from_secs(1);
+                let failed: Vec<i64> = failed.iter().map(|id| id.parse().unwrap()).collect();
+                self.harness.answer_parents(&failed);
+            }
             ["away", pool] => self.harness.offline = pool.chars().map(location).collect(),
             ["back"] => self.harness.offline.clear(),
             ["restart"] => self.harness.restart(),
@@ -261,6 +272,16 @@ impl Interpreter {
                 self.report_run(reports, planned_at);
             }
         }
+    }
+
+    fn parent(&self, text: &str) -> ParentStatus {
+        let (id, status) = text.split_once(':').unwrap();
+        let last_run_at = match status {
+            "unknown" => None,
+            "fresh" => Some(self.harness.run(self.run + 100)),
+            _ => Some(self.harness.run(self.run)),
+        };
+        ParentStatus { monitor_id: MonitorId(id.parse().unwrap()), is_down: status == "down", last_run_at }
     }
 
     fn stand_still(&mut self, runs: u32) {

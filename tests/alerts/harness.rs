@@ -150,6 +150,7 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
         details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
+        suppressed_by: Vec::new(),
         missed: None,
     }
 }
@@ -244,6 +245,10 @@ impl Harness {
     /// Submits a result with `outcome` for run `number` at location 1.
     pub async fn submit_outcome(&self, monitor: MonitorId, number: i64, outcome: Outcome) {
         self.submit_results(number, vec![result(monitor, 1, run(number), outcome)]).await;
+    }
+
+    pub fn clock_now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Advances the clock to `time`, if that is in the future.

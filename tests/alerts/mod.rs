@@ -2,6 +2,7 @@
 //! locations.
 
 mod content;
+mod dependencies;
 mod harness;
 mod load;
 mod outages;

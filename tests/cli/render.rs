@@ -59,6 +59,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
         details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
+        suppressed_by: Vec::new(),
         missed: None,
     }
 }

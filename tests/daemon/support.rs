@@ -61,6 +61,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
+        suppressed_by: Vec::new(),
         missed,
     }
 }

@@ -47,6 +47,7 @@ fn result(facts: Facts) -> CheckResult {
         details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
+        suppressed_by: Vec::new(),
         missed: None,
     }
 }

@@ -180,6 +180,7 @@ fn result() -> CheckResult {
             Capture::new("traceroute.txt", "text/plain", b" 1  192.0.2.1  0.4 ms\n"),
         ],
         verification: None,
+        suppressed_by: Vec::new(),
         missed: None,
     }
 }

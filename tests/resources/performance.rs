@@ -87,6 +87,7 @@ async fn store_checks(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcom
             details: vigie::domain::CheckDetails::default(),
             captures: Vec::new(),
             verification: None,
+            suppressed_by: Vec::new(),
             missed: None,
         }
     };

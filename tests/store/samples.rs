@@ -78,6 +78,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
         details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
+        suppressed_by: Vec::new(),
         missed: None,
     }
 }

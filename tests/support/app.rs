@@ -445,6 +445,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         details: vigie::domain::CheckDetails::default(),
         captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         verification: None,
+        suppressed_by: Vec::new(),
         missed: None,
     }
 }

@@ -96,7 +96,7 @@ fn count_schema(description: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": description})
 }
 
-const FIGURE_FIELDS: [&str; 17] = [
+const FIGURE_FIELDS: [&str; 18] = [
     "uptime_percent",
     "availability_percent",
     "response_time",
@@ -113,6 +113,7 @@ const FIGURE_FIELDS: [&str; 17] = [
     "unknown",
     "missed",
     "blackout",
+    "suppressed",
     "excluded",
 ];
 
@@ -137,6 +138,7 @@ fn figures_schema(name: &str, own_properties: Value) -> Value {
         "unknown": count_schema("Inconclusive checks"),
         "missed": count_schema("Missed checks"),
         "blackout": count_schema("Checks that a blackout prevented"),
+        "suppressed": count_schema("Failed checks, counted as `error` too, while a monitor that it depends on was down"),
         "excluded": count_schema("Checks out of operating periods, in exclusions or blackouts"),
     });
     if let (Value::Object(properties), Value::Object(figure_properties)) =

@@ -8,7 +8,7 @@ fn at(minute: i64) -> Timestamp {
 }
 
 /// Counts `runs`, which are a minute apart and separated by spaces. Each letter is a check: `k` ok, `w` warning, `e`
-/// error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a check at location n takes
+/// error, `s` suppressed error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a check at location n takes
 /// n seconds.
 fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAggregate {
     let starts = starts.iter().copied().map(at).collect();
@@ -19,7 +19,7 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
             let outcome = match letter {
                 'k' => Outcome::Ok,
                 'w' => Outcome::Warning,
-                'e' => Outcome::Error,
+                'e' | 's' => Outcome::Error,
                 'u' => Outcome::Unknown,
                 'm' => Outcome::Missed,
                 _ => Outcome::Blackout,
@@ -31,6 +31,7 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
                 outcome,
                 duration_us: total_us,
                 full_page_us: None,
+                is_suppressed: letter == 's',
                 slots: 1,
             });
         }
@@ -70,6 +71,13 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
         let total = counted(runs, always(), &[0], &[]).total_stats;
         assert_eq!((total.uptime_counts(), total.availability_counts()), (uptime, availability), "{runs}");
     }
+}
+
+#[test]
+fn suppressed_errors_count_as_errors_and_are_counted_beside() {
+    let total = counted("ke ks ss e k", always(), &[0], &[]).total_stats;
+    assert_eq!((total.checks_with(Outcome::Error), total.suppressed_checks), (5, 3));
+    assert_eq!(total.uptime_counts(), (3, 5));
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub struct SlaStats {
     pub runs_down: u64,
     /// Checks by outcome, in the order of [`Outcome::ALL`].
     pub checks_by_outcome: [u64; 6],
+    /// Failed checks whose error was suppressed, since a monitor that it depends on was down.
+    pub suppressed_checks: u64,
     /// Checks outside of operating periods or in exclusions, and those that took place in a blackout.
     pub excluded_checks: u64,
     /// Durations of checks that passed, by location.
@@ -44,7 +46,10 @@ impl SlaStats {
                     mean.sum_us = mean.sum_us.saturating_add(check.duration_us);
                     self.durations.add(check.duration_us);
                 }
-                Outcome::Error => failed = true,
+                Outcome::Error => {
+                    failed = true;
+                    self.suppressed_checks += u64::from(check.is_suppressed);
+                }
                 Outcome::Unknown | Outcome::Missed | Outcome::Blackout => {}
             }
         }

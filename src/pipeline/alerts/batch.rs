@@ -6,6 +6,8 @@ use std::time::Duration;
 use super::command::{IngestCommand, result_key};
 use super::engine::AlertEngine;
 use super::monitor_entry::{AlertInput, InputContext, TrackedMonitor};
+use super::parent_checks::ParentCheckRequest;
+use super::parents::suppressed_checks;
 use super::store_records;
 use super::traceroutes::TracerouteJob;
 use super::verifications::{VerificationRequest, verification_without_check};
@@ -36,6 +38,7 @@ pub(in crate::pipeline) struct BatchOutcome {
 pub(in crate::pipeline) struct PostCommitActions {
     pub(super) verifications: Vec<VerificationRequest>,
     pub(super) traceroutes: Vec<TracerouteJob>,
+    pub(super) parent_checks: Vec<ParentCheckRequest>,
     /// Checks whose notifications need not wait any longer.
     pub(super) checks_to_release: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
@@ -57,6 +60,9 @@ pub(super) struct BatchContext {
     /// Checks with a traceroute.
     pub(super) traced_checks: HashSet<CheckId>,
     pub(super) verification_requests: Vec<VerificationRequest>,
+    pub(super) parent_checks: Vec<ParentCheckRequest>,
+    /// Monitors that others depend on and that nothing can check now.
+    pub(super) unavailable_parents: Vec<MonitorId>,
     pub(super) checks_to_release: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
     pub(super) alert_changes: AlertChanges,
@@ -85,7 +91,7 @@ impl AlertEngine {
             self.locations.refresh(batch.now);
         }
         self.account_snapshots.refresh().await;
-        let mut verifications = Vec::new();
+        let (mut verifications, mut checked_parents) = (Vec::new(), Vec::new());
         for command in commands {
             match command {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
@@ -94,6 +100,7 @@ impl AlertEngine {
                 IngestCommand::VerificationDone { monitor_id, planned_at, verification } => {
                     verifications.push((*monitor_id, *planned_at, verification.clone()));
                 }
+                IngestCommand::ParentChecked { parent, outcome } => checked_parents.push((*parent, *outcome)),
                 IngestCommand::TracerouteDone { result_key: result, output_file: file, notifications } => {
                     batch.checks_to_release.push(result.check_id);
                     batch
@@ -128,12 +135,13 @@ impl AlertEngine {
         for (monitor_id, planned_at, verification) in verifications {
             self.on_input(monitor_id, AlertInput::Verification(planned_at, verification), &mut batch);
         }
+        for (parent, outcome) in checked_parents {
+            self.on_parent_checked(parent, outcome, &mut batch);
+        }
         if runs_timers {
             self.run_due_timers(&mut batch);
         }
-        while let Some((monitor_id, effect)) = batch.effects.pop_front() {
-            self.apply_effect(monitor_id, effect, &mut batch);
-        }
+        self.apply_effects(&mut batch);
         self.record_recovered_locations(&mut batch);
         self.build_notifications(&mut batch, results).await;
         self.add_changed_states(&mut batch);
@@ -142,6 +150,7 @@ impl AlertEngine {
         let BatchContext {
             verification_requests,
             traceroutes,
+            parent_checks,
             checks_to_release,
             events,
             alert_changes,
@@ -154,6 +163,7 @@ impl AlertEngine {
             post_commit: PostCommitActions {
                 verifications: verification_requests,
                 traceroutes,
+                parent_checks,
                 checks_to_release,
                 events,
                 has_notifications,
@@ -163,6 +173,7 @@ impl AlertEngine {
 
     /// Applies `result` after comparing its page with earlier runs.
     async fn on_result(&mut self, result: &mut CheckResult, batch: &mut BatchContext) {
+        let parents = self.parent_statuses(result.monitor_id, batch.now);
         let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active) else {
             return;
         };
@@ -180,8 +191,8 @@ impl AlertEngine {
             object_change = entry.compare_objects(result, rule);
         }
         let location_result = entry.build_location_result(result, &rules, object_change);
-        let context =
-            InputContext { account, offline_locations: self.locations.offline_locations(), now: batch.now };
+        let offline_locations = self.locations.offline_locations();
+        let context = InputContext { account, offline_locations, parents: &parents, now: batch.now };
         let effects = entry.apply_input(AlertInput::Result(location_result), &rules, context);
         self.queue_effects(result.monitor_id, effects, batch);
     }
@@ -189,13 +200,14 @@ impl AlertEngine {
     /// Applies another input to the alert state of `monitor_id`.
     pub(super) fn on_input(&mut self, monitor_id: MonitorId, input: AlertInput, batch: &mut BatchContext) {
         self.monitor_in_progress = Some(monitor_id);
+        let parents = self.parent_statuses(monitor_id, batch.now);
         let Some(entry) = self.monitors.get_mut(&monitor_id).filter(|entry| entry.is_active) else { return };
         let Some((account, account_version)) = self.account_snapshots.get(entry.monitor.customer) else {
             return;
         };
         let rules = entry.rules(account, account_version, self.settings);
-        let context =
-            InputContext { account, offline_locations: self.locations.offline_locations(), now: batch.now };
+        let offline_locations = self.locations.offline_locations();
+        let context = InputContext { account, offline_locations, parents: &parents, now: batch.now };
         let effects = entry.apply_input(input, &rules, context);
         self.queue_effects(monitor_id, effects, batch);
     }
@@ -249,6 +261,19 @@ impl AlertEngine {
         }
     }
 
+    /// Applies the queued effects, and those that follow from them.
+    fn apply_effects(&mut self, batch: &mut BatchContext) {
+        loop {
+            while let Some((monitor_id, effect)) = batch.effects.pop_front() {
+                self.apply_effect(monitor_id, effect, batch);
+            }
+            if batch.unavailable_parents.is_empty() {
+                return;
+            }
+            self.answer_for_unavailable_parents(batch);
+        }
+    }
+
     fn apply_effect(&mut self, monitor_id: MonitorId, effect: Effect, batch: &mut BatchContext) {
         self.monitor_in_progress = Some(monitor_id);
         let Some(entry) = self.monitors.get(&monitor_id) else { return };
@@ -284,6 +309,13 @@ impl AlertEngine {
                     result_key: result_key(monitor_id, planned_at, location),
                     verification,
                 });
+            }
+            Effect::CheckParents { planned_at, failed_location, parents } => {
+                self.request_parent_checks(monitor_id, planned_at, failed_location, &parents, batch);
+            }
+            Effect::RecordSuppression { planned_at, locations, suppressed_by } => {
+                let checks = suppressed_checks(monitor_id, planned_at, &locations, &suppressed_by);
+                batch.alert_changes.suppressed_checks.extend(checks);
             }
             Effect::RecordMissed { planned_at, locations } => {
                 for location in locations {

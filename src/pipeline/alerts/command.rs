@@ -4,6 +4,7 @@ use crate::sync::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::parent_checks::ParentCheckOutcome;
 use super::settings::AlertEngineSettings;
 use crate::alerting::MonitorHealth;
 use crate::domain::{
@@ -18,6 +19,8 @@ pub(in crate::pipeline) enum IngestCommand {
     UpdateMonitors { upserts: Vec<Monitor>, removed: Vec<MonitorId> },
     /// Another location has verified a failure.
     VerificationDone { monitor_id: MonitorId, planned_at: Timestamp, verification: Verification },
+    /// A monitor that others depend on was checked outside of its schedule.
+    ParentChecked { parent: MonitorId, outcome: ParentCheckOutcome },
     /// A traceroute has ended; without a file when it failed.
     TracerouteDone {
         result_key: ResultKey,

@@ -9,6 +9,7 @@ use super::command::{HealthMap, IngestCommand};
 use super::locations::LocationStatuses;
 use super::monitor_entry::TrackedMonitor;
 use super::offline_locations::ReportedOfflineLocations;
+use super::parent_checks::ParentChecks;
 use super::restored_state::RestoredAlertStates;
 use super::settings::{AlertEngineDependencies, AlertEngineSettings};
 use super::timer_heap::TimerHeap;
@@ -30,6 +31,7 @@ pub struct AlertEngine {
     pub(super) timers: TimerHeap,
     pub(super) verification_runner: VerificationRunner,
     pub(super) traceroute_runner: TracerouteRunner,
+    pub(super) parent_checks: ParentChecks,
     pub(super) health_map: HealthMap,
     /// State loaded from the store, until the monitors are known.
     pub(super) restored_state: Option<RestoredAlertStates>,
@@ -60,6 +62,7 @@ impl AlertEngine {
             timers: TimerHeap::default(),
             verification_runner: VerificationRunner::default(),
             traceroute_runner: TracerouteRunner::default(),
+            parent_checks: ParentChecks::default(),
             monitors: HashMap::new(),
             restored_state: Some(restored_state),
             monitor_in_progress: None,

@@ -16,6 +16,8 @@ mod notification_content;
 mod notifications;
 mod offline_locations;
 mod panic_recovery;
+mod parent_checks;
+mod parents;
 mod post_commit_actions;
 mod restored_state;
 mod settings;

@@ -20,6 +20,7 @@ impl AlertEngine {
         for id in removed {
             self.remove_monitor(id, batch);
         }
+        let mut changed = Vec::new();
         for monitor in upserts {
             self.monitor_in_progress = Some(monitor.id);
             if self.set_apart.get(&monitor.id) == Some(&monitor.revision) {
@@ -27,7 +28,12 @@ impl AlertEngine {
             }
             self.set_apart.remove(&monitor.id);
             self.account_snapshots.ensure_loaded(monitor.customer).await;
-            self.upsert_monitor(monitor, batch);
+            let monitor_id = monitor.id;
+            changed.push((monitor_id, self.upsert_monitor(monitor, batch)));
+        }
+        // Once all of them are known, since a run that waits may depend on the others.
+        for (monitor_id, was_active) in changed {
+            self.apply_activity(monitor_id, was_active, batch);
         }
         // The first change contains all monitors: restored state that is left belongs to removed ones.
         if let Some(restored_state) = self.restored_state.take() {
@@ -41,7 +47,8 @@ impl AlertEngine {
         }
     }
 
-    fn upsert_monitor(&mut self, monitor: Monitor, batch: &mut BatchContext) {
+    /// Tracks `monitor`; returns whether it was active before.
+    fn upsert_monitor(&mut self, monitor: Monitor, batch: &mut BatchContext) -> bool {
         let (monitor_id, is_active) = (monitor.id, monitor.is_active(batch.now));
         if !self.monitors.contains_key(&monitor_id) {
             let restored_entry = self
@@ -57,9 +64,17 @@ impl AlertEngine {
             );
             self.monitors.insert(monitor_id, entry);
         }
-        let Some(entry) = self.monitors.get_mut(&monitor_id) else { return };
-        let was_active = std::mem::replace(&mut entry.is_active, is_active);
+        let Some(entry) = self.monitors.get_mut(&monitor_id) else { return false };
+        entry.parent_ids = monitor.document.parent_ids();
         (entry.monitor, entry.cached_rules) = (monitor, None);
+        std::mem::replace(&mut entry.is_active, is_active)
+    }
+
+    /// Starts or closes the alert state of a monitor that was changed.
+    fn apply_activity(&mut self, monitor_id: MonitorId, was_active: bool, batch: &mut BatchContext) {
+        self.monitor_in_progress = Some(monitor_id);
+        let Some(entry) = self.monitors.get_mut(&monitor_id) else { return };
+        let is_active = entry.is_active;
         if is_active && !was_active {
             let requests = entry.alert_state.pending_verification_requests();
             batch.effects.extend(requests.into_iter().map(|request| (monitor_id, request)));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::monitor_rules::{self, MonitorRules};
 use super::settings::AlertEngineSettings;
-use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth};
+use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth, ParentStatus};
 use crate::catalog::AccountSnapshot;
-use crate::domain::{LocationId, Timestamp, Verification};
+use crate::domain::{LocationId, MonitorId, Timestamp, Verification};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::schema::Monitor;
 
@@ -14,6 +14,8 @@ use crate::schema::Monitor;
 pub(super) struct TrackedMonitor {
     /// Its current revision.
     pub(super) monitor: Monitor,
+    /// The monitors that it depends on.
+    pub(super) parent_ids: Vec<MonitorId>,
     /// Whether it is planned: neither disabled nor paused.
     pub(super) is_active: bool,
     /// Its alert state.
@@ -46,6 +48,8 @@ pub(super) struct PageFingerprint {
 pub(super) struct InputContext<'a> {
     pub(super) account: &'a AccountSnapshot,
     pub(super) offline_locations: &'a [LocationId],
+    /// The monitors that it depends on, without those that suppress nothing.
+    pub(super) parents: &'a [ParentStatus],
     pub(super) now: Timestamp,
 }
 
@@ -53,12 +57,14 @@ pub(super) struct InputContext<'a> {
 pub(super) enum AlertInput {
     Result(LocationResult),
     Verification(Timestamp, Verification),
+    ParentsChecked(Timestamp, Vec<MonitorId>),
     Tick,
 }
 
 impl TrackedMonitor {
     pub(super) fn new(monitor: Monitor) -> Self {
         Self {
+            parent_ids: monitor.document.parent_ids(),
             monitor,
             is_active: false,
             alert_state: AlertState::default(),
@@ -105,12 +111,16 @@ impl TrackedMonitor {
             contacts: &context.account.contacts,
             blackout_calendar: &context.account.blackout_calendar,
             offline_locations: context.offline_locations,
+            parents: context.parents,
             now: context.now,
         };
         match input {
             AlertInput::Result(result) => self.alert_state.on_result(result, &cx),
             AlertInput::Verification(planned_at, verification) => {
                 self.alert_state.on_verification(planned_at, verification, &cx)
+            }
+            AlertInput::ParentsChecked(planned_at, failed_parents) => {
+                self.alert_state.on_parents_checked(planned_at, failed_parents, &cx)
             }
             AlertInput::Tick => self.alert_state.on_tick(&cx),
         }

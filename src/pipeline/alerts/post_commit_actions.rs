@@ -15,6 +15,7 @@ impl AlertEngine {
         let PostCommitActions {
             verifications,
             traceroutes,
+            parent_checks,
             checks_to_release: release_checks,
             events,
             has_notifications: wakes_delivery,
@@ -24,6 +25,10 @@ impl AlertEngine {
             run_caught(&mut panics, || {
                 self.verification_runner.start(request, &self.dependencies, commands);
             });
+        }
+        for request in parent_checks {
+            let commands = self.command_sender.clone();
+            run_caught(&mut panics, || self.parent_checks.start(request, &self.dependencies, commands));
         }
         for traceroute in traceroutes {
             let commands = self.command_sender.clone();

@@ -40,6 +40,7 @@ fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
         .chain(changes.episodes.iter().map(|episode| episode.monitor_id))
         .chain(changes.notifications.iter().map(|notification| monitor_of(notification.content.monitor_id)))
         .chain(changes.verified_checks.iter().map(|check| check.result_key.monitor_id))
+        .chain(changes.suppressed_checks.iter().map(|check| check.result_key.monitor_id))
         .chain(changes.added_captures.iter().map(|capture| capture.result_key.monitor_id))
         .collect()
 }
@@ -65,6 +66,9 @@ fn part(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool) -> IngestB
                 is_selected(monitor_of(notification.content.monitor_id))
             }),
             verified_checks: select(&changes.verified_checks, |check| {
+                is_selected(check.result_key.monitor_id)
+            }),
+            suppressed_checks: select(&changes.suppressed_checks, |check| {
                 is_selected(check.result_key.monitor_id)
             }),
             added_captures: select(&changes.added_captures, |capture| {
@@ -97,6 +101,9 @@ fn single_parts(batch: &IngestBatch) -> Vec<IngestBatch> {
     }
     for check in &changes.verified_checks {
         parts.push(of_changes(AlertChanges { verified_checks: vec![check.clone()], ..none() }));
+    }
+    for check in &changes.suppressed_checks {
+        parts.push(of_changes(AlertChanges { suppressed_checks: vec![check.clone()], ..none() }));
     }
     for capture in &changes.added_captures {
         parts.push(of_changes(AlertChanges { added_captures: vec![capture.clone()], ..none() }));
@@ -137,6 +144,12 @@ fn to_records(batch: &IngestBatch) -> Vec<SetApart> {
             .verified_checks
             .iter()
             .map(|check| change(check.result_key.monitor_id, "verification", json!(check.verification))),
+    );
+    records.extend(
+        changes
+            .suppressed_checks
+            .iter()
+            .map(|check| change(check.result_key.monitor_id, "suppression", json!(check.suppressed_by))),
     );
     records.extend(changes.added_captures.iter().map(|capture| {
         change(capture.result_key.monitor_id, "capture", json!({ "name": capture.capture.name }))

@@ -1,7 +1,7 @@
 //! Applies all rules to a document.
 
 use super::rule_context::{RuleContext, RuleInput};
-use super::{address, locations, plans, properties, scripts, steps, web};
+use super::{address, dependencies, locations, plans, properties, scripts, steps, web};
 use crate::syntax::ValidationError;
 
 /// Appends the errors of `input` to `errors`, which holds those of single fields. A rule is skipped when one of its
@@ -16,5 +16,6 @@ pub(in crate::schema) fn check(input: &RuleInput<'_>, errors: &mut Vec<Validatio
     scripts::check(&mut cx);
     plans::check(&mut cx);
     properties::check(&mut cx);
+    dependencies::check(&mut cx);
     errors.append(&mut cx.errors);
 }

@@ -3,6 +3,7 @@
 mod address;
 mod browsers;
 mod check;
+mod dependencies;
 mod locations;
 mod plans;
 mod properties;

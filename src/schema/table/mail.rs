@@ -2,8 +2,8 @@
 
 use super::super::field::{Field, FieldTable};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
-    SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
+    DEPENDENCY_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS,
+    SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use crate::syntax::text_format::TextFormat;
 
@@ -44,6 +44,7 @@ pub static IMAP: FieldTable = FieldTable::new(
         REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -68,6 +69,7 @@ pub static POP: FieldTable = FieldTable::new(
         REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -92,6 +94,7 @@ pub static SMTP: FieldTable = FieldTable::new(
         REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -134,6 +137,7 @@ pub static ROUND_TRIP: FieldTable = FieldTable::new(
         REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );

@@ -2,7 +2,9 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::shared::{IDENTITY_FIELDS, INTERVALS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, read_only_field};
+use super::shared::{
+    DEPENDENCY_FIELDS, IDENTITY_FIELDS, INTERVALS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, read_only_field,
+};
 use super::sub_objects::LOCATION;
 use crate::syntax::text_format::TextFormat;
 
@@ -49,8 +51,14 @@ static PROVIDER_FIELDS: &[Field] = &[
     read_only_field("project_name", SHORT_TEXT, "Project of the provider"),
 ];
 
-static MOBILE_FIELD_GROUPS: &[&[Field]] =
-    &[IDENTITY_FIELDS, PROVIDER_FIELDS, SCHEDULE_FIELDS, OVERRIDING_FIELDS, READ_ONLY_FIELDS];
+static MOBILE_FIELD_GROUPS: &[&[Field]] = &[
+    IDENTITY_FIELDS,
+    PROVIDER_FIELDS,
+    SCHEDULE_FIELDS,
+    OVERRIDING_FIELDS,
+    DEPENDENCY_FIELDS,
+    READ_ONLY_FIELDS,
+];
 
 /// `mobilecloud`.
 pub static MOBILE_CLOUD: FieldTable =

@@ -2,8 +2,8 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::shared::{
-    IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS, SCHEDULE_FIELDS,
-    SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
+    DEPENDENCY_FIELDS, IDENTITY_FIELDS, PORT_FIELDS, READ_ONLY_FIELDS, RESOLUTION_FIELDS, REVOCATION_FIELDS,
+    SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS, TRUST_FIELDS,
 };
 use super::sub_objects::DIALOGUE_LINE;
 use crate::syntax::text_format::TextFormat;
@@ -53,6 +53,7 @@ pub static TCP: FieldTable = FieldTable::new(
         REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -78,6 +79,7 @@ pub static PING: FieldTable = FieldTable::new(
         PING_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );
@@ -122,6 +124,7 @@ pub static NAME_SERVER: FieldTable = FieldTable::new(
         REVOCATION_FIELDS,
         SCHEDULE_FIELDS,
         SHORT_INTERVAL_FIELDS,
+        DEPENDENCY_FIELDS,
         READ_ONLY_FIELDS,
     ],
 );

@@ -73,6 +73,18 @@ pub static SHORT_INTERVAL_FIELDS: &[Field] = &[Field::new(
 )
 .vigie_extension()];
 
+/// Most monitors that one may depend on.
+pub const MAX_PARENTS: usize = 20;
+
+/// What a monitor depends on.
+pub static DEPENDENCY_FIELDS: &[Field] = &[Field::list(
+    "depends_on",
+    &ID,
+    MAX_PARENTS,
+    "Monitors without which it cannot work: while one is down, errors of this one open no outage",
+)
+.vigie_extension()];
+
 /// Fields that Vigie sets (interface.md 2.1, ro).
 pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("access_type", FieldType::TextEnum(&["View", "Edit"]), "Whether the caller may edit it now")

@@ -2,7 +2,7 @@
 
 use super::super::field::{Field, FieldTable, FieldType};
 use super::browser::{CAPTURE_FIELDS, MAX_SCRIPT_CHARS};
-use super::shared::{IDENTITY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS};
+use super::shared::{DEPENDENCY_FIELDS, IDENTITY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS};
 use super::sub_objects::THRESHOLD;
 use super::web::MAX_URL_CHARS;
 use crate::syntax::text_format::TextFormat;
@@ -20,7 +20,7 @@ static API_FIELDS: &[Field] = &[
 pub static API: FieldTable = FieldTable::new(
     "api",
     "An API test project",
-    &[IDENTITY_FIELDS, API_FIELDS, CAPTURE_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, API_FIELDS, CAPTURE_FIELDS, SCHEDULE_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS],
 );
 
 static COLLECTION_FIELDS: &[Field] = &[
@@ -34,7 +34,7 @@ static COLLECTION_FIELDS: &[Field] = &[
 pub static COLLECTION_API: FieldTable = FieldTable::new(
     "collection-api",
     "A collection of requests",
-    &[IDENTITY_FIELDS, COLLECTION_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, COLLECTION_FIELDS, SCHEDULE_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS],
 );
 
 static SELENIUM_FIELDS: &[Field] =
@@ -44,7 +44,7 @@ static SELENIUM_FIELDS: &[Field] =
 pub static SELENIUM: FieldTable = FieldTable::new(
     "selenium",
     "A Selenium test in a JAR",
-    &[IDENTITY_FIELDS, SELENIUM_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, SELENIUM_FIELDS, SCHEDULE_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS],
 );
 
 static SECURITY_SCAN_FIELDS: &[Field] = &[
@@ -56,7 +56,7 @@ static SECURITY_SCAN_FIELDS: &[Field] = &[
 pub static SECURITY_SCAN: FieldTable = FieldTable::new(
     "security-scan",
     "A scan for weaknesses",
-    &[IDENTITY_FIELDS, SECURITY_SCAN_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, SECURITY_SCAN_FIELDS, SCHEDULE_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS],
 );
 
 static THRESHOLD_ITEM: FieldType = FieldType::Object(&THRESHOLD);
@@ -70,5 +70,5 @@ static HOST_AGENT_FIELDS: &[Field] = &[
 pub static HOST_AGENT: FieldTable = FieldTable::new(
     "hostagent",
     "What an agent on a host reports",
-    &[IDENTITY_FIELDS, HOST_AGENT_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+    &[IDENTITY_FIELDS, HOST_AGENT_FIELDS, SCHEDULE_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS],
 );

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::monitor_context::MonitorContext;
-use crate::catalog::AccountSnapshot;
-use crate::domain::{Permission, Role};
-use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::catalog::{AccountSnapshot, MonitorCache};
+use crate::domain::{CustomerId, MonitorId, Permission, Role};
+use crate::schema::validation_context::{BillingPlan, MonitorLookup, ValidationContext};
 use crate::service::caller::{Caller, ServiceError};
 
 /// The context that monitors are validated against: the account of the caller, as it is now.
@@ -13,6 +13,20 @@ pub(super) struct AccountValidationContext {
     account: Arc<AccountSnapshot>,
     plans: Option<Vec<BillingPlan>>,
     role: Role,
+    monitors: AccountMonitors,
+}
+
+/// The monitors of an account, as they are now.
+#[derive(Debug)]
+struct AccountMonitors {
+    monitor_cache: Arc<MonitorCache>,
+    customer: CustomerId,
+}
+
+impl MonitorLookup for AccountMonitors {
+    fn parents_of(&self, id: MonitorId) -> Option<Vec<MonitorId>> {
+        Some(self.monitor_cache.get_for_customer(self.customer, id)?.document.parent_ids())
+    }
 }
 
 impl AccountValidationContext {
@@ -26,7 +40,11 @@ impl AccountValidationContext {
             caller.customer,
             &facts,
         );
-        Ok(Self { account: facts, plans, role: caller.role })
+        let monitors = AccountMonitors {
+            monitor_cache: Arc::clone(&context.dependencies.monitor_cache),
+            customer: caller.customer,
+        };
+        Ok(Self { account: facts, plans, role: caller.role, monitors })
     }
 
     /// Returns the account data.
@@ -34,10 +52,16 @@ impl AccountValidationContext {
         &self.account
     }
 
+    /// Returns the context for the schema rules about a change of the monitor `id`.
+    pub(super) fn context_for_change(&self, id: MonitorId) -> ValidationContext<'_> {
+        ValidationContext { monitor_id: Some(id), ..self.validation_context() }
+    }
+
     /// Returns the context for the schema rules.
     pub(super) fn validation_context(&self) -> ValidationContext<'_> {
         ValidationContext {
             billing_plans: self.plans.as_deref(),
+            monitors: Some(&self.monitors),
             ..self.account.validation_context(self.role)
         }
     }

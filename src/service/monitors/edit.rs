@@ -42,7 +42,7 @@ pub async fn patch(
     }
     let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
     let validated =
-        validate::merge_and_validate(&old.document, format, body, &validation.validation_context())?;
+        validate::merge_and_validate(&old.document, format, body, &validation.context_for_change(id))?;
     let document = without_echoed_locations(&old, validated.document, body, validation.account())?;
     let document = Arc::new(without_echoed_provider(&old, document, validation.account())?);
     let metadata = (*old.metadata).clone();

@@ -47,6 +47,7 @@ pub async fn monitors_to_json(
             last_script_run: last_script_run(context, monitor),
             script_summary: script,
             now,
+            parent_ids: existing_parents(context, monitor),
             blackout_ids: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
             sla_id: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
             has_performance_alerts: !alerts.is_empty(),
@@ -122,6 +123,13 @@ fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<Monito
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| lookup.last_run(monitor)).flatten()
 }
 
+/// Returns what `monitor` depends on, without monitors that were removed.
+fn existing_parents(context: &MonitorContext, monitor: &Monitor) -> Vec<MonitorId> {
+    let mut parents = monitor.document.parent_ids();
+    parents.retain(|id| context.find(monitor.customer, *id).is_some());
+    parents
+}
+
 /// Returns the ids of blackouts that have not ended, by monitor.
 fn unended_blackouts(
     records: &[Record],
@@ -163,6 +171,8 @@ struct MonitorJson<'a> {
     /// `None` for types without a script, and for a script that cannot be parsed.
     script_summary: Option<ScriptOverview>,
     now: Timestamp,
+    /// The monitors that it depends on and that still exist.
+    parent_ids: Vec<MonitorId>,
     /// Ids of its blackouts that have not ended.
     blackout_ids: Vec<i64>,
     /// Id of its service level agreement.
@@ -204,6 +214,7 @@ impl MonitorJson<'_> {
             "custom_properties" => self.custom_properties(stored_value),
             "ssl_cert_name" => json!(self.client_certificate()?.name),
             "ssl_cert_format" => json!(self.client_certificate()?.format),
+            "depends_on" => json!(self.parent_ids),
             "blackout_ids" => json!(self.blackout_ids),
             "has_sla" => json!(self.sla_id.is_some()),
             "sla_id" => json!(self.sla_id),

@@ -132,6 +132,8 @@ pub struct SlaStatsRow {
     pub missed: u64,
     /// Checks that a blackout suppressed.
     pub blackout: u64,
+    /// Failed checks whose error was suppressed, since a monitor that it depends on was down; they count as errors too.
+    pub suppressed: u64,
     /// Checks that are not counted.
     pub excluded: u64,
 }
@@ -198,6 +200,7 @@ impl SlaStatsRow {
             unknown: stats.checks_with(Outcome::Unknown),
             missed: stats.checks_with(Outcome::Missed),
             blackout: stats.checks_with(Outcome::Blackout),
+            suppressed: stats.suppressed_checks,
             excluded: stats.excluded_checks,
         }
     }
@@ -262,7 +265,7 @@ impl SlaReport {
         let mut text = String::from(
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
              ok,warning,error,unknown,missed,blackout,excluded,response_time_p50,response_time_p75,\
-             response_time_p90,response_time_p95,response_time_p99\r\n",
+             response_time_p90,response_time_p95,response_time_p99,suppressed\r\n",
         );
         for PeriodRow { period, from, until: thru, stats: row } in &self.periods {
             push_csv_line(&mut text, period, *from, *thru, row);
@@ -284,11 +287,13 @@ fn push_csv_line(text: &mut String, period: &str, from: Timestamp, until: Timest
         row.response_time_p99,
     ];
     let percentiles = percentiles.map(format_number).join(",");
-    let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
+    let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, suppressed, .. } =
+        row;
+    let excluded = row.excluded;
     // Writing to a string does not fail.
     let _ = write!(
         text,
         "{period},{from},{until},{uptime},{availability},{response},{runs_up},{runs_down},\
-         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded},{percentiles}\r\n"
+         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded},{percentiles},{suppressed}\r\n"
     );
 }

@@ -20,6 +20,8 @@ pub struct AlertChanges {
     /// Verifications, to be stored with their results. Status 70 turns the result into a warning whose warning status
     /// is the status that it had.
     pub verified_checks: Vec<CheckVerification>,
+    /// Failed checks whose error is suppressed, to be stored with their results.
+    pub suppressed_checks: Vec<CheckSuppression>,
     /// Files added after their result.
     pub added_captures: Vec<AddedCapture>,
 }
@@ -32,6 +34,7 @@ impl AlertChanges {
             && self.episodes.is_empty()
             && self.notifications.is_empty()
             && self.verified_checks.is_empty()
+            && self.suppressed_checks.is_empty()
             && self.added_captures.is_empty()
     }
 }
@@ -56,6 +59,15 @@ pub struct CheckVerification {
     pub result_key: ResultKey,
     /// The verification.
     pub verification: Verification,
+}
+
+/// A failed check whose error opens no episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckSuppression {
+    /// The failed result.
+    pub result_key: ResultKey,
+    /// The monitors that it depends on and that are down.
+    pub suppressed_by: Vec<MonitorId>,
 }
 
 /// A file added after its result.

@@ -20,8 +20,8 @@ pub use crate::domain::{
     Pagination, RecordFilter, ResultFilter, StoreError,
 };
 pub use alerts::{
-    AddedCapture, AlertChanges, AlertStore, CheckVerification, DeliveryOutcome, Outbox, ResultKey,
-    StoredEpisode,
+    AddedCapture, AlertChanges, AlertStore, CheckSuppression, CheckVerification, DeliveryOutcome, Outbox,
+    ResultKey, StoredEpisode,
 };
 pub use audit::{AuditEntries, AuditObject, NewAuditEntry};
 pub use config_store::{ConfigChange, ConfigStore, ResealFn, seal_context};

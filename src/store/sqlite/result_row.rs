@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
-    default_status_text,
+    Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, MonitorId, Outcome, Phase, Phases,
+    Verification, default_status_text,
 };
 
 use super::captures::{self, CaptureChunk};
@@ -36,6 +36,8 @@ pub(super) struct DetailsBody<'a> {
     pub(super) captures: Vec<Capture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verification: Option<Cow<'a, Verification>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) suppressed_by: Vec<MonitorId>,
     /// Unknown fields of a row, which flattened parts do not reject by themselves.
     #[serde(flatten, skip_serializing)]
     unknown: Map<String, Value>,
@@ -108,6 +110,7 @@ impl ResultRow {
             status_text: has_own_status_text.then_some(Cow::Borrowed(&result.status_text)),
             captures,
             verification: result.verification.as_ref().map(Cow::Borrowed),
+            suppressed_by: result.suppressed_by.clone(),
             unknown: Map::new(),
         };
         Self {

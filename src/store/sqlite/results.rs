@@ -228,6 +228,7 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         details: details.details.into_owned(),
         captures: details.captures,
         verification: details.verification.map(Cow::into_owned),
+        suppressed_by: details.suppressed_by,
         missed: missed_from_row(row, locator)?,
     })
 }

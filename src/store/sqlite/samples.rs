@@ -48,7 +48,7 @@ fn select_samples(
     max: u32,
 ) -> rusqlite::Result<Vec<Sample>> {
     conn.prepare_cached(
-        "SELECT planned_at, location_id, outcome, total_us, missed_slots, page_us
+        "SELECT planned_at, location_id, outcome, total_us, missed_slots, page_us, suppressed
          FROM results INDEXED BY results_by_monitor
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
          ORDER BY planned_at, location_id LIMIT ?4",
@@ -64,6 +64,7 @@ fn select_samples(
             duration_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             full_page_us: row.get(5)?,
+            is_suppressed: row.get::<_, Option<bool>>(6)?.unwrap_or_default(),
         })
     })?
     .collect()

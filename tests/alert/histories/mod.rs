@@ -14,6 +14,7 @@ const FILES: &[&str] = &[
     "groups.txt",
     "late.txt",
     "kinds.txt",
+    "dependencies.txt",
 ];
 
 #[test]

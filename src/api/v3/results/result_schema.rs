@@ -69,6 +69,8 @@ pub(super) fn result_schema() -> Value {
                 "found": integer_schema("Status code of its own check"),
                 "at": timestamp_schema("When the verification completed"),
             })),
+            "suppressed_by": {"type": "array", "items": integer_schema("A monitor"),
+                "description": "Monitors that it depends on and that are down, so that this error opens no outage"},
             "missed": missed_schema(),
         }),
     )

@@ -141,6 +141,7 @@ fn full_result() -> CheckResult {
             recheck_status: Some(Status::TIMED_OUT),
             completed_at: at,
         }),
+        suppressed_by: vec![MonitorId(1)],
         missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use crate::domain::MonitorId;
-use crate::store::contract::{AlertChanges, CheckVerification};
+use crate::store::contract::{AlertChanges, CheckSuppression, CheckVerification};
 use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
 use crate::store::sqlite::writer::WriteContext;
 
@@ -16,6 +16,7 @@ pub(in crate::store::sqlite) struct PreparedAlerts {
     episodes: Vec<episodes::EpisodeRow>,
     notifications: Vec<outbox::NotificationRow>,
     verified_checks: Vec<CheckVerification>,
+    suppressed_checks: Vec<CheckSuppression>,
     added_captures: Vec<result_updates::CompressedCapture>,
 }
 
@@ -30,6 +31,7 @@ impl PreparedAlerts {
                 .map(outbox::NotificationRow::from_notification)
                 .collect(),
             verified_checks: changes.verified_checks,
+            suppressed_checks: changes.suppressed_checks,
             added_captures: changes
                 .added_captures
                 .into_iter()
@@ -54,6 +56,9 @@ impl PreparedAlerts {
             for check in &self.verified_checks {
                 result_updates::apply_verification(context, check, &frontier)?;
             }
+        }
+        for check in &self.suppressed_checks {
+            result_updates::apply_suppression(context.conn, check)?;
         }
         for capture in &self.added_captures {
             capture.attach(context.conn)?;

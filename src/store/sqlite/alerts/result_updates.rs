@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Capture, Outcome, Status};
-use crate::store::contract::{AddedCapture, CheckVerification, ResultKey};
+use crate::store::contract::{AddedCapture, CheckSuppression, CheckVerification, ResultKey};
 
 use crate::store::sqlite::captures::{self, CaptureChunk};
 use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
@@ -87,6 +87,24 @@ pub(super) fn apply_verification(
     count_changes.add(planned_at, customer, location, i64::from(Outcome::Warning.code()), 1);
     count_changes.flush(conn)?;
     frontier.mark_result(conn, planned_at, monitor, location)
+}
+
+/// Stores that the error of a result is suppressed: in its details, and in its row for the reports.
+pub(super) fn apply_suppression(conn: &Connection, suppressed: &CheckSuppression) -> rusqlite::Result<()> {
+    let key = &suppressed.result_key;
+    let Some(stored) = StoredOutcome::read(conn, key)?.filter(|stored| stored.outcome == Outcome::Error)
+    else {
+        return Ok(());
+    };
+    let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
+    details.suppressed_by.clone_from(&suppressed.suppressed_by);
+    stored.write_details(conn, key, &details)?;
+    let (planned_at, monitor, location) = result_primary_key(key);
+    conn.prepare_cached(
+        "UPDATE results SET suppressed = 1 WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
+    )?
+    .execute([planned_at, monitor, location])?;
+    Ok(())
 }
 
 /// The stored outcome of a result, which can change.

@@ -1,0 +1,236 @@
+//! Checks of monitors that others depend on, outside of their schedule: one at a time for each of them, however many
+//! monitors wait for it (behaviour.md 6, Dependencies).
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::WeakSender;
+
+use super::command::IngestCommand;
+use super::settings::AlertEngineDependencies;
+use crate::alerting::PARENT_CHECK_TIMEOUT;
+use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
+use crate::pipeline::planner::PlanError;
+use crate::schema::Monitor;
+
+/// Maximum number of these checks at once; further ones wait, within their 10 s.
+const MAX_CONCURRENT_CHECKS: usize = 64;
+/// Delay before a busy location is tried again.
+const BUSY_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// How long a failed check answers further requests, so that many monitors do not have their parent checked all the time.
+const FAILURE_LIFETIME: Duration = Duration::from_secs(10);
+
+/// A failing run that waits for the checks of its parents: its monitor and planned time.
+pub(super) type WaitingRun = (MonitorId, Timestamp);
+
+/// A check to start, after its request was committed.
+pub(super) struct ParentCheckRequest {
+    pub(super) monitor: Monitor,
+    pub(super) location: LocationId,
+}
+
+/// The outcome of a check of a parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pipeline) struct ParentCheckOutcome {
+    pub(super) started_at: Timestamp,
+    pub(super) has_failed: bool,
+}
+
+/// Answers to runs that waited: the parents whose check failed.
+pub(super) type ParentCheckAnswers = Vec<(WaitingRun, Vec<MonitorId>)>;
+
+/// The checks in progress, and the runs that wait for them.
+pub(super) struct ParentChecks {
+    permits: Arc<Semaphore>,
+    /// The check of each parent that is in progress.
+    checks: HashMap<MonitorId, CheckInProgress>,
+    /// How many checks each run waits for.
+    remaining_checks: HashMap<WaitingRun, usize>,
+    /// When the last check of a parent that failed has started.
+    last_failures: HashMap<MonitorId, Timestamp>,
+}
+
+/// A check in progress.
+#[derive(Default)]
+struct CheckInProgress {
+    waiting_runs: Vec<WaitingRun>,
+    /// Whether it repeats one for later runs. It answers all runs: a clock that was set back must not repeat it for ever.
+    is_repeat: bool,
+}
+
+impl ParentCheckOutcome {
+    /// Nothing is known, which suppresses nothing. Answers every run.
+    pub(super) const UNKNOWN: Self = Self { started_at: Timestamp::from_micros(i64::MAX), has_failed: false };
+}
+
+impl Default for ParentChecks {
+    fn default() -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(MAX_CONCURRENT_CHECKS)),
+            checks: HashMap::new(),
+            remaining_checks: HashMap::new(),
+            last_failures: HashMap::new(),
+        }
+    }
+}
+
+impl ParentChecks {
+    /// Returns the first of `parents` whose check failed a moment ago.
+    pub(super) fn recent_failure(&mut self, parents: &[MonitorId], now: Timestamp) -> Option<MonitorId> {
+        self.last_failures.retain(|_, at| *at <= now && now < *at + FAILURE_LIFETIME);
+        parents.iter().copied().find(|parent| self.last_failures.contains_key(parent))
+    }
+
+    /// Lets `run` wait for checks of `parents`; returns those whose check has to be started.
+    pub(super) fn wait_for(&mut self, run: WaitingRun, parents: &[MonitorId]) -> Vec<MonitorId> {
+        self.remaining_checks.insert(run, parents.len());
+        let mut to_start = Vec::new();
+        for parent in parents {
+            let check = self.checks.entry(*parent).or_insert_with(|| {
+                to_start.push(*parent);
+                CheckInProgress::default()
+            });
+            check.waiting_runs.push(run);
+        }
+        to_start
+    }
+
+    /// Takes the outcome of the check of `parent`. Returns the answers to the runs that waited for nothing else, and
+    /// whether the check has to be repeated: runs wait that began after it.
+    pub(super) fn complete(
+        &mut self,
+        parent: MonitorId,
+        outcome: ParentCheckOutcome,
+    ) -> (ParentCheckAnswers, bool) {
+        let mut answers = Vec::new();
+        let mut later_runs = Vec::new();
+        if outcome.has_failed {
+            self.last_failures.insert(parent, outcome.started_at);
+        }
+        let CheckInProgress { waiting_runs, is_repeat } = self.checks.remove(&parent).unwrap_or_default();
+        for run in waiting_runs {
+            let Some(remaining) = self.remaining_checks.get_mut(&run) else { continue };
+            if outcome.has_failed {
+                self.remaining_checks.remove(&run);
+                answers.push((run, vec![parent]));
+            } else if run.1 > outcome.started_at && !is_repeat {
+                later_runs.push(run);
+            } else if *remaining > 1 {
+                *remaining -= 1;
+            } else {
+                self.remaining_checks.remove(&run);
+                answers.push((run, Vec::new()));
+            }
+        }
+        let is_repeated = !later_runs.is_empty();
+        if is_repeated {
+            self.checks.insert(parent, CheckInProgress { waiting_runs: later_runs, is_repeat: true });
+        }
+        (answers, is_repeated)
+    }
+
+    /// Starts a check; its outcome is sent as a command, after 10 s at the latest.
+    pub(super) fn start(
+        &self,
+        request: ParentCheckRequest,
+        dependencies: &AlertEngineDependencies,
+        command_sender: WeakSender<IngestCommand>,
+    ) {
+        let (permits, dependencies) = (Arc::clone(&self.permits), dependencies.clone());
+        tokio::spawn(async move {
+            let parent = request.monitor.id;
+            let check = AssertUnwindSafe(run_check(&permits, request, &dependencies));
+            let outcome = tokio::select! {
+                // A panic is logged already.
+                outcome = check.catch_unwind() => outcome.ok().flatten(),
+                () = dependencies.clock.sleep(PARENT_CHECK_TIMEOUT) => None,
+            };
+            let outcome = outcome.unwrap_or(ParentCheckOutcome::UNKNOWN);
+            if let Some(command_sender) = command_sender.upgrade() {
+                // Fails only at the end of the process.
+                let _ = command_sender.send(IngestCommand::ParentChecked { parent, outcome }).await;
+            }
+        });
+    }
+}
+
+/// Runs the check; `None` when it cannot run.
+async fn run_check(
+    permits: &Semaphore,
+    request: ParentCheckRequest,
+    dependencies: &AlertEngineDependencies,
+) -> Option<ParentCheckOutcome> {
+    // The semaphore is never closed.
+    let _permit = permits.acquire().await.ok()?;
+    loop {
+        let started_at = dependencies.clock.now();
+        match dependencies.planner.run_check_now(request.monitor.clone(), request.location).await {
+            Ok(result) => {
+                let has_failed = result.outcome == Outcome::Error;
+                return Some(ParentCheckOutcome { started_at, has_failed });
+            }
+            Err(PlanError::QueueFull) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
+            Err(PlanError::LocationOffline | PlanError::Stopped) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARENT: MonitorId = MonitorId(1);
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_seconds(1_800_000_000 + second)
+    }
+
+    fn outcome(second: i64, has_failed: bool) -> ParentCheckOutcome {
+        ParentCheckOutcome { started_at: at(second), has_failed }
+    }
+
+    #[test]
+    fn a_thousand_runs_wait_for_one_check() {
+        let mut checks = ParentChecks::default();
+        let runs: Vec<WaitingRun> = (2..1002).map(|id| (MonitorId(id), at(0))).collect();
+        let started: Vec<_> = runs.iter().flat_map(|run| checks.wait_for(*run, &[PARENT])).collect();
+        assert_eq!(started, [PARENT]);
+        let (answers, is_repeated) = checks.complete(PARENT, outcome(1, true));
+        assert_eq!((answers.len(), is_repeated), (1000, false));
+        assert!(answers.iter().all(|(_, failed)| failed == &[PARENT]));
+        assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
+        // The next ones within a moment need no check of their own.
+        assert_eq!(checks.recent_failure(&[MonitorId(9), PARENT], at(5)), Some(PARENT));
+        assert_eq!(checks.recent_failure(&[PARENT], at(11)), None);
+    }
+
+    #[test]
+    fn a_check_that_passed_before_a_run_began_is_repeated_for_it() {
+        let mut checks = ParentChecks::default();
+        let (early, late) = ((MonitorId(2), at(0)), (MonitorId(3), at(5)));
+        assert_eq!(checks.wait_for(early, &[PARENT]), [PARENT]);
+        assert_eq!(checks.wait_for(late, &[PARENT]), []);
+        assert_eq!(checks.complete(PARENT, outcome(1, false)), (vec![(early, Vec::new())], true));
+        // Even if the clock was set back meanwhile.
+        assert_eq!(checks.complete(PARENT, outcome(2, false)), (vec![(late, Vec::new())], false));
+        assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
+    }
+
+    #[test]
+    fn a_run_is_answered_by_the_first_failure_or_by_the_last_pass() {
+        let (run, other) = ((MonitorId(3), at(0)), MonitorId(2));
+        let mut checks = ParentChecks::default();
+        assert_eq!(checks.wait_for(run, &[PARENT, other]), [PARENT, other]);
+        assert_eq!(checks.complete(PARENT, outcome(1, false)), (Vec::new(), false));
+        assert_eq!(checks.complete(other, outcome(2, false)), (vec![(run, Vec::new())], false));
+        let mut checks = ParentChecks::default();
+        checks.wait_for(run, &[PARENT, other]);
+        assert_eq!(checks.complete(other, outcome(1, true)), (vec![(run, vec![other])], false));
+        assert_eq!(checks.complete(PARENT, outcome(2, true)), (Vec::new(), false));
+        assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
+    }
+}
