@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::validation_context::KnownReferences;
 use crate::domain::CustomerId;
+use crate::schema::file_dependencies::dependency_errors;
 use crate::schema::monitor_file::{FileMonitor, KeyPolicy, parse_monitor_files};
 use crate::schema::reader::SecretSource;
 use crate::schema::validation_context::ValidationContext;
@@ -107,6 +108,10 @@ pub(super) fn read_monitors_and_secret_paths(
     }
     errors.extend(duplicate_key_errors(&monitors));
     errors.extend(plan_quota_errors(settings, &monitors));
+    // Monitors that are left out because of other errors would seem to be missing.
+    if errors.is_empty() {
+        errors.extend(dependency_errors(&monitors));
+    }
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     let parsed = if errors.is_empty() { Ok(monitors) } else { Err(errors) };
     (parsed, secret_files.into_inner().into_iter().collect())
@@ -152,6 +157,7 @@ pub(super) fn into_desired_monitors(monitors: Vec<FileMonitor>) -> Vec<DesiredMo
         file_name: file_name(&monitor.file).into(),
         customer: monitor.customer,
         document: Arc::new(monitor.document),
+        parent_keys: monitor.parent_keys.into_iter().map(|parent| parent.key.into()).collect(),
     };
     monitors.into_iter().map(to_desired).collect()
 }

@@ -85,6 +85,11 @@ fn monitor_to_apply_entry(monitor: &FileMonitor) -> Value {
     entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
     entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
     entry.extend(monitor.document.to_stored(SecretMode::Revealed));
+    if !monitor.parent_keys.is_empty() {
+        let ids = monitor.document.parent_ids().into_iter().map(|id| Value::from(id.0));
+        let keys = monitor.parent_keys.iter().map(|parent| Value::from(parent.key.as_str()));
+        entry.insert("depends_on".to_owned(), ids.chain(keys).collect());
+    }
     Value::Object(entry)
 }
 

@@ -4,6 +4,7 @@ pub mod blackout;
 mod browser_choice;
 pub mod dependency_circle;
 pub mod field;
+pub mod file_dependencies;
 pub mod json_schema;
 pub mod legacy;
 mod monitor;

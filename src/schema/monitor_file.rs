@@ -1,11 +1,13 @@
 //! Monitor files (behaviour.md 9): a list of monitors with the fields of API version 3, each with `key`, `type` and an optional
 //! `customer`. Without I/O: the caller passes the texts of the files, and a function that reads secrets.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::file_dependencies::{ParentKey, split_parent_keys};
 use super::monitor_document::MonitorDocument;
 use super::reader::{InputFormat, SecretReader};
 use super::secret_values::SecretMode;
@@ -30,6 +32,8 @@ pub struct FileMonitor {
     pub customer: CustomerId,
     /// Its fields.
     pub document: MonitorDocument,
+    /// The monitors that it depends on, by key; ids stand in the document.
+    pub parent_keys: Vec<ParentKey>,
     /// Warnings for its author.
     pub warnings: Vec<String>,
     /// Name of the file.
@@ -137,11 +141,15 @@ impl MonitorFileParser<'_> {
         }
         let key = self.read_key(file, node, &mut errors);
         let customer = read_customer(node, &mut errors);
+        let (entry, parent_keys) = match split_parent_keys(node) {
+            Some((entry, parent_keys)) => (Cow::Owned(entry), parent_keys),
+            None => (Cow::Borrowed(node), Vec::new()),
+        };
         let validated = read_type(node, &mut errors).and_then(|kind| {
             let validated = validate_new_with_secrets(
                 kind,
                 InputFormat::File,
-                node,
+                &entry,
                 self.context,
                 self.secret_reader,
                 ENVELOPE_FIELDS,
@@ -151,7 +159,8 @@ impl MonitorFileParser<'_> {
         if let (Some(validated), true) = (validated, errors.is_empty()) {
             let (document, warnings) = (validated.document, validated.warnings);
             let file = Arc::clone(file);
-            let monitor = FileMonitor { key, customer, document, warnings, file, position: node.position };
+            let position = node.position;
+            let monitor = FileMonitor { key, customer, document, parent_keys, warnings, file, position };
             self.result.monitors.push(monitor);
         }
         errors.sort_by_key(|error| error.position);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::provision_audit::ProvisionAudit;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::schema::file_dependencies::add_parents;
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::{MonitorStore, StoreError};
 
@@ -19,6 +20,8 @@ pub struct DesiredMonitor {
     pub customer: CustomerId,
     /// Its fields, secrets included.
     pub document: Arc<MonitorDocument>,
+    /// Keys of the monitors that it depends on.
+    pub parent_keys: Vec<Arc<str>>,
 }
 
 /// The monitors of a set of files, compared with the stored ones.
@@ -136,7 +139,7 @@ pub async fn provision_with_stored(
     running_monitors: &[Monitor],
     now: Timestamp,
 ) -> Result<ProvisionPlan, StoreError> {
-    let desired = assign_ids(store, desired).await?;
+    let desired = resolve_parent_keys(assign_ids(store, desired).await?);
     let file_names = desired.iter().map(|(id, desired)| (*id, Arc::clone(&desired.file_name))).collect();
     let last_revisions = store.last_revisions(desired.iter().map(|(id, _)| *id).collect()).await?;
     let desired = desired
@@ -153,6 +156,26 @@ pub async fn provision_with_stored(
         store.apply_monitors(upserts, plan.removed.clone(), audit_entries).await?;
     }
     Ok(plan)
+}
+
+/// Sets the ids of the monitors that others depend on. A key that no monitor has is left out: the files were validated.
+fn resolve_parent_keys(mut desired: Vec<(MonitorId, DesiredMonitor)>) -> Vec<(MonitorId, DesiredMonitor)> {
+    if desired.iter().all(|(_, monitor)| monitor.parent_keys.is_empty()) {
+        return desired;
+    }
+    let ids_by_key: HashMap<(CustomerId, Arc<str>), MonitorId> =
+        desired.iter().map(|(id, monitor)| ((monitor.customer, Arc::clone(&monitor.key)), *id)).collect();
+    for (_, monitor) in desired.iter_mut().filter(|(_, monitor)| !monitor.parent_keys.is_empty()) {
+        let keys = monitor.parent_keys.iter();
+        let parents = keys.filter_map(|key| ids_by_key.get(&(monitor.customer, Arc::clone(key))).copied());
+        match add_parents(&monitor.document, parents) {
+            Ok(document) => monitor.document = Arc::new(document),
+            Err(error) => {
+                tracing::error!(key = %monitor.key, error = %error, "failed to set what a monitor depends on");
+            }
+        }
+    }
+    desired
 }
 
 /// Assigns ids to new monitors in the order of the files.

@@ -27,6 +27,7 @@ fn with_password(key: &str, host: &str, password: Option<&str>) -> DesiredMonito
         file_name: "shop.yaml".into(),
         customer: CustomerId(1),
         document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
+        parent_keys: Vec::new(),
     }
 }
 

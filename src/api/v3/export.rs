@@ -111,19 +111,36 @@ impl ExportReader {
         let is_last = monitors.len() <= MAX_CHUNK_MONITORS;
         monitors.truncate(MAX_CHUNK_MONITORS);
         self.next_id = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
-        (json_chunk(monitors.iter().map(export_entry)), is_last)
+        (json_chunk(monitors.iter().map(|monitor| export_entry(&self.monitors, monitor))), is_last)
     }
 }
 
-fn export_entry(monitor: &Monitor) -> Map<String, Value> {
-    let (origin, key) = match &monitor.origin {
-        Origin::File { key } => ("file", key.to_string()),
-        Origin::Applied { key } => ("apply", key.to_string()),
-        Origin::Api => ("api", format!("api-{}", monitor.id)),
-    };
+fn export_entry(monitors: &MonitorContext, monitor: &Monitor) -> Map<String, Value> {
+    let (origin, key) = origin_and_key(monitor);
     // Leave out the account: it is that of whoever applies the file.
-    let file_entry = to_file_entry(&key, CustomerId(1), &monitor.document);
+    let mut file_entry = to_file_entry(&key, CustomerId(1), &monitor.document);
+    // The ids are others on another server. Monitors that were removed are left out.
+    let parents: Vec<Value> = monitor
+        .document
+        .parent_ids()
+        .into_iter()
+        .filter_map(|id| Some(Value::from(origin_and_key(&monitors.find(monitor.customer, id)?).1)))
+        .collect();
+    if parents.is_empty() {
+        file_entry.shift_remove("depends_on");
+    } else {
+        file_entry.insert("depends_on".to_owned(), Value::Array(parents));
+    }
     let fields =
         [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(file_entry))];
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Returns where `monitor` is managed, and its key.
+fn origin_and_key(monitor: &Monitor) -> (&'static str, String) {
+    match &monitor.origin {
+        Origin::File { key } => ("file", key.to_string()),
+        Origin::Applied { key } => ("apply", key.to_string()),
+        Origin::Api => ("api", format!("api-{}", monitor.id)),
+    }
 }

@@ -1,24 +1,27 @@
 //! `vigie apply`: synchronizes monitors with files on another machine.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::account_validation::AccountValidationContext;
+use super::apply_dependencies::{AppliedMonitor, ExistingIds, report_circles};
 use super::audit_fields::{changed_document_fields, created_fields, removed_fields};
 use super::bulk_change::ErrorCollector;
 use super::monitor_change::MonitorChange;
 use super::monitor_context::MonitorContext;
 use super::save::save_changes;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
+use crate::schema::file_dependencies::{add_parents, split_parent_keys};
 use crate::schema::reader::{InputFormat, SecretSource};
 use crate::schema::validate::validate_new_with_secrets;
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::schema::{Monitor, MonitorDocument, Origin};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, NodeValue};
-use crate::syntax::{ValidationErrorKind, display_value};
+use crate::syntax::{ValidationErrorKind, display_value, truncate_value};
 
 /// Top-level fields of an entry that are not part of the monitor.
 const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
@@ -92,6 +95,11 @@ pub async fn apply(
     });
     let server_stopping = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let decisions = decision_task.await.map_err(server_stopping)??;
+    let new_parents: Vec<(String, Vec<Arc<str>>)> = decisions
+        .iter()
+        .filter(|decision| !decision.new_parents.is_empty())
+        .map(|decision| (decision.applied_change.key.clone(), decision.new_parents.clone()))
+        .collect();
     let (monitor_changes, mut changes): (Vec<_>, Vec<_>) =
         decisions.into_iter().map(|decision| (decision.monitor_change, decision.applied_change)).unzip();
     if options.dry_run {
@@ -106,7 +114,36 @@ pub async fn apply(
     for (index, monitor) in indexes.into_iter().zip(saved) {
         changes[index].id = Some(monitor.id);
     }
+    save_new_parents(context, caller, new_parents, &changes).await?;
     Ok(changes)
+}
+
+/// Makes monitors depend on those that this call has created, in a second write: their ids were not known before.
+async fn save_new_parents(
+    context: &MonitorContext,
+    caller: &Caller,
+    new_parents: Vec<(String, Vec<Arc<str>>)>,
+    changes: &[AppliedChange],
+) -> Result<(), ServiceError> {
+    let ids: HashMap<&str, MonitorId> =
+        changes.iter().filter_map(|change| Some((change.key.as_str(), change.id?))).collect();
+    let mut monitor_changes = Vec::with_capacity(new_parents.len());
+    for (key, parents) in new_parents {
+        let monitor = ids.get(key.as_str()).and_then(|id| context.find(caller.customer, *id));
+        let Some(old) = monitor else { continue };
+        let parents = parents.iter().filter_map(|key| ids.get(key.as_ref()).copied());
+        monitor_changes.push(MonitorChange::Update {
+            audit_action: "change",
+            document: Arc::new(add_parents(&old.document, parents)?),
+            metadata: (*old.metadata).clone(),
+            old: Box::new(old),
+            new_origin: None,
+        });
+    }
+    if !monitor_changes.is_empty() {
+        save_changes(context, caller, monitor_changes).await?;
+    }
+    Ok(())
 }
 
 /// The decision about one monitor.
@@ -114,6 +151,8 @@ struct ApplyDecision {
     /// `None` when it is up to date.
     monitor_change: Option<MonitorChange>,
     applied_change: AppliedChange,
+    /// Keys of new monitors that it depends on.
+    new_parents: Vec<Arc<str>>,
 }
 
 /// The existing monitors of an account.
@@ -122,16 +161,22 @@ struct ExistingMonitors {
     applied_by_key: HashMap<Arc<str>, Monitor>,
     /// Created through an API.
     api_created_by_id: HashMap<MonitorId, Monitor>,
+    /// Ids of those defined in files of the server, which others may depend on.
+    file_ids_by_key: HashMap<Arc<str>, MonitorId>,
 }
 
 impl ExistingMonitors {
     fn from_monitors(monitors: Vec<Monitor>) -> Self {
-        let mut existing = Self { applied_by_key: HashMap::new(), api_created_by_id: HashMap::new() };
+        let mut existing = Self {
+            applied_by_key: HashMap::new(),
+            api_created_by_id: HashMap::new(),
+            file_ids_by_key: HashMap::new(),
+        };
         for monitor in monitors {
             match monitor.origin.clone() {
                 Origin::Applied { key } => drop(existing.applied_by_key.insert(key, monitor)),
                 Origin::Api => drop(existing.api_created_by_id.insert(monitor.id, monitor)),
-                Origin::File { .. } => {}
+                Origin::File { key } => drop(existing.file_ids_by_key.insert(key, monitor.id)),
             }
         }
         existing
@@ -141,6 +186,44 @@ impl ExistingMonitors {
         let api_created =
             || self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
         self.applied_by_key.get(key).or_else(api_created)
+    }
+}
+
+/// What an entry depends on beside the ids in it.
+#[derive(Default)]
+struct KeyedParents {
+    existing: Vec<MonitorId>,
+    new: Vec<Arc<str>>,
+}
+
+impl KeyedParents {
+    /// Finds the monitors with `keys`: among the entries, those of an earlier apply that stay, those created through an
+    /// API, and those of files.
+    fn find(
+        keys: &[String],
+        own_key: &str,
+        entry_keys: &HashSet<&str>,
+        existing: &ExistingMonitors,
+        prunes: bool,
+    ) -> Result<Self, String> {
+        let mut found = Self::default();
+        for key in keys {
+            if key == own_key {
+                return Err("`depends_on`: a monitor cannot depend on itself".to_owned());
+            }
+            let is_entry = entry_keys.contains(key.as_str());
+            let stays = |monitor: &&Monitor| is_entry || !prunes || monitor.origin == Origin::Api;
+            let id = existing.find_for_key(key).filter(stays).map(|monitor| monitor.id);
+            match id.or_else(|| existing.file_ids_by_key.get(key.as_str()).copied()) {
+                Some(id) => found.existing.push(id),
+                None if is_entry => found.new.push(Arc::from(key.as_str())),
+                None => {
+                    let key = truncate_value(key);
+                    return Err(format!("`depends_on`: no monitor has the key `{key}`"));
+                }
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -156,10 +239,14 @@ fn decide_all(
     let plans: Option<Vec<BillingPlan>> = context
         .billing_plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
-    let context = ValidationContext { billing_plans: plans.as_deref(), ..context };
+    let existing_ids = ExistingIds::from_monitors(&monitors);
+    let context =
+        ValidationContext { billing_plans: plans.as_deref(), monitors: Some(&existing_ids), ..context };
     let existing = ExistingMonitors::from_monitors(monitors);
     let (mut decisions, mut collector, mut seen_keys) =
         (Vec::new(), ErrorCollector::default(), HashSet::new());
+    let entry_keys: HashSet<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+    let mut dependencies = HashMap::new();
     for entry in entries {
         let label = format!("monitor with key `{}`", entry.key);
         if !seen_keys.insert(entry.key.as_str()) {
@@ -173,18 +260,42 @@ fn decide_all(
             collector.add(&label, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
+        let (body, keys) = match split_parent_keys(&entry.body) {
+            Some((body, keys)) => (Cow::Owned(body), keys.into_iter().map(|parent| parent.key).collect()),
+            None => (Cow::Borrowed(&entry.body), Vec::new()),
+        };
+        let parents = KeyedParents::find(&keys, &entry.key, &entry_keys, &existing, prune);
+        let parents = parents.unwrap_or_else(|message| {
+            collector.add(&label, ValidationErrorKind::Conflict, "depends_on", message);
+            KeyedParents::default()
+        });
         match validate_new_with_secrets(
             entry.monitor_type,
             InputFormat::File,
-            &entry.body,
+            &body,
             &context,
             &reject_secret_files,
             ENVELOPE_FIELDS,
         ) {
-            Ok(validated) => decisions.push(decide_entry(entry, old, validated.document, validated.warnings)),
+            Ok(validated) => {
+                let document = if parents.existing.is_empty() {
+                    validated.document
+                } else {
+                    add_parents(&validated.document, parents.existing)?
+                };
+                let applied = old.map_or_else(
+                    || AppliedMonitor::New(Arc::from(entry.key.as_str())),
+                    |old| AppliedMonitor::Existing(old.id),
+                );
+                let ids = document.parent_ids().into_iter().map(AppliedMonitor::Existing);
+                let new = parents.new.iter().cloned().map(AppliedMonitor::New);
+                dependencies.insert(applied, (label, ids.chain(new).collect()));
+                decisions.push(decide_entry(entry, old, document, validated.warnings, parents.new));
+            }
             Err(errors) => collector.add_all(&label, errors),
         }
     }
+    report_circles(&dependencies, &existing_ids, &mut collector);
     collector.into_result()?;
     if prune {
         let mut removed: Vec<_> = existing
@@ -203,20 +314,23 @@ fn decide_entry(
     old: Option<&Monitor>,
     document: MonitorDocument,
     warnings: Vec<String>,
+    new_parents: Vec<Arc<str>>,
 ) -> ApplyDecision {
     let key = entry.key.clone();
     let origin = Origin::Applied { key: Arc::from(key.as_str()) };
     let Some(old) = old else {
-        let (before, after) = (Map::new(), created_fields(&document));
+        let (before, mut after) = (Map::new(), created_fields(&document));
+        show_new_parents(&mut after, &document, &new_parents);
         let monitor_change =
             MonitorChange::Create { audit_action: "create", origin, document: Arc::new(document) };
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
-        return ApplyDecision { monitor_change: Some(monitor_change), applied_change: change };
+        return ApplyDecision { monitor_change: Some(monitor_change), applied_change: change, new_parents };
     };
     let is_unchanged = *old.document == document;
-    let (before, after) =
+    let (before, mut after) =
         if is_unchanged { <_>::default() } else { changed_document_fields(&old.document, &document) };
-    let action = if is_unchanged { "none" } else { "change" };
+    show_new_parents(&mut after, &document, &new_parents);
+    let action = if is_unchanged && new_parents.is_empty() { "none" } else { "change" };
     let (taken_over, metadata) = (old.origin != origin, (*old.metadata).clone());
     let monitor_change = (taken_over || action == "change").then(|| MonitorChange::Update {
         audit_action: if taken_over { "adopt" } else { "change" },
@@ -228,6 +342,7 @@ fn decide_entry(
     ApplyDecision {
         monitor_change,
         applied_change: AppliedChange { key, id: Some(old.id), action, before, after, warnings },
+        new_parents,
     }
 }
 
@@ -243,6 +358,16 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
     ApplyDecision {
         monitor_change: Some(MonitorChange::Remove { old: Box::new(old) }),
         applied_change: change,
+        new_parents: Vec::new(),
+    }
+}
+
+/// Adds the keys of new monitors to what is shown of the dependencies.
+fn show_new_parents(after: &mut Map<String, Value>, document: &MonitorDocument, new_parents: &[Arc<str>]) {
+    if !new_parents.is_empty() {
+        let ids = document.parent_ids().into_iter().map(|id| Value::from(id.0));
+        let keys = new_parents.iter().map(|key| Value::from(key.as_ref()));
+        after.insert("depends_on".to_owned(), ids.chain(keys).collect());
     }
 }
 

@@ -4,6 +4,7 @@
 mod access;
 mod account_validation;
 mod apply;
+mod apply_dependencies;
 mod audit_fields;
 mod bulk_change;
 mod bulk_edit;

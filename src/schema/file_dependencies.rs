@@ -1,0 +1,139 @@
+//! Dependencies in files, which name monitors by their keys: their ids are not known there (behaviour.md 9).
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::dependency_circle::{describe_circle, find_circle};
+use super::monitor_document::MonitorDocument;
+use super::monitor_file::FileMonitor;
+use super::secret_values::SecretMode;
+use super::table::shared::MAX_PARENTS;
+use super::typed::InvalidSettings;
+use crate::domain::{CustomerId, MonitorId};
+use crate::syntax::node::{Node, NodeValue, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, truncate_value};
+
+const FIELD: &str = "depends_on";
+
+/// A monitor that another one in a file depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParentKey {
+    /// Its key.
+    pub key: String,
+    /// Position in the file.
+    pub position: Position,
+}
+
+/// Splits the keys off the `depends_on` of an entry, whose rest holds ids; `None` when it has no keys.
+#[must_use]
+pub fn split_parent_keys(entry: &Node) -> Option<(Node, Vec<ParentKey>)> {
+    let parents = entry.get(FIELD).filter(|parents| parents.items().iter().any(is_key))?;
+    // A list that is too long stays as it is, so that its length is an error.
+    if parents.items().len() > MAX_PARENTS {
+        return None;
+    }
+    let mut keys: Vec<ParentKey> = Vec::new();
+    let mut entry = entry.clone();
+    let NodeValue::Map(fields) = &mut entry.value else { return None };
+    for (_, parents) in fields.iter_mut().filter(|(name, _)| name.name == FIELD) {
+        let NodeValue::List(items) = &mut parents.value else { continue };
+        keys = items.iter().filter_map(to_parent_key).collect();
+        items.retain(|item| !is_key(item));
+    }
+    Some((entry, keys))
+}
+
+fn is_key(item: &Node) -> bool {
+    item.as_text().is_some()
+}
+
+fn to_parent_key(item: &Node) -> Option<ParentKey> {
+    Some(ParentKey { key: item.as_text()?.to_owned(), position: item.position })
+}
+
+/// Returns `document` that depends on `parents` too.
+///
+/// # Errors
+/// Fails for a document that is invalid without them.
+pub fn add_parents(
+    document: &MonitorDocument,
+    parents: impl IntoIterator<Item = MonitorId>,
+) -> Result<MonitorDocument, InvalidSettings> {
+    let mut ids = document.parent_ids();
+    for parent in parents {
+        if !ids.contains(&parent) {
+            ids.push(parent);
+        }
+    }
+    let mut values = document.to_stored(SecretMode::Revealed);
+    values.insert(FIELD.to_owned(), ids.into_iter().map(|id| Value::from(id.0)).collect());
+    MonitorDocument::new(document.monitor_type(), values)
+}
+
+/// Returns the errors of the dependencies of `monitors`, which are all monitors of the files on the server.
+#[must_use]
+pub fn dependency_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
+    let keys: HashSet<(CustomerId, &str)> =
+        monitors.iter().map(|monitor| (monitor.customer, monitor.key.as_str())).collect();
+    let mut errors = Vec::new();
+    for monitor in monitors {
+        for id in monitor.document.parent_ids() {
+            let message = format!("`{FIELD}` names monitors of the files by their keys, not `{id}`");
+            errors.push(conflict(monitor, monitor.position, message).with_value(id.to_string()));
+        }
+        for (index, ParentKey { key, position }) in monitor.parent_keys.iter().enumerate() {
+            let shown = truncate_value(key);
+            let is_repeated = monitor.parent_keys[..index].iter().any(|earlier| earlier.key == *key);
+            if *key == monitor.key {
+                let message = format!("`{FIELD}`: a monitor cannot depend on itself");
+                errors.push(conflict(monitor, *position, message).with_value(shown));
+            } else if is_repeated {
+                let message = format!("`{FIELD}`: `{shown}` is in the list already");
+                errors.push(conflict(monitor, *position, message).with_value(shown));
+            } else if !keys.contains(&(monitor.customer, key.as_str())) {
+                let message = format!("`{FIELD}`: no monitor of the files has the key `{shown}`");
+                let error = conflict(monitor, *position, message).with_value(shown);
+                let of_account = keys.iter().filter(|(customer, _)| *customer == monitor.customer);
+                errors.push(match closest_match(key, of_account.map(|(_, key)| *key)) {
+                    Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                    None => error,
+                });
+            }
+        }
+    }
+    if errors.is_empty() { circle_errors(monitors) } else { errors }
+}
+
+/// Returns one error for each circle.
+fn circle_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
+    let parents: HashMap<(CustomerId, &str), Vec<(CustomerId, &str)>> = monitors
+        .iter()
+        .filter(|monitor| !monitor.parent_keys.is_empty())
+        .map(|monitor| {
+            let parents = monitor.parent_keys.iter().map(|parent| (monitor.customer, parent.key.as_str()));
+            ((monitor.customer, monitor.key.as_str()), parents.collect())
+        })
+        .collect();
+    let mut in_circle: HashSet<(CustomerId, &str)> = HashSet::new();
+    let mut errors = Vec::new();
+    for monitor in monitors {
+        let start = (monitor.customer, monitor.key.as_str());
+        if in_circle.contains(&start) || !parents.contains_key(&start) {
+            continue;
+        }
+        let parents_of = |member: &(CustomerId, &_)| parents.get(member).cloned().unwrap_or_default();
+        if let Some(circle) = find_circle(&start, parents_of) {
+            let keys: Vec<&str> = circle.iter().map(|(_, key)| *key).collect();
+            let message = format!("`{FIELD}` closes a circle: {}", describe_circle(&keys));
+            let position = monitor.parent_keys.first().map_or(monitor.position, |parent| parent.position);
+            errors.push(conflict(monitor, position, message).with_hint("remove one of these dependencies"));
+            in_circle.extend(circle);
+        }
+    }
+    errors
+}
+
+fn conflict(monitor: &FileMonitor, position: Position, message: String) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, FIELD, position, message).with_file(&monitor.file)
+}
