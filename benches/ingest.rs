@@ -77,6 +77,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
         captures: Vec::new(),
         verification: None,
         missed: None,
+        suppressed_by: Vec::new(),
     }
 }
 
