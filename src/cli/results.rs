@@ -11,7 +11,7 @@ use super::time_argument::TimeArgument;
 use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};
-use crate::service::details::format_duration;
+use crate::service::details::{deciding_reason, format_duration, suppression_text};
 use crate::store::{Pagination, ResultFilter};
 
 /// Show check results, newest first
@@ -116,10 +116,11 @@ fn location_name(id: LocationId, locations: &[Location]) -> String {
     known_location.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
-/// Returns the first reason; for missed runs, how many and why.
+/// Returns the first reason; for missed runs, how many and why; for a suppressed error also which monitors are down.
 fn result_reason(result: &CheckResult) -> String {
     match result.missed {
         Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),
-        None => result.reasons.first().cloned().unwrap_or_default(),
+        None if result.suppressed_by.is_empty() => result.reasons.first().cloned().unwrap_or_default(),
+        None => format!("{} ({})", deciding_reason(result), suppression_text(result)),
     }
 }

@@ -19,8 +19,7 @@ use crate::domain::{
 use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
 use crate::service::EventMarker;
-use crate::service::details::deciding_reason;
-use crate::service::details::format_interval;
+use crate::service::details::{deciding_reason, format_interval, suppression_text};
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -93,6 +92,7 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
         ("Timeout", format!("{} s, {retry_text}", monitor.timeout().as_secs())),
         ("State", state.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
+        ("Depends on", display_parents(monitor, state)),
         ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, format_time(monitor.modified_at))),
         ("Note", monitor.document.note().to_owned()),
@@ -107,6 +107,15 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
 
 fn pause_text(until: Timestamp) -> String {
     format!("until {} UTC", format_time(until))
+}
+
+/// Returns the names and ids of the monitors that it depends on, without those that were removed.
+fn display_parents(monitor: &Monitor, state: &PageState) -> String {
+    let parents = monitor.document.parent_ids().into_iter().filter_map(|id| {
+        let parent = state.status_queries.monitor(id)?;
+        (parent.customer == monitor.customer).then(|| format!("{} ({id})", parent.name()))
+    });
+    parents.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the target, without the credentials of a URL.
@@ -217,6 +226,8 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         if result.duration_us > 0 { format_micros(result.duration_us) } else { String::new() };
     let reason_text =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
+    let suppression = suppression_text(result);
+    let separator = if suppression.is_empty() { "" } else { " · " };
     let attempt_count_text =
         if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
@@ -227,6 +238,6 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         lateness.unwrap_or_default(),
         render_phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),
-        escape(&reason_text)
+        escape(&format!("{reason_text}{separator}{suppression}"))
     )
 }

@@ -14,7 +14,7 @@ use super::responses::{not_found, store_unavailable};
 use super::result_lookup::{find_result, find_result_with_captures};
 use super::viewer::Viewer;
 use crate::domain::CheckResult;
-use crate::service::details::deciding_reason;
+use crate::service::details::{deciding_reason, suppression_text};
 
 /// `GET /results/{id}`
 pub(super) async fn get_page(
@@ -40,6 +40,10 @@ fn render_result_page(result: &CheckResult, shows_captures: bool, viewer: &Viewe
         r#"<h1>{name} <small>{planned_time} UTC</small></h1><p><span class="pill s-{outcome}">{outcome}</span> {} <a href="/monitors/{monitor_id}">All results</a></p>"#,
         escape(&reason)
     );
+    if !result.suppressed_by.is_empty() {
+        let text = suppression_text(result);
+        let _ = write!(body, r#"<p class="notice">This error opens no outage, {}.</p>"#, escape(&text));
+    }
     body.push_str(&render_details(&result.details));
     if shows_captures {
         render_captures(&mut body, result);

@@ -25,6 +25,17 @@ pub fn deciding_reason(result: &CheckResult) -> String {
     }
 }
 
+/// Returns which monitors suppress the error of `result`; empty when none does.
+#[must_use]
+pub fn suppression_text(result: &CheckResult) -> String {
+    let ids: Vec<String> = result.suppressed_by.iter().map(ToString::to_string).collect();
+    match ids.as_slice() {
+        [] => String::new(),
+        [id] => format!("suppressed: monitor {id} is down"),
+        _ => format!("suppressed: monitors {} are down", ids.join(", ")),
+    }
+}
+
 /// Removes exchanges, browser objects and console messages, most of the size of a result, for long lists.
 #[must_use]
 pub fn without_exchanges_and_objects(mut result: CheckResult) -> CheckResult {
