@@ -358,7 +358,14 @@ fn any_value(kind: FieldType) -> BoxedStrategy<Value> {
                 .boxed()
         }
         FieldType::List { item_type, .. } => {
-            proptest::collection::vec(any_value(*item_type), 0..3).prop_map(Value::from).boxed()
+            let items = proptest::collection::vec(any_value(*item_type), 0..3);
+            // Lists of ids name each once.
+            items
+                .prop_map(|mut items| {
+                    items.dedup();
+                    Value::from(items)
+                })
+                .boxed()
         }
         kind => Just(sample(&kind)).boxed(),
     }
