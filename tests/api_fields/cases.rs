@@ -96,6 +96,9 @@ fn account_values(world: &World, field: &Field) -> Option<Vec<Value>> {
         ],
         "ssl_cert_id" => vec![json!(world.client), Value::Null],
         "ca_cert_id" => vec![json!(world.authority), Value::Null],
+        "depends_on" => {
+            vec![json!([]), json!([world.parents[0]]), json!(world.parents), Value::Null]
+        }
         // The settings define no proxies.
         "proxy_id" => vec![Value::Null],
         "monitor_location_count" => vec![json!(0), Value::Null],

@@ -226,6 +226,10 @@ fn account_values(world: &World, field: &Field) -> Vec<InvalidValue> {
         ],
         "ssl_cert_id" => vec![InvalidValue::both(json!(world.authority)), InvalidValue::both(json!(1))],
         "ca_cert_id" => vec![InvalidValue::both(json!(world.client)), InvalidValue::both(json!(1))],
+        "depends_on" => vec![
+            at(json!([i64::MAX]), "[0]"),
+            at(json!([world.parents[0], world.parents[1], world.parents[0]]), "[2]"),
+        ],
         "proxy_id" => vec![InvalidValue::both(json!(1)), InvalidValue::both(json!(i64::MAX))],
         "url" if world.kind == T::Website => vec![InvalidValue::both(json!("https://a/"))],
         "url" if world.kind == T::WebsiteSsl => vec![InvalidValue::both(json!("http://a/"))],

@@ -33,6 +33,8 @@ pub struct World {
     pub properties: Vec<Property>,
     pub client: i64,
     pub authority: i64,
+    /// Ids of monitors that others may depend on.
+    pub parents: Vec<i64>,
     /// Fields that were sent.
     pub covered: BTreeSet<&'static str>,
     /// Descriptions of failed checks.
@@ -67,7 +69,12 @@ impl World {
             properties.push((id, name, ids.zip(values).collect()));
         }
         let (covered, problems) = (BTreeSet::new(), Vec::new());
-        Self { kind, app, v3, legacy, properties, client, authority, covered, problems }
+        let mut parents = Vec::new();
+        for number in 0..vigie::schema::table::shared::MAX_PARENTS {
+            let body = crate::support::app::website(&format!("parent {number}"), json!({}));
+            parents.push(v3.post("/monitors/website", body).await.id());
+        }
+        Self { kind, app, v3, legacy, properties, client, authority, parents, covered, problems }
     }
 
     pub fn fields(&self) -> Vec<&'static Field> {

@@ -4,6 +4,7 @@ mod alerting;
 mod bodies;
 mod bulk;
 mod caches;
+mod dependencies;
 mod error_texts;
 mod events;
 mod limits;

@@ -178,3 +178,57 @@ async fn a_full_plan_may_stay_full() {
     let found = error_texts(apply(&harness, vec![small("a"), small("c"), small("d")], PRUNE).await.map(drop));
     assert!(found.len() == 1 && found[0].contains("is full"), "{found:?}");
 }
+
+#[tokio::test]
+async fn dependencies_are_named_by_key_even_of_monitors_that_the_same_call_creates() {
+    let harness = Harness::new();
+    let all = || {
+        vec![
+            entry("front", json!({"name": "F", "depends_on": ["shop", "router"]})),
+            entry("shop", json!({"name": "S", "depends_on": ["router"]})),
+            entry("router", json!({"name": "R"})),
+        ]
+    };
+    let dry = apply(&harness, all(), ApplyOptions { dry_run: true, prune: false }).await.unwrap();
+    assert_eq!(dry[0].after["depends_on"], json!(["shop", "router"]));
+    let created = apply(&harness, all(), PRUNE).await.unwrap();
+    let ids: Vec<MonitorId> = created.iter().map(|change| change.id.unwrap()).collect();
+    let parents = |id: MonitorId| harness.monitor(id).document.parent_ids();
+    assert_eq!((parents(ids[0]), parents(ids[1])), (vec![ids[1], ids[2]], vec![ids[2]]));
+    let same = apply(&harness, all(), PRUNE).await.unwrap();
+    assert_eq!(actions(&same), [("front", "none"), ("shop", "none"), ("router", "none")]);
+    // The direction turns round in one call, which closes no circle.
+    let turned = vec![
+        entry("shop", json!({"name": "S"})),
+        entry("router", json!({"name": "R", "depends_on": ["shop"]})),
+    ];
+    apply(&harness, turned, ApplyOptions::default()).await.unwrap();
+    assert_eq!((parents(ids[1]), parents(ids[2])), (vec![], vec![ids[1]]));
+}
+
+#[tokio::test]
+async fn circles_and_keys_that_no_monitor_has_are_refused_and_nothing_is_applied() {
+    let harness = Harness::new();
+    let refused = async |entries: Vec<ApplyEntry>| {
+        let texts = error_texts(apply(&harness, entries, PRUNE).await);
+        assert!(harness.monitors.monitor_cache().is_empty());
+        texts.join("\n")
+    };
+    let circle = vec![
+        entry("a", json!({"depends_on": ["b"]})),
+        entry("b", json!({"depends_on": ["c"]})),
+        entry("c", json!({"depends_on": ["a"]})),
+    ];
+    let text = refused(circle).await;
+    let named = "`a` depends on `b`, which depends on `c`, which depends on `a`";
+    assert!(text.contains(named) && text.matches("circle").count() == 1, "{text}");
+    assert!(
+        refused(vec![entry("a", json!({"depends_on": ["a"]}))]).await.contains("cannot depend on itself")
+    );
+    let unknown = refused(vec![entry("a", json!({"depends_on": ["x"]}))]).await;
+    assert!(unknown.contains("no monitor has the key `x`"), "{unknown}");
+    let unknown = refused(vec![entry("a", json!({"depends_on": [99]}))]).await;
+    assert!(unknown.contains("monitor `99` does not exist"), "{unknown}");
+    let many: Vec<String> = (0..21).map(|number| format!("k{number}")).collect();
+    assert!(refused(vec![entry("a", json!({"depends_on": many}))]).await.contains("at most 20 entries"));
+}

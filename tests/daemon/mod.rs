@@ -1,6 +1,7 @@
 //! The daemon: metrics, logs, settings, pages, API, and the running process from outside.
 
 mod certificates;
+mod dependencies;
 mod faults;
 mod locations;
 mod metrics;

@@ -289,3 +289,39 @@ fn scalar_keys_are_read_as_texts() {
         assert_eq!(errors_of_tcp_line(&format!("{key}: x")), "a.yaml:6:3: a key must be a text", "{key}");
     }
 }
+
+/// Returns the errors of the dependencies of a file.
+fn dependency_errors(text: &str) -> Vec<String> {
+    let parsed = load_text(text);
+    assert_eq!(parsed.errors, []);
+    let errors = vigie::schema::file_dependencies::dependency_errors(&parsed.monitors);
+    errors.iter().map(ToString::to_string).collect()
+}
+
+fn ping(key: &str, more: &str) -> String {
+    format!("- {{key: {key}, type: ping, name: {key}, billing_plancode: x, hostname: a.test, {more}}}\n")
+}
+
+#[test]
+fn dependencies_in_files_are_keys_of_the_same_account() {
+    let fine = ping("a", "depends_on: [b, c]") + &ping("b", "depends_on: [c]") + &ping("c", "depends_on: []");
+    assert_eq!(dependency_errors(&fine), Vec::<String>::new());
+    for (text, expected) in [
+        (
+            ping("shop", "depends_on: [shpo]") + &ping("shop2", ""),
+            "no monitor of the files has the key `shpo`",
+        ),
+        (ping("a", "depends_on: [a]"), "a monitor cannot depend on itself"),
+        (ping("a", "depends_on: [b, b]") + &ping("b", ""), "`b` is in the list already"),
+        (ping("a", "depends_on: [b]") + &ping("b", "customer: 2"), "no monitor of the files has the key `b`"),
+        (ping("a", "depends_on: [7]"), "names monitors of the files by their keys, not `7`"),
+        (
+            ping("a", "depends_on: [b]") + &ping("b", "depends_on: [c]") + &ping("c", "depends_on: [a]"),
+            "closes a circle: `a` depends on `b`, which depends on `c`, which depends on `a`",
+        ),
+    ] {
+        let errors = dependency_errors(&text);
+        assert!(errors.len() == 1 && errors[0].contains(expected), "{text}\n{errors:?}");
+        assert!(errors[0].starts_with("a.yaml:"), "it says where: {errors:?}");
+    }
+}

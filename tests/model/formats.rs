@@ -393,6 +393,7 @@ const DEPENDENT_FIELDS: &[&str] = &[
     "dialogue",
     "hostname",
     "script",
+    "depends_on",
     "pop3_hostname",
     "smtp_hostname",
     "content_views",

@@ -218,3 +218,20 @@ async fn thousands_of_monitors_of_a_first_start_have_an_audit_entry_each() {
     assert_eq!(rows.len(), 5_000);
     assert_eq!((rows[4_999].object_name.as_str(), rows[4_999].action.as_str()), ("m4999", "create"));
 }
+
+#[tokio::test]
+async fn what_a_monitor_of_a_file_depends_on_gets_its_ids_and_stays_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    // The child stands before its parent.
+    let child = DesiredMonitor { parent_keys: vec!["router".into()], ..desired("shop", "shop.test") };
+    let files = [child, desired("router", "router.test")];
+    let first = load(&store, &files, &[], 1).await;
+    let ids: Vec<_> = first.monitors.iter().map(|monitor| monitor.id).collect();
+    assert_eq!(first.monitors[0].document.parent_ids(), [ids[1]]);
+    let again = load(&store, &files, &[], 2).await;
+    assert_eq!((again.upserted.len(), revisions(&again)), (0, vec![1, 1]));
+    let without = [desired("shop", "shop.test"), desired("router", "router.test")];
+    let third = load(&store, &without, &again.monitors, 3).await;
+    assert_eq!(revisions(&third), [2, 1]);
+}
