@@ -13,6 +13,7 @@ mod monitors;
 mod on_demand;
 mod results;
 mod roles;
+mod schemas;
 mod sla_report;
 mod tenancy;
 mod time_zones;
