@@ -19,7 +19,11 @@ pub const ASSERTION_COMPARISONS: &[&str] = &[
     "less than",
     "greater than",
     "greater than or equal",
+    MATCHES_SCHEMA,
 ];
+
+/// The comparison by the JSON Schema in the field `schema` (fields.md 4).
+pub const MATCHES_SCHEMA: &str = "matches schema";
 
 /// Returns the comparisons for `source` (fields.md 4); `None` when it is not a source.
 #[must_use]
@@ -33,7 +37,8 @@ pub fn comparisons_for(source: &str) -> Option<&'static [&'static str]> {
             "regular expression includes",
             "regular expression excludes",
         ],
-        "JSON Response" | "XML Response" => ASSERTION_COMPARISONS,
+        "JSON Response" => ASSERTION_COMPARISONS,
+        "XML Response" => ASSERTION_COMPARISONS.split_last().map_or(&[], |(_, others)| others),
         "Timeout" => &["less than or equal"],
         "Status Code" => &["equals", "does not equal"],
         "Header" => &[

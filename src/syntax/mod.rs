@@ -3,6 +3,7 @@
 pub mod comparison;
 pub mod escape;
 mod json;
+pub mod json_schema;
 pub mod node;
 pub mod path_expression;
 pub mod pattern;

@@ -35,6 +35,8 @@ pub enum TextFormat {
     StatusCodes,
     /// JSON.
     Json,
+    /// A JSON Schema: a text that is JSON, or an object, which is stored as its text.
+    JsonSchema,
     /// XML.
     Xml,
     /// A browser script (behaviour.md 8): XML, stored even when it cannot be parsed; may contain secrets.
@@ -85,6 +87,7 @@ impl TextFormat {
             Self::HeaderValue => "a header value without line breaks",
             Self::StatusCodes => "status codes such as `200`, `200-299` or `2xx`, with commas between them",
             Self::Json => "a text that is JSON",
+            Self::JsonSchema => "a JSON Schema: an object, or a text that is JSON",
             Self::Xml | Self::Script => "a text that is XML",
             Self::Base64 => "Base64",
             Self::TimeOfDay => "a time `hh:mm` of 24 hours",
@@ -112,7 +115,7 @@ impl TextFormat {
             }
             Self::HeaderValue => !text.chars().any(|c| c.is_control() && c != '\t'),
             Self::StatusCodes => super::status_codes::StatusCodes::parse(text).is_some(),
-            Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+            Self::Json | Self::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
             Self::Xml | Self::Script => {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')
             }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::field::{Access, Field, FieldType, LegacyEncoding};
 use vigie::schema::table::FieldTable;
+use vigie::syntax::text_format::TextFormat;
 
 use crate::api_fields::sub_objects::{COMPARISONS, PAIRS, minimal_object, settable_fields};
 use crate::api_fields::valid_values::{MAX_SHORT_TEXT, long, of_length};
@@ -90,7 +91,9 @@ fn values(field: &'static Field, kind: &FieldType) -> Vec<InvalidValue> {
         }
         FieldType::Float { .. } => [text, flag, list, map].map(InvalidValue::both).to_vec(),
         FieldType::Text { min, max, format } => {
-            let mut invalid = [flag, list, map].map(InvalidValue::both).to_vec();
+            let mut invalid = [flag, list].map(InvalidValue::both).to_vec();
+            // A schema may be an object.
+            invalid.extend((format != TextFormat::JsonSchema).then(|| InvalidValue::both(map)));
             invalid.push(InvalidValue::v3(json!(5)));
             if max <= MAX_SHORT_TEXT {
                 let over = of_length(format, max + 1).unwrap_or_else(|| "1".repeat(max + 1));

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 use vigie::schema::field::{Access, Field};
 use vigie::schema::table::FieldTable;
 
-use crate::api_fields::valid_values::{long, values};
+use vigie::syntax::text_format::TextFormat;
+
+use crate::api_fields::valid_values::{long, of_length, values};
 
 /// The allowed pairs of fields.md 4.
 pub const PAIRS: [(&str, &[&str]); 6] = [
@@ -20,7 +22,7 @@ pub const PAIRS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("JSON Response", COMPARISONS),
-    ("XML Response", COMPARISONS),
+    ("XML Response", NODE_COMPARISONS),
     ("Timeout", &["less than or equal"]),
     ("Status Code", &["equals", "does not equal"]),
     (
@@ -42,7 +44,7 @@ pub const PAIRS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// All comparisons of interface.md 2.3.
+/// All comparisons: those of interface.md 2.3, and extensions.
 pub const COMPARISONS: &[&str] = &[
     "equals",
     "does not equal",
@@ -57,7 +59,11 @@ pub const COMPARISONS: &[&str] = &[
     "less than",
     "greater than",
     "greater than or equal",
+    "matches schema",
 ];
+
+/// Those that nodes of XML have too.
+const NODE_COMPARISONS: &[&str] = COMPARISONS.split_last().unwrap().1;
 
 /// Returns the fields of a sub-object that a client may set.
 pub fn settable_fields(table: &'static FieldTable) -> impl Iterator<Item = &'static Field> {
@@ -163,6 +169,9 @@ fn assertions() -> Vec<Value> {
             let mut assertion = json!({"source": source, "comparison": comparison, "value": value});
             if !property.is_empty() {
                 assertion["property"] = json!(property);
+            }
+            if *comparison == "matches schema" {
+                assertion["schema"] = json!(of_length(TextFormat::JsonSchema, 3000));
             }
             assertion
         };

@@ -41,6 +41,7 @@ pub fn of_length(format: TextFormat, count: usize) -> Option<String> {
         TextFormat::Identifier => "_".repeat(count),
         TextFormat::Token | TextFormat::HeaderName => "X".repeat(count),
         TextFormat::Json => padded("{\"ä\":\"", "\"}", count),
+        TextFormat::JsonSchema => padded("{\"title\":\"", "\"}", count),
         TextFormat::Xml => padded("<a>", "</a>", count),
         TextFormat::Script => {
             padded("<script><step><open url=\"http://a/\"/></step><!--", "--></script>", count)
@@ -63,6 +64,7 @@ fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
         TextFormat::HeaderName => &["X"],
         TextFormat::StatusCodes => &["200", "100-999, 4xx,5XX"],
         TextFormat::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
+        TextFormat::JsonSchema => &["true", "{\"type\": \"null\"}\n"],
         TextFormat::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],
         TextFormat::Script => &[
             "<script><step name=\"ä\"><open url='http://a/'/></step></script>",

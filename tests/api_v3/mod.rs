@@ -17,6 +17,7 @@ mod properties;
 mod results;
 mod roles;
 mod rollups;
+mod schemas;
 mod sla_report;
 mod tenancy;
 mod time_zones;

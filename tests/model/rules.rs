@@ -300,10 +300,11 @@ fn comparisons_must_suit_the_source_of_an_assertion() {
         "less than",
         "greater than",
         "greater than or equal",
+        "matches schema",
     ];
     let allowed: [(&str, &[usize]); 6] = [
         ("Response", &[0, 1, 3, 4, 8, 9]),
-        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]),
         ("XML Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
         ("Timeout", &[2]),
         ("Status Code", &[0, 1]),
@@ -312,8 +313,11 @@ fn comparisons_must_suit_the_source_of_an_assertion() {
     for (source, indexes) in allowed {
         for (index, comparison) in all.iter().enumerate() {
             let value = if source == "Status Code" { "200" } else { "1" };
-            let assertion =
+            let mut assertion =
                 json!({"source": source, "comparison": comparison, "property": "p", "value": value});
+            if *comparison == "matches schema" {
+                assertion["schema"] = json!("true");
+            }
             let steps =
                 json!({"api_steps": [{"url": "http://a/", "step_name": "s", "assertions": [assertion]}]});
             let found = errors_of(T::WebsiteApi, InputFormat::V3, steps, &test_context());
@@ -360,6 +364,26 @@ fn values_must_suit_the_comparison_of_an_assertion() {
             assertion(source, comparison, property, invalid),
             &format!("{at}.{part}: `{at}.{part}` {message}"),
         );
+    }
+    let by_schema = |comparison: &str, schema: Value| json!({"assertions": [{"source": "JSON Response", "comparison": comparison, "property": "$", "schema": schema}]});
+    let valid = by_schema("matches schema", json!(r#"{"type": "object"}"#));
+    for (invalid, message) in [
+        (by_schema("matches schema", Value::Null), "is required with comparison `matches schema`"),
+        (by_schema("exists", json!({})), "needs comparison `matches schema`"),
+        (
+            by_schema("matches schema", json!({"items": {"$ref": "https://a.example/b"}})),
+            "cannot be used: at `/items/$ref`: `https://a.example/b` is outside of the schema, and nothing is fetched; put it into `$defs`",
+        ),
+        (
+            by_schema("matches schema", json!("[]")),
+            "cannot be used: a schema is an object, `true` or `false`",
+        ),
+        (
+            by_schema("matches schema", json!({"$schema": "http://json-schema.org/draft-07/schema#"})),
+            "cannot be used: at `/$schema`: the draft \"http://json-schema.org/draft-07/schema#\" is not supported, only `https://json-schema.org/draft/2020-12/schema`",
+        ),
+    ] {
+        assert_step_rule(valid.clone(), invalid, &format!("{at}.schema: `{at}.schema` {message}"));
     }
     assert_step_rule(
         assertion("Header", "exists", "ETag", "1"),

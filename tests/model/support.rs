@@ -91,6 +91,7 @@ pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
         TextFormat::HeaderValue => ("x", Some("x\r\ny")),
         TextFormat::StatusCodes => ("200-299,404", Some("20x")),
         TextFormat::Json => ("{}", Some("{")),
+        TextFormat::JsonSchema => ("true", Some("{")),
         TextFormat::Xml | TextFormat::Script => ("<a/>", Some("{}")),
         TextFormat::Base64 => ("UEsDBA==", Some("!")),
         TextFormat::TimeOfDay => ("23:59", Some("24:00")),

@@ -82,6 +82,46 @@ async fn an_xpath_reads_a_page_of_html_as_browsers_do() {
 }
 
 #[tokio::test]
+async fn a_response_is_compared_with_a_schema() {
+    let body = r#"{"orders": [{"id": 1, "price": 4.5}, {"id": 2, "price": "free", "token": "geheim"}]}"#;
+    let service = Service::start(move |_: &Request| respond_json(body)).await;
+    let check = async |property: &str, schema: Value| {
+        let assertion = json!({"source": "JSON Response", "property": property, "comparison": "matches schema", "schema": schema.to_string()});
+        run(&[with(get("S", &service.url("/")), json!({"assertions": [assertion]}))]).await
+    };
+    let order = |price: Value| json!({"type": "object", "required": ["id"], "properties": {"price": price}});
+    let numbers = order(json!({"type": "number"}));
+    passed(&check("$.orders", json!({"items": order(json!({"type": ["number", "string"]}))})).await);
+    // Of several nodes one that matches is enough.
+    passed(&check("$.orders[*]", numbers.clone()).await);
+    for (property, schema, expected) in [
+        (
+            "$",
+            json!({"properties": {"orders": {"items": numbers}}}),
+            "JSON Response `$` matches schema: found `free` at `$.orders[1].price`, refused by `type`: it is not of type \"number\"",
+        ),
+        (
+            "$.orders[*]",
+            json!({"required": ["sum"]}),
+            "JSON Response `$.orders[*]` matches schema: found an object of 2 at `$`, refused by `required`: \"sum\" is a required property (the first of 2 nodes)",
+        ),
+        ("$.sum", json!(true), "JSON Response `$.sum` matches schema: found nothing"),
+    ] {
+        let observation = check(property, schema).await;
+        let failure = failed(&observation, FailureKind::AssertionFailed, 5);
+        assert_eq!(failure.detail, format!("step 1 `S`: {expected}"));
+        assert!(!failure.detail.contains("geheim"));
+    }
+    let doubled = json!({"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}]});
+    let nested = "[".repeat(60) + &"]".repeat(60);
+    let service = Service::start(move |_: &Request| respond_json(&nested)).await;
+    let assertion = json!({"source": "JSON Response", "property": "$", "comparison": "matches schema", "schema": doubled.to_string()});
+    let observation = run(&[with(get("S", &service.url("/")), json!({"assertions": [assertion]}))]).await;
+    let failure = failed(&observation, FailureKind::Internal, 21);
+    assert!(failure.detail.contains("the schema is too costly for a document of 60 values"), "{failure:?}");
+}
+
+#[tokio::test]
 async fn a_redirect_not_followed_is_a_warning_unless_asserted() {
     let service = Service::start(by_path).await;
     let step = |assertions: Value| {

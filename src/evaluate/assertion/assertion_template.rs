@@ -8,6 +8,7 @@ use super::settings::AssertionSettings;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::pattern_cache::{PatternCache, pattern_failure};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
+use crate::syntax::comparison::MATCHES_SCHEMA;
 use crate::syntax::pattern::Haystack;
 
 /// An assertion of a step.
@@ -16,7 +17,7 @@ pub enum AssertionTemplate {
     /// Compiled already.
     Compiled(Box<Assertion>),
     /// Settings and value, compiled when needed: the value has variables, or is a regular expression, which takes tens
-    /// of kilobytes when compiled and at worst a megabyte.
+    /// of kilobytes when compiled and at worst a megabyte, or there is a schema, which takes even more.
     Deferred(Box<(AssertionSettings, Template)>),
 }
 
@@ -26,6 +27,10 @@ impl AssertionTemplate {
     /// # Errors
     /// As [`Assertion::new`]; with variables it can also fail later.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
+        if settings.comparison == MATCHES_SCHEMA {
+            let value_template = Template::new("", EscapeContext::Value);
+            return Ok(Self::Deferred(Box::new((settings.clone(), value_template))));
+        }
         let escape_context = match settings.comparison.as_str() {
             "regular expression includes" | "regular expression excludes" => EscapeContext::Regex,
             _ => EscapeContext::Value,
@@ -70,10 +75,11 @@ impl AssertionTemplate {
         }
     }
 
-    /// Whether it is a regular expression, which takes a while to compile.
+    /// Whether it is a regular expression or a schema, which take a while to compile and to evaluate.
     #[must_use]
-    pub fn is_regex(&self) -> bool {
-        matches!(self, Self::Deferred(deferred) if deferred.0.comparison.starts_with("regular"))
+    pub fn is_slow(&self) -> bool {
+        let is_slow = |name: &str| name.starts_with("regular") || name == MATCHES_SCHEMA;
+        matches!(self, Self::Deferred(deferred) if is_slow(&deferred.0.comparison))
     }
 
     /// Returns the assertion with the values of `variables`. `patterns` keeps a regular expression that has none.
@@ -102,6 +108,10 @@ impl AssertionTemplate {
                 &format!("`value` of an assertion on `{}`", settings.source),
                 &error,
             ),
+            // It was checked when it was stored.
+            error @ AssertionError::InvalidSchema(_) => {
+                Failure::new(Phase::Validate, FailureKind::Internal, error.to_string())
+            }
             error => Failure::new(Phase::Validate, FailureKind::AssertionFailed, error.to_string()),
         })
     }

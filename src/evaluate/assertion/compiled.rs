@@ -1,15 +1,17 @@
 //! Compiled assertions: what they read, and what they expect.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::AssertionError;
 use super::lookup::Lookup;
 use super::response::{ParsedResponse, ResponseNode, one_line_excerpt};
 use super::settings::AssertionSettings;
-use super::{compare, response};
+use super::{compare, response, schema_match};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::comparison::comparisons_for;
+use crate::syntax::comparison::{MATCHES_SCHEMA, comparisons_for};
+use crate::syntax::json_schema::JsonSchema;
 use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError, check_source};
 use crate::syntax::status_codes::StatusCodes;
 
@@ -31,6 +33,7 @@ enum AssertionTest {
     Matches(CompiledPattern),
     Exists,
     Count(usize),
+    MatchesSchema(Arc<JsonSchema>),
 }
 
 /// A compiled assertion.
@@ -73,14 +76,18 @@ impl Assertion {
         settings: &AssertionSettings,
         compile: impl FnOnce(&str) -> Result<CompiledPattern, PatternError>,
     ) -> Result<Self, AssertionError> {
-        let AssertionSettings { source, property, comparison, value } = settings.clone();
+        let AssertionSettings { source, property, comparison, value, schema } = settings.clone();
         let allowed_comparisons =
             comparisons_for(&source).ok_or_else(|| AssertionError::UnknownSource(source.clone()))?;
         if !allowed_comparisons.contains(&comparison.as_str()) {
             return Err(AssertionError::UnsupportedComparison { source_name: source, comparison });
         }
         let subject = compile_subject(&source, &property, &value)?;
-        let (test, negated) = compile_test(&comparison, &value, &subject, compile)?;
+        let (test, negated) = if comparison == MATCHES_SCHEMA {
+            (AssertionTest::MatchesSchema(Arc::new(JsonSchema::new(&schema.unwrap_or_default())?)), false)
+        } else {
+            compile_test(&comparison, &value, &subject, compile)?
+        };
         Ok(Self { source, property, comparison, value, subject, test, negated })
     }
 
@@ -105,17 +112,22 @@ impl Assertion {
     /// Checks `response`: returns a [`FailureKind::AssertionFailed`] when the assertion does not hold.
     #[must_use]
     pub fn evaluate(&self, response: &ParsedResponse<'_>) -> Option<Failure> {
-        let found = self.test_response(response).err()?;
+        let (kind, found) = match (&self.test, &self.subject) {
+            (AssertionTest::MatchesSchema(schema), AssertionSubject::Lookup(lookup)) => {
+                schema_match::evaluate(schema, lookup, response).err()?
+            }
+            _ => (FailureKind::AssertionFailed, format!("found {}", self.test_response(response).err()?)),
+        };
         let property = match self.property.as_str() {
             "" => String::new(),
             property => format!(" `{}`", one_line_excerpt(property)),
         };
         let value = match self.test {
-            AssertionTest::Exists => String::new(),
+            AssertionTest::Exists | AssertionTest::MatchesSchema(_) => String::new(),
             _ => format!(" `{}`", one_line_excerpt(&self.value)),
         };
-        let detail = format!("{}{property} {}{value}: found {found}", self.source, self.comparison);
-        Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
+        let detail = format!("{}{property} {}{value}: {found}", self.source, self.comparison);
+        Some(Failure::new(Phase::Validate, kind, detail))
     }
 
     /// Tests `response`. The error describes what was found instead.
@@ -164,7 +176,7 @@ impl Assertion {
 
     fn node_matches(&self, node: &ResponseNode<'_>, response: &ParsedResponse<'_>) -> bool {
         match &self.test {
-            AssertionTest::Exists | AssertionTest::Count(_) => true,
+            AssertionTest::Exists | AssertionTest::Count(_) | AssertionTest::MatchesSchema(_) => true,
             AssertionTest::Equals => compare::equals(node, &self.value),
             AssertionTest::Order(is_wanted) => compare::is_ordered(node, &self.value, *is_wanted),
             AssertionTest::Contains => node.text().contains(&self.value),

@@ -1,5 +1,6 @@
 //! Errors of assertions.
 
+use crate::syntax::json_schema::JsonSchemaError;
 use crate::syntax::pattern::PatternError;
 
 /// Why an assertion cannot be used.
@@ -28,6 +29,9 @@ pub enum AssertionError {
     /// The value is not a valid regular expression, or too large.
     #[error("the regular expression cannot be used: {0}")]
     InvalidRegex(#[from] PatternError),
+    /// The schema is invalid, refers to something outside, or has no bounds.
+    #[error("the schema cannot be used: {0}")]
+    InvalidSchema(#[from] JsonSchemaError),
     /// The value does not suit the comparison.
     #[error("the value `{0}` does not fit the comparison")]
     InvalidValue(String),

@@ -14,6 +14,7 @@ mod error;
 mod json_query;
 mod lookup;
 mod response;
+mod schema_match;
 mod settings;
 
 pub use assertion_template::AssertionTemplate;

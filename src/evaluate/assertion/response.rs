@@ -17,6 +17,8 @@ const MAX_EXCERPT_CHARS: usize = 60;
 const NODE_BUDGET: u64 = 5_000_000;
 /// The same on a thread that must not block: some milliseconds.
 const INLINE_NODE_BUDGET: u64 = 50_000;
+/// Work that all schemas together may take: a second at worst.
+const SCHEMA_BUDGET: u64 = 10_000_000;
 /// Number of values that are read directly from the text; for more of them parsing pays off.
 const MAX_DIRECT_READS: u8 = 3;
 /// Headers whose value is never shown.
@@ -38,6 +40,8 @@ pub struct ParsedResponse<'a> {
     /// Set for a page of HTML, which is then read as one.
     html: Option<&'a HtmlPage>,
     pub(super) node_budget: Cell<u64>,
+    /// Work that schemas may still take.
+    pub(super) schema_budget: Cell<u64>,
     /// Budget of regular expressions.
     pub(in crate::evaluate) search_budget: SearchBudget<'a>,
 }
@@ -48,7 +52,7 @@ impl<'a> ParsedResponse<'a> {
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], body_text: &'a str) -> Self {
         let node_budget = Cell::new(NODE_BUDGET);
         let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
-        let search_budget = SearchBudget::unlimited();
+        let (schema_budget, search_budget) = (Cell::new(SCHEMA_BUDGET), SearchBudget::unlimited());
         Self {
             status,
             elapsed,
@@ -59,6 +63,7 @@ impl<'a> ParsedResponse<'a> {
             xml,
             html: None,
             node_budget,
+            schema_budget,
             search_budget,
         }
     }
@@ -162,7 +167,7 @@ impl ResponseNode<'_> {
     }
 
     /// Describes the node briefly: never a whole body, never all of a long text.
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         if let Self::Json(value) = self {
             match &**value {
                 Value::Array(items) => return format!("an array of {}", items.len()),
@@ -203,9 +208,14 @@ pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String 
 
 /// Returns the beginning of `text` in one line.
 pub(in crate::evaluate) fn one_line_excerpt(text: &str) -> String {
+    excerpt(text, MAX_EXCERPT_CHARS)
+}
+
+/// Returns at most `max` characters of `text` in one line.
+pub(super) fn excerpt(text: &str, max: usize) -> String {
     let mut characters = text.chars();
     let control_to_space = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = characters.by_ref().take(MAX_EXCERPT_CHARS).map(control_to_space).collect();
+    let mut short: String = characters.by_ref().take(max).map(control_to_space).collect();
     if characters.next().is_some() {
         short.push('…');
     }

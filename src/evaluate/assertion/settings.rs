@@ -17,6 +17,9 @@ pub struct AssertionSettings {
     /// Value to compare with.
     #[serde(default = "default_value")]
     pub value: String,
+    /// JSON Schema, with the comparison `matches schema`.
+    #[serde(default)]
+    pub schema: Option<String>,
 }
 
 fn default_value() -> String {

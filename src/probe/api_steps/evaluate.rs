@@ -48,7 +48,7 @@ impl EvaluationInput {
     /// of Vigie.
     pub(super) async fn evaluate(self, deadline: Deadline) -> Evaluation {
         let plan = &self.step_plans[self.step_index];
-        if self.body.len() <= INLINE_BODY_BYTES && !plan.uses_regex(&self.content_type) {
+        if self.body.len() <= INLINE_BODY_BYTES && !plan.is_slow_to_evaluate(&self.content_type) {
             let text = charset::decode_body(&self.body, Some(&self.content_type));
             let page = HtmlPage::default();
             let response = self.parse_response(&text, &page).with_inline_node_budget();

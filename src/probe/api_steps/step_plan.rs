@@ -134,9 +134,9 @@ impl StepPlan {
             || self.variable_extractors.iter().any(VariableExtractor::reads_headers)
     }
 
-    /// Whether an assertion or variable applies a regular expression to a response of this media type.
-    pub(super) fn uses_regex(&self, content_type: &str) -> bool {
-        self.assertions.iter().any(AssertionTemplate::is_regex)
+    /// Whether an assertion or variable applies a regular expression or a schema to a response of this media type.
+    pub(super) fn is_slow_to_evaluate(&self, content_type: &str) -> bool {
+        self.assertions.iter().any(AssertionTemplate::is_slow)
             || self.variable_extractors.iter().any(|variable| variable.is_regex(content_type))
     }
 

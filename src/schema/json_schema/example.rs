@@ -130,7 +130,7 @@ fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
         TextFormat::HeaderName => "Accept",
         TextFormat::HeaderValue => "text/html",
         TextFormat::StatusCodes => "200-299",
-        TextFormat::Json => "{}",
+        TextFormat::Json | TextFormat::JsonSchema => "{}",
         TextFormat::Xml => "<project/>",
         TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
         TextFormat::Base64 => "UEsDBA==",

@@ -161,6 +161,8 @@ fn text_schema(min: usize, max: usize, format: TextFormat, role: SchemaRole) -> 
         TextFormat::Ip => {
             schema.insert("anyOf".to_owned(), json!([{"format": "ipv4"}, {"format": "ipv6"}]));
         }
+        // An object is accepted too, and stored as its text.
+        TextFormat::JsonSchema => return json!({"anyOf": [schema, {"type": "object"}]}),
         TextFormat::Json => {
             schema.insert("contentMediaType".to_owned(), json!("application/json"));
         }

@@ -115,7 +115,11 @@ impl FieldReader<'_> {
         node: &Node,
         path: &str,
     ) -> Option<Value> {
-        let Some(text) = self.parse_text(node) else {
+        let text = match &node.value {
+            NodeValue::Map(_) if format == TextFormat::JsonSchema => Some(node.to_json().to_string()),
+            _ => self.parse_text(node),
+        };
+        let Some(text) = text else {
             return self.add_type_error(field, field_type, node, path);
         };
         if text == MASK && (field.secret || format == TextFormat::Script) {

@@ -1,6 +1,7 @@
 //! Rules for API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
-use crate::syntax::comparison::{ASSERTION_COMPARISONS, comparisons_for};
+use crate::syntax::comparison::{ASSERTION_COMPARISONS, MATCHES_SCHEMA, comparisons_for};
+use crate::syntax::json_schema::JsonSchema;
 use crate::syntax::status_codes::StatusCodes;
 use std::collections::HashSet;
 
@@ -109,8 +110,35 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
                 format!("`{path}` is required with source `{source}`"),
             );
         }
+        check_schema(
+            cx,
+            &format!("{path}.schema"),
+            comparison,
+            assertion.get("schema").and_then(Value::as_str),
+        );
         check_property_path(cx, &format!("{path}.property"), source, text_of("property"));
         check_comparison_value(cx, &format!("{path}.value"), source, comparison, text_of("value"));
+    }
+}
+
+/// Checks that there is a schema where one is compared with, and nowhere else, and that it compiles.
+fn check_schema(cx: &mut RuleContext<'_>, field_path: &str, comparison: &str, schema: Option<&str>) {
+    match (comparison == MATCHES_SCHEMA, schema) {
+        (true, None) => {
+            let message = format!("`{field_path}` is required with comparison `{MATCHES_SCHEMA}`");
+            cx.add_error(ValidationErrorKind::MissingField, field_path, message);
+        }
+        (false, Some(_)) => {
+            let message = format!("`{field_path}` needs comparison `{MATCHES_SCHEMA}`");
+            cx.add_conflict(field_path, message);
+        }
+        (true, Some(schema)) => {
+            if let Err(error) = JsonSchema::new(schema) {
+                let message = format!("`{field_path}` cannot be used: {error}");
+                cx.add_error(ValidationErrorKind::Format, field_path, message);
+            }
+        }
+        (false, None) => {}
     }
 }
 
@@ -147,7 +175,7 @@ fn check_comparison_value(
     comparison: &str,
     value: &str,
 ) {
-    if has_placeholders(value) {
+    if comparison == MATCHES_SCHEMA || has_placeholders(value) {
         return;
     }
     let problem = match (source, comparison) {

@@ -6,6 +6,7 @@ use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::comparison::{ASSERTION_COMPARISONS, ASSERTION_SOURCES};
+use crate::syntax::json_schema::MAX_SCHEMA_BYTES;
 use crate::syntax::text_format::TextFormat;
 
 /// A location, referred to by its id; name and region are those of the location.
@@ -109,6 +110,13 @@ pub static ASSERTION: FieldTable = FieldTable::new(
         Field::text("property", 256, "JSONPath, XPath or name of the header"),
         Field::new("comparison", FieldType::TextEnum(ASSERTION_COMPARISONS), "How it compares").required(),
         Field::text("value", 256, "What it compares with").with_default(DefaultValue::Text("1")),
+        Field::text_with_format(
+            "schema",
+            MAX_SCHEMA_BYTES,
+            TextFormat::JsonSchema,
+            "JSON Schema 2020-12 that the value has to match, with comparison `matches schema`; nothing is fetched",
+        )
+        .vigie_extension(),
     ]],
 );
 

@@ -17,6 +17,7 @@ pub fn run(data: &[u8]) {
             property: path.to_owned(),
             comparison: comparison.to_owned(),
             value: value.to_owned(),
+            schema: None,
         })
     };
     let (exists, absent) = match (assertion("exists", ""), assertion("does not exist", "")) {
