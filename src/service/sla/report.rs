@@ -243,7 +243,7 @@ impl SlaReport {
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
-             ok,warning,error,unknown,missed,blackout,suppressed,excluded\r\n",
+             ok,warning,error,unknown,missed,blackout,excluded,suppressed\r\n",
         );
         for PeriodRow { period, from, until: thru, stats: row } in &self.periods {
             push_csv_line(&mut text, period, *from, *thru, row);
@@ -257,13 +257,12 @@ fn push_csv_line(text: &mut String, period: &str, from: Timestamp, until: Timest
     let format_number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let (uptime, availability) = (format_number(row.uptime_percent), format_number(row.availability_percent));
     let response = format_number(row.response_time);
-    let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, suppressed, .. } =
-        row;
-    let excluded = row.excluded;
+    let SlaStatsRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
+    let suppressed = row.suppressed;
     // Writing to a string does not fail.
     let _ = write!(
         text,
         "{period},{from},{until},{uptime},{availability},{response},{runs_up},{runs_down},\
-         {ok},{warning},{error},{unknown},{missed},{blackout},{suppressed},{excluded}\r\n"
+         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded},{suppressed}\r\n"
     );
 }
