@@ -1,7 +1,7 @@
 //! Inputs of alert decisions: the monitor's policy, its account's recipients, blackouts and the time.
 
 use super::alert_policy::AlertPolicy;
-use super::suppression::ParentStatus;
+use super::parent_status::ParentStatus;
 use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutCalendar;
 

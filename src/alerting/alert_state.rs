@@ -8,8 +8,8 @@ use super::alert_context::AlertContext;
 use super::effect::Effect;
 use super::location_result::LocationResult;
 use super::open_episode::{OpenEpisode, PendingClears};
+use super::parent_status::Suppression;
 use super::pending_run::{PendingRun, PendingVerification};
-use super::suppression::Suppression;
 use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 
 /// Alert state of one monitor. Its JSON is stored in the same transaction as its effects; a state that

@@ -8,6 +8,7 @@ mod alert_state;
 mod effect;
 mod location_result;
 mod open_episode;
+mod parent_status;
 mod pending_run;
 mod pending_runs;
 mod performance;
@@ -20,9 +21,9 @@ pub use alert_policy::{AlertPolicy, Quorum};
 pub use alert_state::{AlertState, MonitorHealth};
 pub use effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
+pub use parent_status::{PARENT_CHECK_TIMEOUT, ParentStatus};
 pub use performance::{
     ActivePerformanceAlert, MIN_BASELINE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,
     PerformanceRule, PerformanceThreshold,
 };
 pub use recipient_selection::{select_performance_recipients, select_recipients};
-pub use suppression::{PARENT_CHECK_TIMEOUT, ParentStatus};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alert_context::AlertContext;
 use super::location_result::LocationResult;
-use super::suppression::PendingParentCheck;
+use super::parent_status::PendingParentCheck;
 use crate::domain::{CheckId, LocationId, RunId, Timestamp, Verification};
 use crate::evaluate::settle::LocationOutcome;
 

@@ -2,51 +2,16 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::alert_context::AlertContext;
 use super::alert_state::{AlertState, MonitorHealth};
 use super::effect::Effect;
+use super::parent_status::{PARENT_CHECK_TIMEOUT, ParentStatus, PendingParentCheck, Suppression};
 use super::pending_run::PendingRun;
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
-
-/// How long an episode waits for the checks of the parents.
-pub const PARENT_CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long failed checks of parents outside of their schedule suppress errors, as long as no parent has an open
 /// outage: a parent that runs once an hour must not hide an outage for an hour.
 const MAX_SUPPRESSION_BY_CHECKS: Duration = Duration::from_mins(5);
-
-/// A monitor that another one depends on, as far as it may suppress errors: known, active and in no blackout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParentStatus {
-    /// The monitor.
-    pub monitor_id: MonitorId,
-    /// Whether it has an open episode, or its own errors are suppressed.
-    pub is_down: bool,
-    /// Planned time of its last resolved run; `None` when that had no conclusive result.
-    pub last_run_at: Option<Timestamp>,
-}
-
-/// The suppression of the last failing run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Suppression {
-    /// The parents that suppress it.
-    by: Vec<MonitorId>,
-    /// Planned time of the first of the runs in a row that only checks outside of the schedule suppress.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    by_checks_since: Option<Timestamp>,
-}
-
-/// Checks of the parents of a failing run that were requested. Not stored: after a restart they are requested again.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PendingParentCheck {
-    /// When to decide with what is known.
-    pub(super) deadline: Timestamp,
-    /// The parents whose check failed, once known.
-    pub(super) failed_parents: Option<Vec<MonitorId>>,
-}
 
 impl AlertState {
     /// Returns the status of this monitor for those that depend on it.

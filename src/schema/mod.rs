@@ -11,6 +11,7 @@ mod monitor;
 mod monitor_document;
 mod monitor_document_fields;
 pub mod monitor_file;
+pub mod parent_keys;
 pub mod reader;
 mod rules;
 mod run_plan;

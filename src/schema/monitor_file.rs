@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::file_dependencies::{ParentKey, split_parent_keys};
 use super::monitor_document::MonitorDocument;
+use super::parent_keys::{ParentKey, split_parent_keys};
 use super::reader::{InputFormat, SecretReader};
 use super::secret_values::SecretMode;
 use super::validate::validate_new_with_secrets;

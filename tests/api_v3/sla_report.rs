@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use vigie::domain::{
     CheckId, CheckResult, LocationId, MonitorId, Outcome, PageLoad, RecordKind, Role, RunId, Timestamp,
 };
-use vigie::store::{AlertChanges, ConfigChange, ConfigStore, Ingest, IngestBatch, NewRecord};
+use vigie::store::{
+    AlertChanges, CheckSuppression, ConfigChange, ConfigStore, Ingest, IngestBatch, NewRecord, ResultKey,
+};
 
 use crate::support::app::{App, Client, NOON, result, website};
 
@@ -31,17 +33,18 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
 }
 
 /// Creates a monitor with one run a minute from `from` seconds before noon on. Each group of letters in `runs` is a
-/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `b` blackout, `.` none. A check takes as many
+/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `b` blackout, `s` suppressed error, `.` none. A check takes as many
 /// seconds as the id of its location.
 async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
     let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
     let mut results: Vec<CheckResult> = Vec::new();
+    let mut alert_changes = AlertChanges::default();
     for (minute, run) in (0..).zip(runs.split_whitespace()) {
         for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
             let outcome = match letter {
                 'k' => Outcome::Ok,
-                'e' => Outcome::Error,
+                'e' | 's' => Outcome::Error,
                 'm' => Outcome::Missed,
                 'b' => Outcome::Blackout,
                 _ => Outcome::Unknown,
@@ -49,6 +52,13 @@ async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 
             let planned_at = Timestamp::from_seconds(NOON - from + minute * MINUTE);
             let run_id = RunId::new(monitor.id, planned_at);
             let location_id = LocationId(location);
+            if letter == 's' {
+                let check_id = CheckId::new(run_id, location_id);
+                let result_key = ResultKey { check_id, monitor_id: monitor.id, location_id, planned_at };
+                alert_changes
+                    .suppressed_checks
+                    .push(CheckSuppression { result_key, suppressed_by: vec![MonitorId(77)] });
+            }
             results.push(CheckResult {
                 check_id: CheckId::new(run_id, location_id),
                 run_id,
@@ -59,7 +69,7 @@ async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 
             });
         }
     }
-    let commit = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
+    let commit = IngestBatch { results, monitor_states: Vec::new(), alert_changes };
     app.store.commit(commit).await.unwrap();
     id
 }
@@ -89,6 +99,25 @@ async fn runs_that_a_blackout_suppressed_are_counted_as_blackout() {
     assert_eq!(fields_of(&report["total"], &names), expected);
     assert_eq!(fields_of(&report["pieces"][0], &names), expected);
     assert_eq!(report["counted_s"], 3000, "the blackout is not counted time");
+}
+
+#[tokio::test]
+async fn suppressed_errors_count_as_errors_and_are_shown_beside() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let monitor = create_checked(&app, &user, HOUR, "k e s ks k").await;
+    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold", "availability": 95})).await;
+    let path = format!("/slas/{sla}/report");
+    let report = user.get(&format!("{path}?from=2026-11-20T11:00:00Z&by=hour")).await.expect(200);
+    let names = ["ok", "error", "suppressed", "runs_down"];
+    let expected = to_map(json!({"ok": 3, "error": 3, "suppressed": 2, "runs_down": 2}));
+    assert_eq!(fields_of(&report["total"], &names), expected);
+    let csv = user.get(&format!("{path}.csv?from=2026-11-20T11:00:00Z&by=hour")).await;
+    assert!(csv.text.lines().last().unwrap().contains(",3,0,3,0,0,0,0,2,"), "{}", csv.text);
+    let results = user.get(&format!("/results?monitor_id={monitor}")).await.expect(200);
+    let suppressed = results["results"].as_array().unwrap().iter();
+    let suppressed: Vec<_> = suppressed.filter_map(|result| result.get("suppressed_by")).collect();
+    assert_eq!(suppressed, [&json!([77]), &json!([77])]);
 }
 
 #[tokio::test]
@@ -163,12 +192,12 @@ async fn a_report_shows_figures_goals_and_budgets() {
     assert_eq!(lines.len(), 5, "{}", csv.text);
     assert_eq!(
         lines[1],
-        "2026-11-20 10:00,2026-11-20T10:00:00Z,2026-11-20T11:00:00Z,,,,0,0,0,0,0,0,0,0,0,,,,,"
+        "2026-11-20 10:00,2026-11-20T10:00:00Z,2026-11-20T11:00:00Z,,,,0,0,0,0,0,0,0,0,0,0,,,,,"
     );
-    let (total, percentiles) = lines[3].split_at(lines[3].match_indices(',').nth(14).unwrap().0);
+    let (total, percentiles) = lines[3].split_at(lines[3].match_indices(',').nth(15).unwrap().0);
     assert_eq!(
         total,
-        "total,2026-11-20T10:00:00Z,2026-11-20T12:00:00Z,93.103,92.982,1.5,27,2,53,0,4,2,1,0,0"
+        "total,2026-11-20T10:00:00Z,2026-11-20T12:00:00Z,93.103,92.982,1.5,27,2,53,0,4,2,1,0,0,0"
     );
     // Of 27 checks of 1 s and 26 of 2 s, exact to 1 %.
     let names = ["p50", "p75", "p90", "p95", "p99"].map(|name| format!("response_time_{name}"));

@@ -7,7 +7,6 @@ use super::command::{IngestCommand, result_key};
 use super::engine::AlertEngine;
 use super::monitor_entry::{AlertInput, InputContext, TrackedMonitor};
 use super::parent_checks::ParentCheckRequest;
-use super::parents::suppressed_checks;
 use super::store_records;
 use super::traceroutes::TracerouteJob;
 use super::verifications::{VerificationRequest, verification_without_check};
@@ -314,7 +313,8 @@ impl AlertEngine {
                 self.request_parent_checks(monitor_id, planned_at, failed_location, &parents, batch);
             }
             Effect::RecordSuppression { planned_at, locations, suppressed_by } => {
-                let checks = suppressed_checks(monitor_id, planned_at, &locations, &suppressed_by);
+                let checks =
+                    store_records::suppressed_checks(monitor_id, planned_at, &locations, &suppressed_by);
                 batch.alert_changes.suppressed_checks.extend(checks);
             }
             Effect::RecordMissed { planned_at, locations } => {

@@ -4,7 +4,6 @@ use crate::sync::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::parent_checks::ParentCheckOutcome;
 use super::settings::AlertEngineSettings;
 use crate::alerting::MonitorHealth;
 use crate::domain::{
@@ -31,6 +30,18 @@ pub(in crate::pipeline) enum IngestCommand {
     UpdateSettings(AlertEngineSettings),
     /// Someone acknowledged an episode.
     AcknowledgeEpisode { monitor_id: MonitorId, episode_id: EpisodeId },
+}
+
+/// The outcome of a check of a parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pipeline) struct ParentCheckOutcome {
+    pub(super) started_at: Timestamp,
+    pub(super) has_failed: bool,
+}
+
+impl ParentCheckOutcome {
+    /// Nothing is known, which suppresses nothing. Answers every run.
+    pub(super) const UNKNOWN: Self = Self { started_at: Timestamp::from_micros(i64::MAX), has_failed: false };
 }
 
 /// Published health of the monitors. A monitor without an entry has had no input yet.

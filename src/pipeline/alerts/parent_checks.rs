@@ -10,7 +10,7 @@ use futures::FutureExt;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::WeakSender;
 
-use super::command::IngestCommand;
+use super::command::{IngestCommand, ParentCheckOutcome};
 use super::settings::AlertEngineDependencies;
 use crate::alerting::PARENT_CHECK_TIMEOUT;
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
@@ -33,13 +33,6 @@ pub(super) struct ParentCheckRequest {
     pub(super) location: LocationId,
 }
 
-/// The outcome of a check of a parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pipeline) struct ParentCheckOutcome {
-    pub(super) started_at: Timestamp,
-    pub(super) has_failed: bool,
-}
-
 /// Answers to runs that waited: the parents whose check failed.
 pub(super) type ParentCheckAnswers = Vec<(WaitingRun, Vec<MonitorId>)>;
 
@@ -60,11 +53,6 @@ struct CheckInProgress {
     waiting_runs: Vec<WaitingRun>,
     /// Whether it repeats one for later runs. It answers all runs: a clock that was set back must not repeat it for ever.
     is_repeat: bool,
-}
-
-impl ParentCheckOutcome {
-    /// Nothing is known, which suppresses nothing. Answers every run.
-    pub(super) const UNKNOWN: Self = Self { started_at: Timestamp::from_micros(i64::MAX), has_failed: false };
 }
 
 impl Default for ParentChecks {

@@ -1,14 +1,13 @@
 //! What the alert engine knows of the monitors that another one depends on, and how it has them checked.
 
 use super::batch::BatchContext;
-use super::command::result_key;
+use super::command::ParentCheckOutcome;
 use super::engine::AlertEngine;
 use super::monitor_entry::{AlertInput, TrackedMonitor};
-use super::parent_checks::{ParentCheckOutcome, ParentCheckRequest};
+use super::parent_checks::ParentCheckRequest;
 use crate::alerting::ParentStatus;
 use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schedule::BlackoutTarget;
-use crate::store::CheckSuppression;
 
 impl AlertEngine {
     /// Returns the status of each monitor that `monitor_id` depends on, without those that suppress nothing: they are
@@ -112,17 +111,4 @@ impl AlertEngine {
             }
         }
     }
-}
-
-/// Returns the records of the suppressed checks of a run.
-pub(super) fn suppressed_checks(
-    monitor_id: MonitorId,
-    planned_at: Timestamp,
-    locations: &[LocationId],
-    suppressed_by: &[MonitorId],
-) -> impl Iterator<Item = CheckSuppression> {
-    locations.iter().map(move |location| CheckSuppression {
-        result_key: result_key(monitor_id, planned_at, *location),
-        suppressed_by: suppressed_by.to_vec(),
-    })
 }

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::command::result_key;
 use crate::alerting::EpisodeSnapshot;
 use crate::catalog::json_object::into_object;
-use crate::domain::{CheckId, CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, Timestamp};
+use crate::domain::{
+    CheckId, CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, MonitorId, Timestamp,
+};
 use crate::schema::Monitor;
-use crate::store::StoredEpisode;
+use crate::store::{CheckSuppression, StoredEpisode};
 
 /// Converts `change` of an episode of `monitor` to its stored form.
 pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> StoredEpisode {
@@ -49,6 +52,19 @@ pub(super) fn missed_result(
     };
     let missed = MissedRuns { reason: MissedReason::LocationOffline, slots: 1, last_planned_at: planned_at };
     CheckResult::from_missed_runs(metadata, planned_at, now.max(planned_at), missed)
+}
+
+/// Returns the records of the suppressed checks of a run.
+pub(super) fn suppressed_checks(
+    monitor_id: MonitorId,
+    planned_at: Timestamp,
+    locations: &[LocationId],
+    suppressed_by: &[MonitorId],
+) -> impl Iterator<Item = CheckSuppression> {
+    locations.iter().map(move |location| CheckSuppression {
+        result_key: result_key(monitor_id, planned_at, *location),
+        suppressed_by: suppressed_by.to_vec(),
+    })
 }
 
 /// Indexes results by check id.

@@ -3,6 +3,7 @@
 use super::rule_context::RuleContext;
 use crate::domain::MonitorId;
 use crate::schema::dependency_circle::{describe_circle, find_circle};
+use crate::schema::monitor_document::MonitorDocument;
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
     if !cx.are_valid(&["depends_on"]) {
@@ -10,8 +11,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     }
     let parents = cx.document().parent_ids();
     // What was removed since does not keep the monitor from being changed.
-    let previous_parents =
-        cx.input.previous.map(super::super::MonitorDocument::parent_ids).unwrap_or_default();
+    let previous_parents = cx.input.previous.map(MonitorDocument::parent_ids).unwrap_or_default();
     let own_id = cx.context().monitor_id;
     let has_errors_before = cx.errors.len();
     for (index, parent) in parents.iter().enumerate() {

@@ -264,8 +264,8 @@ impl SlaReport {
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
-             ok,warning,error,unknown,missed,blackout,excluded,response_time_p50,response_time_p75,\
-             response_time_p90,response_time_p95,response_time_p99,suppressed\r\n",
+             ok,warning,error,unknown,missed,blackout,excluded,suppressed,response_time_p50,\
+             response_time_p75,response_time_p90,response_time_p95,response_time_p99\r\n",
         );
         for PeriodRow { period, from, until: thru, stats: row } in &self.periods {
             push_csv_line(&mut text, period, *from, *thru, row);
@@ -294,6 +294,6 @@ fn push_csv_line(text: &mut String, period: &str, from: Timestamp, until: Timest
     let _ = write!(
         text,
         "{period},{from},{until},{uptime},{availability},{response},{runs_up},{runs_down},\
-         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded},{percentiles},{suppressed}\r\n"
+         {ok},{warning},{error},{unknown},{missed},{blackout},{excluded},{suppressed},{percentiles}\r\n"
     );
 }
