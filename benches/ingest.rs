@@ -76,7 +76,6 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
         details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
-        suppressed_by: Vec::new(),
         missed: None,
         suppressed_by: Vec::new(),
     }
