@@ -99,6 +99,7 @@ async fn a_change_of_page_objects_fails_once_and_without_verification() {
     assert!(format!("{content:?}").contains("1 missing: `http://shop.test/b`"), "{content:?}");
 }
 
+// row: 6 notify_on_fullpage_errors
 #[tokio::test]
 async fn without_notify_on_fullpage_errors_an_object_change_is_a_warning() {
     let mut harness = Harness::new().await;
@@ -127,6 +128,8 @@ async fn page_objects_are_compared_across_a_restart() {
     assert_eq!(stored_results(&harness).await.last().unwrap(), "error 7122 7122");
 }
 
+// row: 2.2 browserscript.check_fullpage_object_sizes; 2.2 browserscript.check_fullpage_missing_objects
+// row: 2.8 website.check_fullpage_object_sizes; 2.8 website.check_fullpage_missing_objects
 #[tokio::test]
 async fn objects_are_not_compared_when_disabled_or_when_the_run_failed() {
     let mut harness = Harness::new().await;

@@ -36,6 +36,7 @@ fn runs(plan: &RunPlan, from: Timestamp, runs: usize) -> Vec<Timestamp> {
 }
 
 proptest! {
+    // row: 2.1 interval
     #[test]
     fn the_slots_of_a_location_are_the_runs_in_which_it_is_expected(plan in plans(), ago in 0_u64..100_000) {
         let runs = runs(&plan, NOON - Duration::from_secs(ago), 40);
@@ -161,6 +162,7 @@ fn monitor_of(kind: MonitorType, fields: Value) -> Monitor {
     }
 }
 
+// row: 2.1 mode; 2.1 rotate_locations; 2.1 monitor_location_count
 #[test]
 fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count() {
     /// Mode, rotation, count, home; pool, locations of a run, rotation, Round Robin.
@@ -197,6 +199,7 @@ fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count() {
 }
 
 /// The `timeout` of a script applies to one page load (fields.md 3).
+// row: 2.1 timeout
 #[test]
 fn a_playback_may_take_as_long_as_its_steps() {
     let overhead = Duration::from_mins(6);
