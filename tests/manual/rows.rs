@@ -203,3 +203,22 @@ fn every_row_of_the_interface_has_its_test() {
         );
     }
 }
+
+/// `tests/mutate` makes these mutations: at least 20, each of a row with a test that the table names.
+#[test]
+fn every_listed_mutation_can_be_made() {
+    let text = fs::read_to_string(root().join("tests/manual/mutations.txt")).unwrap();
+    let marks = marked_tests();
+    let mut count = 0;
+    for block in text.split("\n== ").skip(1) {
+        let (row, rest) = block.split_once('\n').unwrap();
+        let part = |name: &str| rest.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        let source = fs::read_to_string(root().join(part("file: "))).unwrap();
+        assert_eq!(source.matches(part("old: ")).count(), 1, "{row}: `old` in its file");
+        assert_ne!(part("old: "), part("new: "), "{row}");
+        let test = part("test: ").split(' ').nth(1).unwrap().rsplit("::").next().unwrap();
+        assert!(marks[row].iter().any(|(_, name)| name == test), "{row} is not held by `{test}`");
+        count += 1;
+    }
+    assert!(count >= 20, "{count}");
+}
