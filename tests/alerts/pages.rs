@@ -131,6 +131,20 @@ async fn page_objects_are_compared_across_a_restart() {
 // row: 2.2 browserscript.check_fullpage_object_sizes; 2.2 browserscript.check_fullpage_missing_objects
 // row: 2.8 website.check_fullpage_object_sizes; 2.8 website.check_fullpage_missing_objects
 #[tokio::test]
+async fn each_field_decides_about_its_own_kind_of_change() {
+    for (missing, sizes, expected) in
+        [(true, false, "warning 7122 7122"), (false, true, "warning 7121 7121"), (false, false, "ok 0")]
+    {
+        let mut harness = Harness::new().await;
+        let fields = json!({"check_fullpage_missing_objects": missing, "check_fullpage_object_sizes": sizes});
+        let shop = shop(&mut harness, fields).await;
+        harness.submit_results(1, vec![page(shop, 1, &[("a", 10), ("b", 20)])]).await;
+        harness.submit_results(2, vec![page(shop, 2, &[("a", 99)])]).await;
+        assert_eq!(stored_results(&harness).await, ["ok 0", expected], "{missing} {sizes}");
+    }
+}
+
+#[tokio::test]
 async fn objects_are_not_compared_when_disabled_or_when_the_run_failed() {
     let mut harness = Harness::new().await;
     harness.recipient(json!({})).await;

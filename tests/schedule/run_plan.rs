@@ -36,7 +36,6 @@ fn runs(plan: &RunPlan, from: Timestamp, runs: usize) -> Vec<Timestamp> {
 }
 
 proptest! {
-    // row: 2.1 interval
     #[test]
     fn the_slots_of_a_location_are_the_runs_in_which_it_is_expected(plan in plans(), ago in 0_u64..100_000) {
         let runs = runs(&plan, NOON - Duration::from_secs(ago), 40);
@@ -159,6 +158,17 @@ fn monitor_of(kind: MonitorType, fields: Value) -> Monitor {
         modified_at: NOON,
         document: Arc::new(MonitorDocument::new(kind, values).unwrap()),
         metadata: Arc::default(),
+    }
+}
+
+// row: 2.1 interval
+#[test]
+fn the_slots_of_a_monitor_are_its_interval_apart() {
+    for minutes in [1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120] {
+        let plan = monitor(json!({"interval": minutes})).run_plan(&[LocationId(1)]);
+        let first = plan.slot_grid.first_slot_at_or_after(NOON);
+        let next = plan.slot_grid.next_slot_after(first);
+        assert_eq!(next, first + Duration::from_mins(minutes), "{minutes}");
     }
 }
 
