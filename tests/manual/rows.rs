@@ -67,18 +67,18 @@ const SENTENCES: &[(&str, &str)] = &[
 /// Returns the names of all rows, in the order of the page.
 fn interface_rows() -> Vec<String> {
     let page = manual::find_page("interface").unwrap().markdown;
-    let (mut section, mut group) = (String::new(), String::new());
+    let (mut section, mut group) = ("", "");
     let mut rows = Vec::new();
     let lines: Vec<&str> = page.lines().collect();
     for (index, line) in lines.iter().enumerate() {
         if let Some(heading) = line.strip_prefix("### ").or_else(|| line.strip_prefix("## ")) {
-            section = heading.split_whitespace().next().unwrap().trim_end_matches('.').to_owned();
-            group.clear();
+            section = heading.split_whitespace().next().unwrap().trim_end_matches('.');
+            group = "";
         } else if let Some(rest) = line.strip_prefix("**") {
-            group = rest.split("**").next().unwrap().trim_matches(['`', '.', ' ']).to_owned();
+            group = rest.split("**").next().unwrap().trim_matches(['`', '.', ' ']);
         } else if line.starts_with("| ") && !lines.get(index + 1).is_some_and(|next| next.starts_with("|---"))
         {
-            rows.extend(rows_of_table_line(&section, &group, line));
+            rows.extend(rows_of_table_line(section, group, line));
         } else if let Some((number, _)) =
             line.split_once(". ").filter(|(number, _)| number.parse::<u8>().is_ok())
         {
