@@ -54,6 +54,7 @@ pub const PAGES: &[ManualPage] = pages![
     "behaviour",
     "fields",
     "interface",
+    "interface-tests",
     "adding-a-probe",
     "testing",
     "contributing",

@@ -9,6 +9,7 @@ use vigie::domain::{CheckId, FailureKind, Fault, LocationId, MonitorId, Outcome,
 use crate::agent::kit::{AttemptStep, NOON, ScriptedProbe, assignment, context, within};
 use FailureKind::{Cancelled, ConnectRefused, NoSocketLeft, Panicked, ProbeUnsupported, TimedOut};
 
+// row: 2.1 retry_on_failure
 #[tokio::test]
 async fn the_first_attempt_and_retry_decide_the_outcome() {
     /// Steps, retry, attempts made, outcome, status, warning status.

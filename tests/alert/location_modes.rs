@@ -29,6 +29,7 @@ fn fails(mode: LocationMode, quorum: Quorum, reported: &[Outcome]) -> Option<boo
     (reporting > 0).then(|| failing > 0 && failing >= needed.min(reporting))
 }
 
+// row: 2.1 mode
 #[test]
 fn every_mode_settles_a_run_by_its_rule() {
     for (mode, _) in LocationMode::ALL {

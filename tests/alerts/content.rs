@@ -25,6 +25,7 @@ fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
     result
 }
 
+// row: 6 notify_on_content_change
 #[tokio::test]
 async fn a_page_change_is_notified_across_a_restart() {
     let mut harness = Harness::new().await;
@@ -85,6 +86,7 @@ async fn an_expiring_certificate_is_notified_once_a_day() {
     assert_eq!(content.certificate["subject"], json!("CN=shop.example.test"));
 }
 
+// row: 2.1 traceroute_on_error
 #[tokio::test]
 async fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result() {
     let mut harness = Harness::new().await;
@@ -152,6 +154,7 @@ async fn notifications_name_the_failing_step() {
     }
 }
 
+// row: 2.3 Content View.name
 #[tokio::test]
 async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
     let mut harness = Harness::new().await;

@@ -125,6 +125,7 @@ async fn an_acknowledged_outage_notifies_only_its_recovery() {
     assert_eq!(harness.episodes().await[0].acknowledged_by, "anna");
 }
 
+// row: 2.4 type; 2.4 from_date; 2.4 thru_date
 #[tokio::test]
 async fn recipients_and_blackouts_apply_as_they_are_at_each_run() {
     let mut harness = Harness::new().await;

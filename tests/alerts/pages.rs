@@ -99,6 +99,7 @@ async fn a_change_of_page_objects_fails_once_and_without_verification() {
     assert!(format!("{content:?}").contains("1 missing: `http://shop.test/b`"), "{content:?}");
 }
 
+// row: 6 notify_on_fullpage_errors
 #[tokio::test]
 async fn without_notify_on_fullpage_errors_an_object_change_is_a_warning() {
     let mut harness = Harness::new().await;
@@ -125,6 +126,22 @@ async fn page_objects_are_compared_across_a_restart() {
     harness.submit_results(5, vec![result(shop, 1, run(5), Outcome::Ok)]).await;
     harness.submit_results(6, vec![page(shop, 6, &[("a", 10)])]).await;
     assert_eq!(stored_results(&harness).await.last().unwrap(), "error 7122 7122");
+}
+
+// row: 2.2 browserscript.check_fullpage_object_sizes; 2.2 browserscript.check_fullpage_missing_objects
+// row: 2.8 website.check_fullpage_object_sizes; 2.8 website.check_fullpage_missing_objects
+#[tokio::test]
+async fn each_field_decides_about_its_own_kind_of_change() {
+    for (missing, sizes, expected) in
+        [(true, false, "warning 7122 7122"), (false, true, "warning 7121 7121"), (false, false, "ok 0")]
+    {
+        let mut harness = Harness::new().await;
+        let fields = json!({"check_fullpage_missing_objects": missing, "check_fullpage_object_sizes": sizes});
+        let shop = shop(&mut harness, fields).await;
+        harness.submit_results(1, vec![page(shop, 1, &[("a", 10), ("b", 20)])]).await;
+        harness.submit_results(2, vec![page(shop, 2, &[("a", 99)])]).await;
+        assert_eq!(stored_results(&harness).await, ["ok 0", expected], "{missing} {sizes}");
+    }
 }
 
 #[tokio::test]

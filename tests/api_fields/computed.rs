@@ -74,6 +74,16 @@ fn script_of(steps: &[usize]) -> Value {
     json!(format!("<script>{}</script>", steps.iter().map(step).collect::<String>()))
 }
 
+// row: 2.2 browserscript.ssl_cert_format; 2.2 browserscript.ssl_cert_name; 2.2 browserscript.last_modified
+// row: 2.2 browserscript.script_created; 2.2 browserscript.script_modified
+// row: 2.2 browserscript.script_modified_by_user; 2.2 browserscript.script_status
+// row: 2.2 browserscript.mobile_type; 2.2 browserscript.transaction_events
+// row: 2.2 browserscript.mobile_location_count; 2.2 browserscript.transaction_steps
+// row: 2.2 browserscript.has_capture; 2.2 browserscript.has_content_views
+// row: 2.2 browserscript.has_mobile_locations; 2.2 browserscript.has_multipop
+// row: 2.2 browserscript.has_user_experience; 2.2 browserscript.is_content_view
+// row: 2.2 browserscript.is_transaction; 2.2 browserscript.script_replayed_successfully
+// row: 2.2 ftp-ssl.ssl_cert_format; 2.2 ftp-ssl.ssl_cert_name; 3 script_status
 #[tokio::test]
 async fn every_read_only_field_follows_the_action_that_changes_it() {
     let world = World::new(MonitorType::BrowserScript).await;

@@ -59,6 +59,7 @@ fn assert_all_covered(counts: &BTreeMap<&str, usize>) {
     }
 }
 
+// row: 4.2 bodies
 #[test]
 fn every_field_accepts_values_up_to_its_limits_on_both_apis() {
     assert_all_covered(&for_every_type(round_trips::check_type));

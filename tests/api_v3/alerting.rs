@@ -216,6 +216,7 @@ async fn a_test_notification_is_queued_and_a_dead_one_is_retried() {
     assert_eq!(actions, ["retry", "test"]);
 }
 
+// row: 2.1 has_active_performance_alerts; 2.1 has_performance_alerts; 2.1 has_sla; 2.1 sla_id
 #[tokio::test]
 async fn a_monitor_shows_its_sla_and_its_performance_alerts() {
     let app = App::start().await;

@@ -5,6 +5,9 @@ use vigie::domain::Role;
 
 use crate::support::app::{App, website};
 
+// row: 8 name of a monitor or of its clone; 8 note, alert_note; 8 URL; 8 name of a content view
+// row: 8 user names and passwords of mail monitors, values of a password bulk edit
+// row: 8 property and value of an assertion; 8 port; 8 step_timeout; 8 monitor_offset; 8 interval, timeout
 #[tokio::test]
 async fn limits_of_texts_and_numbers_are_enforced() {
     let app = App::start().await;
@@ -103,6 +106,7 @@ async fn limits_of_texts_and_numbers_are_enforced() {
     }
 }
 
+// row: 8 name of a monitor or of its clone
 #[tokio::test]
 async fn the_limit_of_names_applies_to_clones() {
     let app = App::start().await;

@@ -195,6 +195,7 @@ async fn every_error_of_a_query_is_reported() {
     }
 }
 
+// row: 2.2 browserscript.subtype_application; 2.2 browserscript.subtype_name
 #[tokio::test]
 async fn browser_scripts_are_filtered_by_emulated_device() {
     let app = App::start().await;

@@ -7,6 +7,7 @@ use vigie::domain::{MonitorId, MonitorType, Role};
 use crate::support::app::{App, example, website};
 use crate::support::fields::Fields;
 
+// row: 2.1 id; 2.1 type; 2.1 customer_id; 9 /api/v3
 #[tokio::test]
 async fn every_type_is_created_read_patched_with_itself_and_deleted() {
     let app = App::start().await;
@@ -63,6 +64,7 @@ async fn a_new_monitor_is_planned_and_survives_a_restart() {
     assert_eq!(monitor.document.text("realm_password"), Some("tulip"));
 }
 
+// row: 2.1 name; 2.1 note
 #[tokio::test]
 async fn a_change_is_partial_and_a_list_replaces() {
     let app = App::start().await;
@@ -96,6 +98,7 @@ async fn a_change_is_partial_and_a_list_replaces() {
     assert_eq!(user.get(&format!("/monitors/{id}")).await.header("etag"), "\"2\"");
 }
 
+// row: 2.1 type
 #[tokio::test]
 async fn the_type_in_the_path_must_match() {
     let app = App::start().await;

@@ -79,6 +79,7 @@ async fn failed_tests_report_their_outcome_or_error() {
     }
 }
 
+// row: 2.1 allow_internal_testing
 #[tokio::test]
 async fn invalid_tests_are_refused() {
     let app = App::start().await;

@@ -142,6 +142,7 @@ async fn a_failed_check_captures_the_response_for_its_account_only() {
     foreign.get(&path).await.refused(404);
 }
 
+// row: 2.1 retry_on_failure
 #[tokio::test]
 async fn only_failures_have_captures_named_after_their_attempt() {
     let app = App::start().await;

@@ -43,6 +43,7 @@ fn counts<const N: usize>(rows: [(&str, u64); N]) -> BTreeMap<String, u64> {
     rows.map(|(key, checks)| (key.to_owned(), checks)).into()
 }
 
+// row: 2.1 billing_plancode
 #[tokio::test]
 async fn checks_are_counted_under_the_plan_that_their_monitor_had() {
     let app = App::start().await;

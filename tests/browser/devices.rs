@@ -23,6 +23,7 @@ fn phone() -> DeviceProfile {
     }
 }
 
+// row: 2.2 browserscript.subtype
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_sees_the_device_of_the_subtype() {
     each(browsers("a_site_sees_the_device_of_the_subtype"), async |kind| {

@@ -8,6 +8,7 @@ use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
+// row: 2.2 browserscript.capture; 2.3 Capture.level; 2.3 Capture.mimetype
 #[tokio::test(flavor = "multi_thread")]
 async fn captures_are_kept_by_level() {
     let site = Site::start().await;
@@ -37,6 +38,7 @@ async fn captures_are_kept_by_level() {
     assert!(first.content.as_ref().unwrap().starts_with(b"\x89PNG"));
 }
 
+// row: 2.2 browserscript.keyword_action
 #[tokio::test(flavor = "multi_thread")]
 async fn keywords_and_protected_values() {
     let site = Site::start().await;
@@ -95,6 +97,8 @@ async fn a_step_records_loaded_objects_and_the_console() {
     .await;
 }
 
+// row: 2.2 browserscript.content_views; 2.2 browserscript.notify_on_fullpage_errors; 2.3 Content View.id
+// row: 2.3 Content View.notify_on_error; 2.3 Content View.inherit_global_errors
 #[tokio::test(flavor = "multi_thread")]
 async fn full_pages_views_and_changes_use_the_loaded_objects() {
     let site = Site::start().await;
@@ -129,6 +133,7 @@ async fn full_pages_views_and_changes_use_the_loaded_objects() {
     assert_eq!(observation.details.content_views[0].status.0, 0);
 }
 
+// row: 2.2 browserscript.user_experience_enabled
 #[tokio::test(flavor = "multi_thread")]
 async fn user_experience_is_measured_when_enabled() {
     let site = Site::start().await;

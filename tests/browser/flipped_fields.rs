@@ -12,6 +12,7 @@ fn status(observation: &Observation) -> u16 {
     observation.failure.as_ref().map_or(0, |failure| failure.status().0)
 }
 
+// row: 2.2 browserscript.url; 2.2 browserscript.script
 #[tokio::test(flavor = "multi_thread")]
 async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
     let site = Site::start().await;
@@ -26,6 +27,7 @@ async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
     Check::without_script(kind, json!({})).fails(96).await;
 }
 
+// row: 2.2 browserscript.browser_type
 #[tokio::test(flavor = "multi_thread")]
 async fn the_browser_is_the_chosen_one_or_what_is_there() {
     each(browsers("the_browser_is_the_chosen_one_or_what_is_there"), async |kind| {
@@ -69,6 +71,10 @@ async fn the_browser_is_the_chosen_one_or_what_is_there() {
 }
 
 // Each part of the keyword rule, with its default and another value, and the status of the check.
+// row: 2.2 browserscript.keyword_string; 2.2 browserscript.keyword_match_type
+// row: 2.2 browserscript.keyword_match_invert; 2.2 browserscript.keyword_match_case
+// row: 2.2 browserscript.keyword_match_whole_word; 2.2 browserscript.keyword_allow_line_wrap
+// row: 2.2 browserscript.keyword_normalize_spaces
 #[tokio::test(flavor = "multi_thread")]
 async fn each_part_of_the_keyword_rule_decides() {
     let site = Site::start().await;
@@ -95,6 +101,7 @@ async fn each_part_of_the_keyword_rule_decides() {
     }
 }
 
+// row: 2.2 browserscript.third_party_document_errors
 #[tokio::test(flavor = "multi_thread")]
 async fn third_party_document_errors_count_when_enabled() {
     let site = Site::start().await;
@@ -114,6 +121,7 @@ async fn third_party_document_errors_count_when_enabled() {
     .await;
 }
 
+// row: 2.2 browserscript.user_experience_base_page_only
 #[tokio::test(flavor = "multi_thread")]
 async fn user_experience_can_be_limited_to_the_base_page() {
     let site = Site::start().await;
@@ -137,6 +145,8 @@ async fn user_experience_can_be_limited_to_the_base_page() {
 }
 
 // A full page is checked when it is due, and the fields decide which problems of its objects fail it.
+// row: 2.2 browserscript.interval_fullpage; 2.2 browserscript.fullpage_object_timeout
+// row: 2.2 browserscript.check_fullpage_missing_objects; 2.2 browserscript.notify_on_content_change
 #[tokio::test(flavor = "multi_thread")]
 async fn full_page_fields_take_effect() {
     let site = Site::start().await;
@@ -157,6 +167,7 @@ async fn full_page_fields_take_effect() {
     assert!(check("/pages/stay", change(true)).passes().await.facts.http.unwrap().text_sha256.is_some());
 }
 
+// row: 2.3 Capture.headers; 2.3 Capture.images; 2.3 Capture.sources
 #[tokio::test(flavor = "multi_thread")]
 async fn captures_contain_what_the_fields_enable() {
     let site = Site::start().await;
@@ -207,6 +218,7 @@ async fn the_captures_of_an_event_are_of_one_document() {
     .await;
 }
 
+// row: 2.2 browserscript.transaction_steps_allowed
 #[tokio::test(flavor = "multi_thread")]
 async fn an_admin_allows_more_steps() {
     let site = Site::start().await;

@@ -25,6 +25,7 @@ async fn serve_at(address: &str) -> SocketAddr {
     at
 }
 
+// row: 2.2 browserscript.ipv6_enabled
 #[tokio::test(flavor = "multi_thread")]
 async fn only_addresses_of_the_enabled_family_are_used() {
     let (four, six) = (serve_at("127.0.0.1:0").await, serve_at("[::1]:0").await);
@@ -84,6 +85,7 @@ fn pem(text: String) -> Pem {
 }
 
 // Servers have a certificate of a private authority, and one of them requires a client certificate.
+// row: 2.2 browserscript.ssl_cert_id; 2.2 browserscript.use_client_ssl_cert
 #[tokio::test(flavor = "multi_thread")]
 async fn certificates_are_verified_and_sent_as_the_fields_say() {
     let authority = Authority::new("private");

@@ -77,6 +77,7 @@ async fn an_act_skipped_once_too_often_is_recorded_as_a_failure() {
     assert_eq!(acts, [(0, false), (0, true), (92, false)]);
 }
 
+// row: 2.2 browserscript.step_timeout; 2.2 browserscript.continue_playback_on_timeout
 #[tokio::test(flavor = "multi_thread")]
 async fn each_time_limit_has_its_status() {
     let site = Site::start().await;

@@ -55,6 +55,7 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
     assert_ne!(second.details.browser.unwrap().trace_id.unwrap(), trace);
 }
 
+// row: 2.2 browserscript.transaction_trace
 #[tokio::test(flavor = "multi_thread")]
 async fn only_requests_to_the_own_site_are_traced() {
     each(browsers("only_requests_to_the_own_site_are_traced"), async |kind| {

@@ -17,6 +17,7 @@ async fn create_copy(harness: &Harness, id: MonitorId, body: Value) -> Result<Mo
         .map(|saved| MonitorId(saved.id))
 }
 
+// row: 2.5 Monitor clone.name
 #[tokio::test]
 async fn a_copy_has_all_fields_but_its_own_name_and_no_history() {
     let harness = Harness::new();

@@ -2,15 +2,61 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
+use vigie::domain::{MonitorId, MonitorType as T, RecordKind, Revision, Role};
+use vigie::schema::SecretMode;
 use vigie::schema::reader::InputFormat;
 use vigie::service::ServiceError;
 use vigie::service::monitors;
+use vigie::store::ConfigStore;
 use vigie::syntax::node::Node;
 
 use crate::bulk::support::{create_file_monitor, create_monitor, edit, error_texts, snapshot, with};
 use crate::monitors::harness::{Harness, admin, caller, website};
+use crate::monitors::shown::record;
 use crate::support::fields::Fields;
+
+// row: 2.5 Monitor bulk edit.monitors; 2.5 Monitor bulk edit.billing_plancode; 2.5 Monitor bulk edit.enabled
+// row: 2.5 Monitor bulk edit.interval; 2.5 Monitor bulk edit.mode; 2.5 Monitor bulk edit.rotate_locations
+// row: 2.5 Monitor bulk edit.monitor_location_count; 2.5 Monitor bulk edit.notify_on_error
+// row: 2.5 Monitor bulk edit.home_location; 2.5 Monitor bulk edit.retry_on_failure
+// row: 2.5 Monitor bulk edit.allow_internal_testing; 2.5 Monitor bulk edit.traceroute_on_error
+// row: 2.5 Monitor bulk edit.timeout; 2.5 Monitor bulk edit.alert_note; 2.5 Monitor bulk edit.note
+// row: 2.5 Monitor bulk edit.custom_properties; 2.5 Monitor bulk edit.locations
+#[tokio::test]
+async fn every_field_of_the_body_reaches_every_monitor() {
+    let harness = Harness::new();
+    let property =
+        json!({"name": "colour", "values": [{"id": 1, "value": "red"}, {"id": 2, "value": "blue"}]});
+    let created = harness
+        .store
+        .write_changes(vec![record(RecordKind::Property, None, property)], vec![])
+        .await
+        .unwrap();
+    harness.accounts.invalidate_all();
+    let ids = [harness.create_monitor(json!({})).await, harness.create_monitor(json!({})).await];
+    let untouched = harness.create_monitor(json!({})).await;
+    let values = json!({
+        "billing_plancode": "small", "enabled": false, "interval": 20, "mode": "Global Notify",
+        "rotate_locations": true, "notify_on_error": false, "home_location": 2, "retry_on_failure": false,
+        "allow_internal_testing": false, "traceroute_on_error": false, "timeout": 25, "alert_note": "call",
+        "note": "ours", "locations": [{"id": 2}, {"id": 1}],
+        "custom_properties": [{"id": created[0], "value_id": 2}],
+    });
+    let body = edit(&ids, with(values.clone(), json!({"monitor_location_count": 0})));
+    monitors::bulk_edit(&harness.monitors, &admin(), &body).await.unwrap();
+    let before = harness.monitor(untouched).document.to_json(SecretMode::Masked);
+    for id in ids {
+        let after = harness.monitor(id).document.to_json(SecretMode::Masked);
+        for (name, value) in values.as_object().unwrap() {
+            assert_eq!(&after[name], value, "{name}");
+            assert_ne!(before.get(name), Some(value), "{name} of another");
+        }
+    }
+    // The count is 0 or an error.
+    let refused = edit(&ids, json!({"monitor_location_count": 1}));
+    let errors = error_texts(monitors::bulk_edit(&harness.monitors, &admin(), &refused).await);
+    assert!(errors[0].contains("monitor_location_count"), "{errors:?}");
+}
 
 #[tokio::test]
 async fn all_monitors_get_the_fields_of_the_body_and_keep_the_others() {
@@ -44,6 +90,8 @@ async fn all_monitors_get_the_fields_of_the_body_and_keep_the_others() {
     assert_eq!(harness.monitor(one).document.text("realm_password"), Some("hush"));
 }
 
+// row: 2.5 Monitor bulk edit.locations; 2.5 Monitor bulk edit.update_locations_action
+// row: 2.5 Monitor bulk edit.home_location
 #[tokio::test]
 async fn locations_are_replaced_or_appended() {
     let harness = Harness::new();

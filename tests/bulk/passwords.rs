@@ -12,6 +12,8 @@ use crate::support::fields::Fields;
 
 const SCRIPT: &str = "<script><variable name='p' protected='true' value='old'/><step/></script>";
 
+// row: 2.5 Password bulk edit.monitors; 2.5 Password bulk edit.current_value
+// row: 2.5 Password bulk edit.new_value
 #[tokio::test]
 async fn every_secret_equal_to_the_current_value_is_replaced() {
     let harness = Harness::new();

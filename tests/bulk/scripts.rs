@@ -12,6 +12,7 @@ use crate::support::fields::Fields;
 const SHOP: &str = "<script>\r\n <variable name='p' protected='true' value='shop.example'/>\
     <step><open url='https://shop.example/'/><open url='https://shop.example/b'/></step></script>\n";
 
+// row: 2.5 Script bulk edit.monitors; 2.5 Script bulk edit.current_value; 2.5 Script bulk edit.new_value
 #[tokio::test]
 async fn every_occurrence_is_replaced_but_not_in_protected_values() {
     let harness = Harness::new();

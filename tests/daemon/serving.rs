@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 
 use crate::daemon::process::{Daemon, command, folder, tcp_monitor};
 
+// row: 9 /legacy-api; 9 /api/v3
 #[test]
 fn several_addresses_are_served_and_calls_logged_with_id_and_login() {
     let folder = folder(&tcp_monitor("a", 9));

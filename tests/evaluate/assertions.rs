@@ -41,6 +41,7 @@ fn check(cases: &[Case], text: &str) {
     assert!(errors.is_empty(), "{} of {}:\n{}", errors.len(), cases.len(), errors.join("\n"));
 }
 
+// row: 2.3 Assertion.comparison; 2.3 Assertion.value
 #[test]
 fn numbers_in_json() {
     check(
@@ -80,6 +81,7 @@ fn numbers_in_json() {
     );
 }
 
+// row: 2.3 Assertion.comparison
 #[test]
 fn texts_in_json() {
     check(
@@ -133,6 +135,7 @@ fn other_values_in_json() {
     );
 }
 
+// row: 2.3 Assertion.property; 2.3 Assertion.comparison
 #[test]
 fn several_nodes_and_none_in_json() {
     check(
@@ -220,6 +223,7 @@ fn whole_bodies() {
     );
 }
 
+// row: 2.3 Assertion.source; 2.3 Assertion.property
 #[test]
 fn headers_status_and_time() {
     check(

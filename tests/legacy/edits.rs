@@ -14,6 +14,7 @@ fn without(mut body: Value, fields: &[&str]) -> Value {
     body
 }
 
+// row: 4.1 POST /devices 3; 4.1 POST /devices 4; 4.1 POST /devices 5; 4.1 POST /devices result
 #[tokio::test]
 async fn minimal_bodies_are_accepted_and_missing_fields_named_in_order() {
     let (_app, admin) = start_with_admin().await;
@@ -41,6 +42,7 @@ async fn minimal_bodies_are_accepted_and_missing_fields_named_in_order() {
     }
 }
 
+// row: 4.1 POST /devices 1; 4.1 POST /devices 8; 7 64
 #[tokio::test]
 async fn the_type_is_checked_first_and_some_types_cannot_be_created() {
     let (_app, admin) = start_with_admin().await;
@@ -68,6 +70,7 @@ async fn the_type_is_checked_first_and_some_types_cannot_be_created() {
     assert!(admin.ids("").await.is_empty(), "nothing was made");
 }
 
+// row: 4.1 POST /devices 2
 #[tokio::test]
 async fn invalid_values_are_named_and_inapplicable_fields_ignored() {
     let (_app, admin) = start_with_admin().await;
@@ -104,6 +107,7 @@ async fn invalid_values_are_named_and_inapplicable_fields_ignored() {
     assert_ne!(id, "5");
 }
 
+// row: 4.1 GET /devices 5; 7 65
 #[tokio::test]
 async fn changes_are_returned_and_removed_monitors_are_not_found() {
     let (app, admin) = start_with_admin().await;

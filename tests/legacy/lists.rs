@@ -79,6 +79,25 @@ fn steps(count: usize) -> Value {
         .collect()
 }
 
+// row: 2.8 all kinds.id; 2.8 all kinds.name; 2.8 all kinds.site_type; 2.8 all kinds.enabled
+// row: 2.8 all kinds.interval; 2.8 all kinds.timeout; 2.8 all kinds.mode; 2.8 all kinds.home_location
+// row: 2.8 all kinds.locations; 2.8 all kinds.monitor_location_count; 2.8 all kinds.billing_plancode
+// row: 2.8 all kinds.notify_on_error; 2.8 all kinds.traceroute_on_error; 2.8 website.url
+// row: 2.8 website.http_method; 2.8 website.http_version; 2.8 website.port; 2.8 website.resolve_dns
+// row: 2.8 website.ip_address; 2.8 website.http_follow_redirects; 2.8 website.http_302_is_error
+// row: 2.8 website.http_401_is_error; 2.8 website.http_caching; 2.8 website.check_ssl_expiration_dates
+// row: 2.8 website.realm_userid; 2.8 website.realm_password; 2.8 website.keyword_string
+// row: 2.8 website.keyword_match_type; 2.8 website.keyword_match_invert
+// row: 2.8 website.notify_on_content_change; 2.8 website.notify_on_fullpage_errors
+// row: 2.8 website.check_fullpage_object_sizes; 2.8 website.check_fullpage_missing_objects
+// row: 2.8 website.fullpage_object_timeout; 2.8 website.interval_fullpage; 2.8 website.smtp_hostname
+// row: 2.8 website.pop3_hostname; 2.8 browserscript.browser_type; 2.8 browserscript.capture_level
+// row: 2.8 browserscript.continue_playback_on_timeout; 2.8 browserscript.step_timeout
+// row: 2.8 browserscript.transaction_steps_allowed; 2.8 browserscript.interval_fullpage
+// row: 2.8 browserscript.fullpage_object_timeout; 2.8 browserscript.notify_on_content_change
+// row: 2.8 browserscript.notify_on_fullpage_errors; 2.8 apiproject.test_suite; 2.8 apiproject.test_case
+// row: 2.8 apiproject.capture_level; 2.8 apiproject.transaction_steps_allowed; 2.8 texts; 2.8 flags
+// row: 2.8 Disabled
 #[tokio::test]
 async fn records_have_the_documented_fields_and_only_texts() {
     let (app, admin) = start_with_admin().await;
@@ -138,6 +157,8 @@ async fn records_have_the_documented_fields_and_only_texts() {
     assert_eq!((&script["browser_type"], &script["capture_level"]), (&json!("FF"), &json!("4")));
 }
 
+// row: 4.1 GET /devices id; 4.1 GET /devices site_type; 4.1 GET /devices 1; 4.1 GET /devices 2
+// row: 4.1 GET /devices 3; 4.1 status 0; 7 0
 #[tokio::test]
 async fn ids_and_types_filter_in_every_combination() {
     let (app, admin) = start_with_admin().await;
@@ -195,6 +216,8 @@ async fn ids_and_types_filter_in_every_combination() {
     assert_eq!(outcome(&admin.get("/devices?show_scripts=yes").await), ("66", "Invalid show_scripts"));
 }
 
+// row: 2.8 browserscript.script; 2.8 apiproject.script; 4.1 GET /devices show_scripts; 4.1 GET /devices 4
+// row: 4.1 POST /devices 7
 #[tokio::test]
 async fn scripts_are_returned_byte_for_byte_and_only_on_request() {
     let (app, admin) = start_with_admin().await;

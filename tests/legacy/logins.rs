@@ -13,6 +13,7 @@ use crate::support::app::App;
 const JSON: [(&str, &str); 1] = [("content-type", "application/json; charset=utf-8")];
 const WRONG: (&str, &str) = ("40", "Invalid login information.");
 
+// row: 4.1 POST /login; 4.1 metadata; 5 1; 5 2
 #[tokio::test]
 async fn a_login_opens_a_session_usable_by_query_and_by_header() {
     let app = App::start().await;
@@ -59,6 +60,7 @@ async fn a_login_with_missing_fields_is_told_which() {
     }
 }
 
+// row: 4.1 GET /devices authentication; 7 failed calls
 #[tokio::test]
 async fn without_a_session_every_call_is_40_before_any_other_check() {
     let (_app, admin) = start_with_admin().await;
@@ -96,6 +98,7 @@ async fn a_session_ends_15_minutes_after_its_last_use() {
     assert_eq!(outcome(&admin.get("/devices").await), WRONG);
 }
 
+// row: 4.1 POST /devices role; 5 3
 #[tokio::test]
 async fn roles_are_enforced_and_a_locked_account_has_its_own_status() {
     let (app, _) = start_with_admin().await;

@@ -3,6 +3,7 @@
 mod examples;
 mod links;
 mod names;
+mod rows;
 
 use std::collections::BTreeSet;
 use std::fs;

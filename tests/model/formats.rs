@@ -44,6 +44,7 @@ fn the_minimal_legacy_bodies_are_accepted() {
     }
 }
 
+// row: 2.8 flags; 2.8 spellings of keyword_match_type; 2.8 numbers of a create
 #[test]
 fn legacy_codes_are_decoded() {
     let site = legacy_create(json!({
@@ -65,6 +66,8 @@ fn legacy_codes_are_decoded() {
     assert!(site.value("port").is_none());
 }
 
+// row: 2.8 codes of mode; 2.8 codes of http_method; 2.8 codes of browser_type
+// row: 2.8 spellings of keyword_match_type
 #[test]
 fn every_legacy_code_is_decoded_and_encoded() {
     let cases = [
@@ -128,6 +131,7 @@ fn the_methods_of_api_steps_are_coded_too() {
     }
 }
 
+// row: 2.3 Capture levels of the legacy API; 2.8 codes of capture_level
 #[test]
 fn capture_level_is_the_index_of_the_level() {
     let levels = [

@@ -202,6 +202,7 @@ fn locations_must_suit_home_location_and_mode() {
     );
 }
 
+// row: 2.1 monitor_location_count
 #[test]
 fn the_location_count_is_0_in_version_3_and_limited_elsewhere() {
     let count =
@@ -284,6 +285,7 @@ fn names_of_variables_are_unique_in_the_monitor() {
     );
 }
 
+// row: 2.3 Assertion.source; 2.3 Assertion.comparison
 #[test]
 fn comparisons_must_suit_the_source_of_an_assertion() {
     let all = [
@@ -594,6 +596,7 @@ fn browser_type_sets_browser_where_it_may_be_set() {
     assert_eq!(unchanged.unwrap().document, without_choice, "a record that is sent back chooses nothing");
 }
 
+// row: 2.2 ftp.enable_ftp_upload
 #[test]
 fn version_3_requires_enable_ftp_upload_and_the_others_have_a_default() {
     for kind in [T::Ftp, T::FtpSsl] {

@@ -275,6 +275,7 @@ fn protected_values_are_masked_in_store_and_responses() {
     assert_eq!(open.to_stored(SecretMode::Omitted)["script"], json!("<script><step/></script>"));
 }
 
+// row: 2.2 browserscript.transaction_password
 #[test]
 fn protected_variables_need_the_password_of_the_script() {
     let required =

@@ -128,6 +128,7 @@ fn truncated(value: &Value) -> String {
     value.to_string().chars().take(80).collect()
 }
 
+// row: 2.2 browserscript.monitor_agent
 #[test]
 fn every_field_accepts_only_values_within_its_limits() {
     let mut tried = 0;

@@ -75,6 +75,7 @@ async fn a_pause_causes_no_missed_runs() {
     process.end().await;
 }
 
+// row: 2.1 enabled; 2.1 home_location; 2.1 locations; 3 enabled
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_monitors_with_this_location_in_their_pool_run_here() {
     let process = Process::start().await;

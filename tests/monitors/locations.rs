@@ -215,6 +215,7 @@ async fn only_agents_of_this_process_are_alive() {
     process.end().await;
 }
 
+// row: 2.4 type
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_recorded() {
     let (process, target) = (Process::hosting(2).await, Target::start().await);

@@ -10,4 +10,4 @@ mod pauses;
 mod plans;
 mod process;
 mod restart;
-mod shown;
+pub mod shown;

@@ -11,6 +11,7 @@ use crate::monitors::harness::{Harness, caller, error_messages, website, with_pl
 
 const FULL: &str = "`billing_plancode`: plan `small` is full with 2 monitors";
 
+// row: 2.1 billing_plancode
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_never_exceeds_its_limit_under_concurrent_creates() {
     let harness = Arc::new(Harness::over(with_plans()));

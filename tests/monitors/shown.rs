@@ -12,7 +12,8 @@ use vigie::syntax::node::Node;
 
 use crate::monitors::harness::{Harness, NOON, admin, caller};
 
-fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> ConfigChange {
+/// Returns the change that creates a record of account 1.
+pub fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> ConfigChange {
     let Value::Object(fields) = fields else { unreachable!() };
     ConfigChange::CreateRecord(NewRecord {
         kind,
@@ -48,6 +49,7 @@ async fn every_field_of_the_type_is_returned() {
     assert_eq!(Value::Object(some(&names)), Value::Object(expected.clone()));
 }
 
+// row: 2.1 monitor_uses_own_locations; 2.3 Location.id; 2.3 Location.name; 2.3 Location.region
 #[tokio::test]
 async fn own_locations_determine_home_location_and_names() {
     let harness = Harness::new();
@@ -58,6 +60,7 @@ async fn own_locations_determine_home_location_and_names() {
     assert_eq!(shown["locations"][0], json!({"id": 2, "name": "south", "region": 20}));
 }
 
+// row: 2.1 access_type
 #[tokio::test]
 async fn the_access_type_follows_the_role() {
     let harness = Harness::new();
@@ -67,6 +70,7 @@ async fn the_access_type_follows_the_role() {
     }
 }
 
+// row: 2.1 blackout_ids
 #[tokio::test]
 async fn past_blackouts_are_not_listed() {
     let harness = Harness::new();
@@ -83,6 +87,8 @@ async fn past_blackouts_are_not_listed() {
     assert_eq!(harness.monitor_json(&admin(), id).await["blackout_ids"], json!([created[0], created[2]]));
 }
 
+// row: 2.1 custom_properties; 2.3 Custom Property.id; 2.3 Custom Property.value_id
+// row: 2.3 Custom Property.name; 2.3 Custom Property.value
 #[tokio::test]
 async fn properties_are_returned_with_their_names() {
     let harness = Harness::new();
@@ -123,6 +129,7 @@ async fn a_script_is_returned_with_its_history() {
     assert_eq!(shown["script_replayed_successfully"], false);
 }
 
+// row: 4.1 POST /devices 6
 #[tokio::test]
 async fn the_account_sets_default_locations_time_zone_and_certificate_days() {
     let harness = Harness::new();

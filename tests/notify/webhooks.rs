@@ -12,6 +12,7 @@ fn json_post(receiver: &Receiver, path: &str, secret: &str) -> vigie::notify::Ou
     message(NotificationKind::SiteError, NotificationMethod::JsonPost, &receiver.url(path), secret)
 }
 
+// row: 2.1 alert_note
 #[tokio::test]
 async fn a_json_post_carries_every_field_of_the_table() {
     let receiver = Receiver::always(200).await;

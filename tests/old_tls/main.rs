@@ -57,6 +57,7 @@ fn compare(name: &str, expected: Expect, observation: &Observation) {
     }
 }
 
+// row: 2.2 ftp-ssl.use_ssl_version
 #[tokio::test]
 async fn exactly_the_pinned_version_is_used_and_recorded() {
     let ca = Authority::new("test CA");

@@ -31,7 +31,7 @@ pub struct Server<'a> {
     pub own: &'a Identity,
     /// Authority of client certificates; when set, every client must present one.
     pub clients: Option<&'a Authority>,
-    /// Bytes of the body that are announced and never sent; the connection then ends without close_notify.
+    /// Bytes of the body that are announced and never sent; the connection then ends without `close_notify`.
     pub missing: usize,
 }
 

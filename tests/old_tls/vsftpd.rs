@@ -132,7 +132,7 @@ async fn a_real_vsftpd_with_an_old_version_passes() {
         let (_strict, at) = fixture.start(name, REUSE);
         let detail =
             assert_failed(&fixture.observe(at, pin, json!({})).await, Kind::UnexpectedReply, Phase::List);
-        assert!(detail.contains("with `522 ") && detail.contains("under TLS 1.1 and older"), "{detail}");
+        assert!(detail.contains("with `522 ") && detail.contains("with TLS 1.1 and older"), "{detail}");
     }
     // Newer sessions are resumed in every build.
     let (_strict, at) = fixture.start("TLSv1.2", REUSE);

@@ -166,6 +166,7 @@ fn object_failures() -> Vec<(&'static str, Response, u16, &'static str)> {
     ]
 }
 
+// row: 2.8 website.notify_on_fullpage_errors; 2.8 website.fullpage_object_timeout
 #[tokio::test]
 async fn a_failed_object_is_an_error_or_a_warning_as_the_monitor_says() {
     for (name, reply, expected, text) in object_failures() {
@@ -333,6 +334,7 @@ async fn objects_with_many_header_fields_are_loaded_with_few_retries() {
     assert!((31..=36).contains(&requests), "{requests}");
 }
 
+// row: 2.8 website.interval_fullpage
 #[tokio::test]
 async fn a_full_page_is_loaded_only_when_due() {
     let site = Site::start("127.0.0.1", |path| match path {
@@ -364,6 +366,7 @@ async fn a_page_without_objects_fails_only_if_the_monitor_says_so() {
     assert_eq!(observation.failure.unwrap().status(), Status::NO_OBJECTS);
 }
 
+// row: 2.8 website.notify_on_content_change
 #[tokio::test]
 async fn the_text_has_a_fingerprint_where_changes_are_reported() {
     let fingerprint = async |body: &'static str, fields| {

@@ -140,6 +140,7 @@ async fn a_redirect_not_followed_is_a_warning_unless_asserted() {
     assert!(observation.warnings.is_empty());
 }
 
+// row: 2.3 API Step.assertions
 #[tokio::test]
 async fn every_assertion_is_reported_and_a_failing_step_ends_the_attempt() {
     let service = Service::start(|_| respond_json(r#"{"state": "down", "count": 3}"#)).await;

@@ -100,6 +100,7 @@ fn ten_steps(service: &Service) -> Vec<Value> {
     ]
 }
 
+// row: 2.3 API Step.url; 2.3 API Step.step_number; 2.3 API Step.variables
 #[tokio::test]
 async fn ten_steps_carry_cookies_and_variables() {
     let service = Service::start(shop).await;
@@ -149,6 +150,7 @@ async fn ten_steps_carry_cookies_and_variables() {
     assert!(!recorded.contains("sid=abc"), "a cookie is kept nowhere");
 }
 
+// row: 2.3 API Step.step_name
 #[tokio::test]
 async fn results_show_each_step() {
     let service = Service::start(shop).await;

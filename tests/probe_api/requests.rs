@@ -14,6 +14,7 @@ async fn sent(step: Value) -> Request {
     service.last()
 }
 
+// row: 2.3 API Step.http_method; 2.3 API Step.post
 #[tokio::test]
 async fn methods_and_bodies_are_sent_as_written() {
     let post = |body: &str| json!({"content_type": "text/plain", "body": body});
@@ -57,6 +58,7 @@ async fn a_form_is_the_default_and_multipart_bodies_are_completed() {
     assert_eq!(request.body, parts.replace('\n', "\r\n"));
 }
 
+// row: 2.3 API Step.head
 #[tokio::test]
 async fn own_headers_replace_the_standard_ones() {
     let headers = json!([{"name": "accept", "value": "application/json"}, {"name": "User-Agent", "value": "me"},

@@ -49,6 +49,7 @@ async fn a_plain_session_lists_and_records_a_clear_text_password() {
     assert!(sum <= total && sum * 2 > total, "phases {sum} us, total {total} us");
 }
 
+// row: 2.2 ftp.ftp_username; 2.2 ftp.ftp_password
 #[tokio::test]
 async fn a_login_without_user_name_is_anonymous() {
     let server = Server::start(Rules::default().with_act("USER", send("230 come in\r\n"))).await;
@@ -66,6 +67,7 @@ async fn a_login_without_user_name_is_anonymous() {
     assert!(!observation.facts.ftp.unwrap().ftp_sent_password_in_cleartext);
 }
 
+// row: 2.2 ftp.enable_ftp_upload
 #[tokio::test]
 async fn a_file_is_uploaded_downloaded_and_deleted() {
     let authority = Authority::new("test CA");
@@ -90,6 +92,7 @@ async fn a_file_is_uploaded_downloaded_and_deleted() {
     }
 }
 
+// row: 2.2 ftp-ssl.use_ssl_version
 #[tokio::test]
 async fn tls_1_2_can_be_pinned_and_resumes_sessions() {
     let authority = Authority::new("test CA");
@@ -159,6 +162,7 @@ async fn the_ftps_scheme_means_implicit_tls_for_both_types() {
     }
 }
 
+// row: 2.2 ftp-ssl.ssl_cert_id; 2.2 ftp-ssl.use_client_ssl_cert
 #[tokio::test]
 async fn a_client_certificate_is_sent_when_enabled() {
     let (authority, clients) = (Authority::new("test CA"), Authority::new("client CA"));

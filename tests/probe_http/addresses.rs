@@ -43,6 +43,7 @@ async fn credentials_are_not_sent_to_another_host() {
     assert_eq!(other.requests().len(), 1);
 }
 
+// row: 2.8 website.resolve_dns; 2.8 website.ip_address
 #[tokio::test]
 async fn a_pinned_address_is_used_for_the_first_host_only() {
     let other = Server::bind("127.0.0.2:0", vec![respond(page("x"))], None).await;
@@ -58,6 +59,7 @@ async fn a_pinned_address_is_used_for_the_first_host_only() {
     assert_eq!(observation.address, Some(other.address));
 }
 
+// row: 2.8 website.port
 #[tokio::test]
 async fn the_port_field_overrides_the_port_of_the_url() {
     let server = Server::start(vec![respond(page("x"))]).await;

@@ -191,6 +191,7 @@ async fn a_decompression_bomb_is_too_large_and_uses_little_memory() {
     }
 }
 
+// row: 2.8 website.keyword_string; 2.8 website.keyword_match_type; 2.8 website.keyword_match_invert
 #[tokio::test]
 async fn keywords_are_searched_in_the_decoded_text() {
     let missing = Fails(5, Kind::KeywordMissing, VALIDATE);

@@ -42,6 +42,7 @@ async fn a_plain_request_has_a_user_agent_and_disables_caches() {
     }
 }
 
+// row: 2.8 website.http_method
 #[tokio::test]
 async fn every_method_is_sent_with_the_body_that_it_may_have() {
     for (method, length) in
@@ -88,6 +89,7 @@ async fn expected_statuses_alone_decide() {
     assert_eq!((observation.failure, observation.warnings), (None, vec![]));
 }
 
+// row: 2.8 website.url; 2.8 website.http_version; 2.8 website.http_caching
 #[tokio::test]
 async fn fields_of_the_monitor_shape_the_request() {
     let cached = first_request(json!({"http_caching": "Enabled"})).await;
@@ -175,6 +177,7 @@ async fn a_redirect_that_requires_its_cookie_passes() {
     assert_eq!(field(&requests[1], "Cookie"), Some("pass=1"));
 }
 
+// row: 2.8 website.realm_userid; 2.8 website.realm_password
 #[tokio::test]
 async fn credentials_are_sent_after_a_challenge_and_then_reused() {
     let challenge = "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"a\", Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n";
@@ -203,6 +206,7 @@ async fn a_location_cannot_inject_header_fields() {
     assert!(requests[1].starts_with("GET /xX-Evil:%201 HTTP/1.1\r\n"), "{}", requests[1]);
 }
 
+// row: 2.8 website.http_follow_redirects
 #[tokio::test]
 async fn a_redirect_that_is_not_followed_is_still_read() {
     let fields = json!({"http_follow_redirects": false, "keyword_string": "moved"});

@@ -417,6 +417,7 @@ async fn a_304_is_told_as_a_response_without_a_page() {
     assert!(!text.contains("not followed"), "{text}");
 }
 
+// row: 2.8 website.http_302_is_error; 2.8 website.http_401_is_error
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_behaviour_gives_its_status_and_phase() {
     let cases: Vec<Case> = [valid_responses(), endings(), floods(), nonsense(), statuses(), redirects()]

@@ -90,6 +90,7 @@ async fn a_bad_certificate_fails_by_its_kind() {
     }
 }
 
+// row: 2.8 website.check_ssl_expiration_dates
 #[tokio::test]
 async fn expiration_dates_are_checked_as_the_monitor_says() {
     let ca = Authority::new("test CA");

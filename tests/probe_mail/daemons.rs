@@ -11,6 +11,8 @@ use crate::probe_mail::round_trip::{Monitor, TIMEOUT, fetching};
 use crate::probe_mail::scripted_server::transcript;
 use crate::support::mail_server::MailServer;
 
+// row: 2.2 email-round-trip.smtp_hostname; 2.2 email-round-trip.pop3_hostname; 2.2 email-round-trip.email
+// row: 2.2 email-round-trip.email_username; 2.2 email-round-trip.email_password
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_round_trip_through_postfix_and_dovecot_passes() {
     let Some(daemons) = MailServer::build("a round trip through postfix and dovecot") else { return };

@@ -235,6 +235,7 @@ async fn certificates_are_verified_after_starttls() {
     check_certificates(MonitorType::EmailImap, &format!("{STARTTLS}\n< v2 OK go\n* tls")).await;
 }
 
+// row: 2.2 email-imap.imap_username; 2.2 email-imap.imap_password
 #[tokio::test]
 async fn a_refused_login_is_reported_with_the_reply() {
     let at = start_server(

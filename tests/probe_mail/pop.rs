@@ -173,6 +173,7 @@ async fn goldens() {
     insta::assert_snapshot!("pop_login_refused", golden(&observation));
 }
 
+// row: 2.2 email-pop.pop_username; 2.2 email-pop.pop_password
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dovecot_passes_with_every_transport_and_login() {
     let Some(daemons) = MailServer::build("POP3 sessions with dovecot") else { return };

@@ -191,6 +191,7 @@ async fn ehlo_names_the_address_of_this_host() {
     assert!(transcript(&observation).is_empty(), "a session that went well needs no evidence");
 }
 
+// row: 2.2 email-smtp.smtp_username; 2.2 email-smtp.smtp_password
 #[tokio::test]
 async fn a_refused_login_is_reported_with_the_reply() {
     let at =

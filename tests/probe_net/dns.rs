@@ -63,6 +63,7 @@ async fn a_reply_is_recorded_with_its_header_and_transport() {
     }
 }
 
+// row: 2.2 name-server.name_to_resolve; 2.2 name-server.name_to_resolve_id
 #[tokio::test]
 async fn the_name_comes_from_the_monitor_or_from_the_settings() {
     let server = NameServer::start("127.0.0.1", script).await;

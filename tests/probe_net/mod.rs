@@ -6,6 +6,7 @@ mod dns_table;
 mod golden;
 mod ping;
 mod ping_errors;
+mod pinned_addresses;
 mod tcp;
 mod tcp_table;
 

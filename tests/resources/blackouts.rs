@@ -37,6 +37,8 @@ fn weekly(more: Value) -> Value {
     body
 }
 
+// row: 2.4 id; 2.4 assoc_id; 2.4 persistent; 2.4 from_date; 2.4 thru_date; 2.4 start_day; 2.4 note
+// row: 2.4 date_added; 2.4 login
 #[tokio::test]
 async fn the_unused_half_of_the_fields_is_null() {
     let kit = kit().await;
@@ -132,6 +134,7 @@ async fn lists_are_filtered() {
     assert_eq!(ids(vec![("persistent", json!(true))], vec![200_003]).await, [third]);
 }
 
+// row: 2.4 note; 8 note of a blackout; 8 day of the week
 #[tokio::test]
 async fn invalid_bodies_are_refused_with_every_error() {
     let kit = kit().await;

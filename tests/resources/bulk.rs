@@ -45,6 +45,9 @@ fn weekly() -> Value {
     json!({"type": "Alert", "start_day": 1, "start_time": "00:00", "end_day": 2, "end_time": "00:00"})
 }
 
+// row: 2.4 bulk edit.update_one_time; 2.4 bulk edit.update_persistent; 2.4 bulk edit.update_one_time_action
+// row: 2.4 bulk edit.update_persistent_action; 2.4 bulk edit.one_time_blackouts
+// row: 2.4 bulk edit.persistent_blackouts; 2.4 one-time blackout; 2.4 persistent blackout
 #[tokio::test]
 async fn each_half_is_appended_or_replaced_separately() {
     let kit = kit().await;
@@ -88,6 +91,7 @@ async fn each_half_is_appended_or_replaced_separately() {
     }
 }
 
+// row: 2.4 bulk edit.monitors
 #[tokio::test]
 async fn one_foreign_monitor_refuses_the_whole_edit() {
     let kit = kit().await;

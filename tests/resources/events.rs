@@ -9,6 +9,7 @@ use crate::resources::kit::{Kit, NOON, admin, assert_isolated, assert_refused, a
 
 const KIND: RecordKind = RecordKind::Event;
 
+// row: 2.6 event; 2.6 description; 2.6 value; 2.6 quantity; 2.6 name; 2.6 login; 2.6 timestamp
 #[tokio::test]
 async fn an_event_gets_name_login_and_time_from_the_server() {
     let kit = Kit::new().await;
@@ -48,6 +49,7 @@ async fn lists_are_filtered_by_type_and_time() {
     assert_eq!(count(RecordFilter { from: at(1), until: at(2), ..all() }).await, 1);
 }
 
+// row: 8 description and value of an event
 #[tokio::test]
 async fn limits_are_enforced() {
     let kit = Kit::new().await;

@@ -26,6 +26,7 @@ async fn store_token(kit: &Kit, owner: i64, name: &str) -> [u8; 32] {
     hash
 }
 
+// row: 2.7 username; 2.7 password; 5 4
 #[tokio::test]
 async fn a_new_user_logs_in_and_its_password_is_never_shown() {
     let kit = Kit::new().await;

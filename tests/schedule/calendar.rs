@@ -324,6 +324,7 @@ fn short_windows_on_the_day_of_a_clock_change_match_the_simulation() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
+    // row: 2.4 start_day; 2.4 end_day; 2.4 start_time; 2.4 end_time
     #[test]
     fn windows_match_the_simulation_by_the_minute(
         change in 0..CHANGES.len(),

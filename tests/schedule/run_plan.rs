@@ -161,6 +161,18 @@ fn monitor_of(kind: MonitorType, fields: Value) -> Monitor {
     }
 }
 
+// row: 2.1 interval
+#[test]
+fn the_slots_of_a_monitor_are_its_interval_apart() {
+    for minutes in [1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120] {
+        let plan = monitor(json!({"interval": minutes})).run_plan(&[LocationId(1)]);
+        let first = plan.slot_grid.first_slot_at_or_after(NOON);
+        let next = plan.slot_grid.next_slot_after(first);
+        assert_eq!(next, first + Duration::from_mins(minutes), "{minutes}");
+    }
+}
+
+// row: 2.1 mode; 2.1 rotate_locations; 2.1 monitor_location_count
 #[test]
 fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count() {
     /// Mode, rotation, count, home; pool, locations of a run, rotation, Round Robin.
@@ -197,6 +209,7 @@ fn the_plan_of_a_monitor_follows_its_mode_rotation_and_location_count() {
 }
 
 /// The `timeout` of a script applies to one page load (fields.md 3).
+// row: 2.1 timeout
 #[test]
 fn a_playback_may_take_as_long_as_its_steps() {
     let overhead = Duration::from_mins(6);

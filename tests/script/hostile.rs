@@ -88,6 +88,7 @@ fn a_large_script_is_read_fast() {
     assert!(started.elapsed() < LONGEST, "{:?}", started.elapsed());
 }
 
+// row: 8 steps of a transaction
 #[test]
 fn sixty_steps_are_read_and_counted() {
     let text = format!("<script>{}</script>", "<step><close-window/></step>".repeat(60));

@@ -247,3 +247,23 @@ fn the_budget_is_shared_by_evaluations() {
     while schema.evaluate(&json!(null), &mut budget) == SchemaVerdict::Valid {}
     assert_eq!(schema.evaluate(&json!(null), &mut budget), SchemaVerdict::TooCostly { value_count: 1 });
 }
+
+#[test]
+fn large_schemas_are_compiled_soon() {
+    let branches: Vec<Value> =
+        (0..900).map(|number| json!({"properties": {"kind": {"const": format!("k{number}")}}})).collect();
+    let patterns: Vec<Value> =
+        (0..800).map(|number| json!({"pattern": format!("^a{number}[b-e]*$")})).collect();
+    let nested = (0..60).fold(json!({}), |inner, _| json!({"properties": {"a": inner}}));
+    for (name, schema) in [
+        ("references", chain(800, |next| json!({"items": next, "contains": next}))),
+        ("alternatives", json!({"oneOf": branches})),
+        ("patterns", json!({"prefixItems": patterns})),
+        ("members", json!({"allOf": vec![nested; 40]})),
+    ] {
+        let started = Instant::now();
+        compile(&schema);
+        println!("{name}: {} bytes {:?}", schema.to_string().len(), started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{name}: {:?}", started.elapsed());
+    }
+}

@@ -17,6 +17,7 @@ const FILES: &[&str] = &[
     "dependencies.txt",
 ];
 
+// row: 2.1 notify_on_error; 6 notify_on_error
 #[test]
 fn every_history_gives_exactly_its_notifications() {
     play(false);
