@@ -115,6 +115,11 @@ const COMMON: &[CoveredFields] = &[
         "fn objects_are_not_compared_when_disabled_or_when_the_run_failed",
         &["check_fullpage_missing_objects", "check_fullpage_object_sizes"],
     ),
+    (
+        "alerts/dependencies.rs",
+        "fn errors_are_suppressed_while_the_parent_is_down_and_told_at_the_next_failing_run",
+        &["depends_on"],
+    ),
     ("model/scripts.rs", "fn protected_variables_need_the_password_of_the_script", &["transaction_password"]),
     ("api_fields/computed.rs", "fn follows_the_mobile_settings", &["subtype"]),
     (

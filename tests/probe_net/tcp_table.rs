@@ -25,12 +25,14 @@ enum Act {
     Line,
     /// Reads one byte.
     Byte,
+    /// Reads one TLS record (RFC 8446, 5.1), such as a `ClientHello`.
+    Record,
     /// Continues under TLS.
     Tls,
     Reset,
     Stall,
 }
-use Act::{Byte, Line, Reset, Stall, Tls};
+use Act::{Byte, Line, Record, Reset, Stall, Tls};
 
 fn write(text: &str) -> Act {
     Act::Write(text.as_bytes().to_vec())
@@ -77,6 +79,12 @@ async fn play<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, acts: Vec<Act>)
             Line => while stream.read_u8().await? != b'\n' {},
             Byte => {
                 stream.read_u8().await?;
+            }
+            Record => {
+                let mut header = [0; 5];
+                stream.read_exact(&mut header).await?;
+                let length = u16::from_be_bytes([header[3], header[4]]);
+                stream.read_exact(&mut vec![0; usize::from(length)]).await?;
             }
             Stall => std::future::pending().await,
             Reset | Tls => return Ok(()),
@@ -172,8 +180,15 @@ fn cases() -> Vec<Case> {
     starttls(
         "closes at the handshake",
         "pop3",
-        vec![hello(), Line, go("")],
+        // A close with an unread ClientHello would be a reset.
+        vec![hello(), Line, go(""), Record],
         tls(Kind::TlsHandshakeFailed, "closed the connection"),
+    );
+    starttls(
+        "resets at the handshake",
+        "pop3",
+        vec![hello(), Line, go(""), Record, Reset],
+        tls(Kind::TlsHandshakeFailed, "reset"),
     );
     starttls("stalls at the handshake", "pop3", vec![hello(), Line, go(""), Stall], tls(TimedOut, ""));
     starttls(

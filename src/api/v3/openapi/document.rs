@@ -140,7 +140,8 @@ fn component_schemas(operations: &[Operation]) -> Map<String, Value> {
             json_schema::add_component_schema(table, SchemaRole::Response, &mut schemas);
         }
         if let ResponseSpec::JsonSchema(schema) = &operation.response {
-            responses::extract_components(schema, &mut schemas);
+            let schema = responses::json_response_schema(operation, schema);
+            responses::extract_components(&schema, &mut schemas);
         }
     }
     schemas

@@ -137,6 +137,21 @@ fn titled_responses_become_components_and_optional_bodies_are_not_required() {
 }
 
 #[test]
+fn objects_of_lists_are_complete_or_reduced_by_select() {
+    let item = json!({"title": "Item", "type": "object", "properties": {"a": {}}, "required": ["a"]});
+    let schema = crate::api::v3::json_schema::list_schema("ItemList", item);
+    let operation = Operation::new(OperationMethod::Get, "/items", "listItems", "results", "Items")
+        .with_paging()
+        .with_response(ResponseSpec::JsonSchema(schema));
+    let document = build_document(&[operation]);
+    let content = &document["paths"]["/items"]["get"]["responses"]["200"]["content"]["application/json"];
+    assert_eq!(content["schema"], json!({"$ref": "#/components/schemas/ItemList"}));
+    let items = &document["components"]["schemas"]["ItemList"]["properties"]["results"]["items"];
+    assert_eq!(items["anyOf"][0], json!({"$ref": "#/components/schemas/Item"}));
+    assert!(items["anyOf"][1].get("required").is_none(), "{items}");
+}
+
+#[test]
 fn examples_contain_no_secret() {
     let document = build_document(&operations());
     visit_entries(&document, &mut |name, value| {

@@ -217,16 +217,23 @@ fn success_response(operation: &Operation) -> Value {
             list_response_schema(tables_schema(tables, supports_selection))
         }
         ResponseSpec::List(tables) => list_response_schema(or_selected_fields(tables_schema(tables, false))),
-        ResponseSpec::JsonSchema(schema) if is_list(operation) => {
-            list_of_selected_fields(extract_components(schema, &mut Map::new()))
+        ResponseSpec::JsonSchema(schema) => {
+            extract_components(&json_response_schema(operation, schema), &mut Map::new())
         }
-        ResponseSpec::JsonSchema(schema) if supports_selection => {
-            or_selected_fields(extract_components(schema, &mut Map::new()))
-        }
-        ResponseSpec::JsonSchema(schema) => extract_components(schema, &mut Map::new()),
     };
     let content = json!({"application/json": {"schema": schema}});
     json!({"description": operation.response.description(), "headers": headers, "content": content})
+}
+
+/// Returns `schema`, the schema of complete responses, extended by the responses that `select` reduces.
+pub(super) fn json_response_schema(operation: &Operation, schema: &Value) -> Value {
+    let has_param = |name| operation.query_params.iter().any(|param| param.name == name);
+    match has_param("select") {
+        // Only lists have parts.
+        true if has_param("offset") => list_of_selected_fields(schema.clone()),
+        true => or_selected_fields(schema.clone()),
+        false => schema.clone(),
+    }
 }
 
 /// Replaces the objects in `schema` that have a title by references, and moves them to `components`.
@@ -266,11 +273,6 @@ fn saved_id_schema(additional_fields: Option<&'static FieldTable>) -> Value {
         schema["properties"][field.name] = json!({"type": "string", "description": field.description});
     }
     schema
-}
-
-/// Whether the call returns a list, part by part.
-fn is_list(operation: &Operation) -> bool {
-    operation.query_params.iter().any(|param| param.name == "offset")
 }
 
 /// Returns the schema of a list whose objects are complete or reduced to the fields in `select`.
