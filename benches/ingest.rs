@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use vigie::catalog::{AccountCache, SharedAccountData};
+use vigie::catalog::{AccountCache, InstanceData};
 use vigie::clock::FakeClock;
 use vigie::domain::{
-    Attempt, Capture, Certificate, CheckId, CheckResult, CustomerId, Facts, HttpFacts, Location, LocationId,
-    MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, CapturedFile, Certificate, CheckId, CheckResult, CustomerId, Facts, HttpFacts, Location,
+    LocationId, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use vigie::pipeline::{
     AgentStatus, AlertEngineDependencies, AlertEngineSettings, DeliveryWakeup, IngestSettings, Ingestor,
@@ -141,7 +141,7 @@ impl Planner for OneLocationPlanner {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, CapturedFile> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -156,7 +156,7 @@ fn home() -> Location {
 
 /// Enables alerting for all monitors.
 async fn enable_alerting(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
-    let facts = SharedAccountData { locations: vec![home()], ..SharedAccountData::default() };
+    let facts = InstanceData { locations: vec![home()], ..InstanceData::default() };
     let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),
         outbox: store.clone(),
@@ -170,7 +170,7 @@ async fn enable_alerting(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
     ingestor.enable_alerting(dependencies, AlertEngineSettings::default()).await.unwrap();
     let minutely = |id| {
         let monitor = monitor(id);
-        let mut values = monitor.document.to_stored(SecretMode::Revealed);
+        let mut values = monitor.document.to_non_default_fields(SecretMode::Revealed);
         values.insert("interval".to_owned(), 1.into());
         Monitor { document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()), ..monitor }
     };

@@ -8,7 +8,7 @@ use super::assignment::Assignment;
 use super::attempt::{mark_own_fault, run_attempt};
 use super::execution_context::ExecutionContext;
 use crate::domain::{
-    Attempt, Capture, CheckResult, Failure, FailureKind, Observation, Outcome, Phase, Status, Timestamp,
+    Attempt, CapturedFile, CheckResult, Failure, FailureKind, Observation, Outcome, Phase, Status, Timestamp,
     Verdict,
 };
 use crate::evaluate as judge;
@@ -99,8 +99,8 @@ pub fn panicked_result(assignment: &Assignment, planned_at: Timestamp, now: Time
 }
 
 /// Returns the captures of all attempts; if there were two, the name of each has its attempt number.
-fn prefix_attempt_numbers(captures: Vec<(u8, Capture)>, attempt_count: usize) -> Vec<Capture> {
-    let with_number = |(number, mut capture): (u8, Capture)| {
+fn prefix_attempt_numbers(captures: Vec<(u8, CapturedFile)>, attempt_count: usize) -> Vec<CapturedFile> {
+    let with_number = |(number, mut capture): (u8, CapturedFile)| {
         if attempt_count > 1 {
             capture.name = format!("attempt-{number}-{}", capture.name);
         }

@@ -176,7 +176,7 @@ impl Runner {
     pub async fn run(mut self) {
         let (mut checks_to_start, mut finished_indices, mut command) = (Vec::new(), Vec::new(), None);
         loop {
-            self.heartbeat.rest_at_most(MAX_SLEEP);
+            self.heartbeat.mark_idle_for(MAX_SLEEP);
             let now = self.execution_context.clock.now();
             if let Some(gap) = self.stall_detector.record_heartbeat(now) {
                 tracing::warn!(gap_s = gap.as_secs(), "the process stalled or its clock jumped");
@@ -225,7 +225,7 @@ impl Runner {
                 () = self.execution_context.clock.sleep(sleep_time), if !busy => {}
             }
         }
-        self.heartbeat.rest();
+        self.heartbeat.mark_idle();
         self.finish_shutdown().await;
     }
 
@@ -289,7 +289,7 @@ impl Runner {
                 "the monitor is not checked: scheduling it panicked"
             );
             self.heartbeat.record_panic();
-            self.metrics.record_set_apart("monitor");
+            self.metrics.record_quarantine("monitor");
             self.run_queue.remove(monitor_id);
         }
     }

@@ -150,7 +150,7 @@ impl AlertState {
     /// Returns when [`AlertState::on_tick`] is next due.
     #[must_use]
     pub fn next_tick_at(&self) -> Option<Timestamp> {
-        let run_due_at = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
+        let run_due_at = |run: &PendingRun| match (run.open_verification(), run.close_timeliness) {
             (Some(verification), _) => Some(verification.deadline.unwrap_or(run.closes_at)),
             (None, None) => Some(run.closes_at),
             (None, Some(_)) => run.open_parent_check().map(|check| check.deadline),
@@ -205,7 +205,7 @@ impl AlertState {
             expected_locations: Vec::new(),
             closes_at: newest_planned_at,
             results,
-            close_reason: None,
+            close_timeliness: None,
             verification: None,
             parent_check: None,
             resolved_before_restart: true,

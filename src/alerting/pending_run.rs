@@ -33,7 +33,7 @@ pub(super) struct PendingRun {
     pub(super) results: Vec<LocationResult>,
     /// Set once no further result is waited for.
     #[serde(rename = "over")]
-    pub(super) close_reason: Option<CloseReason>,
+    pub(super) close_timeliness: Option<CloseTimeliness>,
     /// The verification that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "ask")]
@@ -49,7 +49,7 @@ pub(super) struct PendingRun {
 
 /// Whether a run closed in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum CloseReason {
+pub(super) enum CloseTimeliness {
     /// In time.
     #[serde(rename = "InTime")]
     OnTime,
@@ -87,7 +87,7 @@ impl PendingRun {
             expected_locations: plan.locations_of_run(planned_at),
             closes_at: plan.closes_at(planned_at).max(cx.now + plan.max_check_duration) + CLOSE_GRACE,
             results: Vec::new(),
-            close_reason: None,
+            close_timeliness: None,
             verification: None,
             parent_check: None,
             resolved_before_restart: false,
@@ -103,7 +103,7 @@ impl PendingRun {
     /// Records the result of a location. Only its first result counts, except that a conclusive result replaces an
     /// inconclusive one.
     pub(super) fn record_result(&mut self, result: LocationResult) {
-        if self.close_reason.is_some() {
+        if self.close_timeliness.is_some() {
             return;
         }
         match self.results.iter_mut().find(|previous| previous.location_id == result.location_id) {
@@ -119,16 +119,16 @@ impl PendingRun {
             !self.has_result_from(*location) && !cx.offline_locations.contains(location)
         };
         let is_complete = !self.results.is_empty() && !self.expected_locations.iter().any(waits_for);
-        if self.close_reason.is_none() && (is_complete || close_overdue && self.closes_at <= cx.now) {
-            self.close_reason = Some(self.close_reason_now(cx));
+        if self.close_timeliness.is_none() && (is_complete || close_overdue && self.closes_at <= cx.now) {
+            self.close_timeliness = Some(self.close_timeliness_now(cx));
         }
     }
 
     /// Returns how the run would close now: late once the run after it should be over as well.
-    pub(super) fn close_reason_now(&self, cx: &AlertContext<'_>) -> CloseReason {
+    pub(super) fn close_timeliness_now(&self, cx: &AlertContext<'_>) -> CloseTimeliness {
         let plan = &cx.policy.run_plan;
         let is_late = cx.now > plan.closes_at(self.planned_at) + plan.slot_grid.interval();
-        if is_late { CloseReason::Late } else { CloseReason::OnTime }
+        if is_late { CloseTimeliness::Late } else { CloseTimeliness::OnTime }
     }
 
     /// Whether `location` has reported.
@@ -179,7 +179,7 @@ impl PendingVerification {
 }
 
 /// Returns one missed run of a series.
-pub(super) fn missed_run_from_series(
+pub(super) fn single_missed_run(
     series: &LocationResult,
     planned_at: Timestamp,
     cx: &AlertContext<'_>,

@@ -6,7 +6,7 @@ use super::alert_context::AlertContext;
 use super::alert_state::AlertState;
 use super::alert_state::{ExpectedRun, timed_out_verification};
 use super::location_result::LocationResult;
-use super::pending_run::{CloseReason, PendingRun, missed_run_from_series};
+use super::pending_run::{CloseTimeliness, PendingRun, single_missed_run};
 use crate::domain::Timestamp;
 
 /// When the clock is set back by at most this, wait until it has caught up, as agents do: no run happens twice.
@@ -95,7 +95,7 @@ impl AlertState {
                 series_range.contains(&run.planned_at) && run.expected_locations.contains(&result.location_id)
             };
             for run in self.pending_runs.iter_mut().filter(was_expected) {
-                run.record_result(missed_run_from_series(&result, run.planned_at, cx));
+                run.record_result(single_missed_run(&result, run.planned_at, cx));
                 run.close_if_due(false, cx);
             }
         }
@@ -115,8 +115,8 @@ impl AlertState {
     /// Closes the oldest run, whatever it waits for.
     fn force_close_oldest(&mut self, cx: &AlertContext<'_>) {
         let Some(run) = self.pending_runs.first_mut() else { return };
-        let (close_reason, planned_at) = (run.close_reason_now(cx), run.planned_at);
-        run.close_reason.get_or_insert(close_reason);
+        let (close_timeliness, planned_at) = (run.close_timeliness_now(cx), run.planned_at);
+        run.close_timeliness.get_or_insert(close_timeliness);
         if let Some(verification) = &mut run.verification {
             verification.response.get_or_insert_with(|| timed_out_verification(cx.now));
         }
@@ -143,7 +143,7 @@ impl AlertState {
                     .is_none_or(|run| run.planned_at != expected_run.planned_at)
             {
                 let unreported_run = PendingRun {
-                    close_reason: Some(CloseReason::OnTime),
+                    close_timeliness: Some(CloseTimeliness::OnTime),
                     ..PendingRun::new(expected_run.planned_at, cx)
                 };
                 self.pending_runs.insert(insert_index, unreported_run);

@@ -7,7 +7,7 @@ use super::alert_state::{AlertState, MonitorHealth};
 use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
 use super::open_episode::{FailedRun, OpenEpisode, PendingClears, confirmation_by, should_traceroute};
-use super::pending_run::{CloseReason, PendingRun, PendingVerification};
+use super::pending_run::{CloseTimeliness, PendingRun, PendingVerification};
 use super::recipient_selection::{is_monitor_silenced, select_recipients, with_groups};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
@@ -40,7 +40,7 @@ impl AlertState {
         self.pending_runs.first().is_some_and(|run| {
             let earlier_run_expected =
                 self.expected_run.is_some_and(|expected_run| expected_run.planned_at < run.planned_at);
-            run.close_reason.is_some()
+            run.close_timeliness.is_some()
                 && run.open_verification().is_none()
                 && run.open_parent_check().is_none()
                 && !earlier_run_expected
@@ -65,16 +65,18 @@ impl AlertState {
         };
         let response = run.verification.as_ref().and_then(|request| request.response.clone());
         let settlement = settle(&outcomes, &settle_policy, response.as_ref().map(|response| response.status));
-        let is_late = run.close_reason == Some(CloseReason::Late);
-        if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &response, is_late) {
-            let request = new_pending_verification(&run, &outcomes, cause, cx);
+        let is_late = run.close_timeliness == Some(CloseTimeliness::Late);
+        if let (Settlement::NeedsVerification { deciding_index }, None, false) =
+            (settlement, &response, is_late)
+        {
+            let request = new_pending_verification(&run, &outcomes, deciding_index, cx);
             effects.push(request.to_request_effect(run.planned_at));
             run.verification = Some(request);
             return Some(run);
         }
-        if let (Settlement::Failed { cause, .. }, false) = (settlement, is_late)
+        if let (Settlement::Failed { deciding_index, .. }, false) = (settlement, is_late)
             && let Some((parent_check, request)) =
-                self.request_parent_check(&run, run.results[cause].location_id, cx)
+                self.request_parent_check(&run, run.results[deciding_index].location_id, cx)
         {
             effects.push(request);
             run.parent_check = Some(parent_check);
@@ -111,18 +113,18 @@ impl AlertState {
         } else {
             MonitorHealth::Failing
         };
-        if run.close_reason == Some(CloseReason::Late) {
+        if run.close_timeliness == Some(CloseTimeliness::Late) {
             return;
         }
         match settlement {
-            Settlement::Failed { cause, .. } => {
+            Settlement::Failed { deciding_index, .. } => {
                 if !self.suppress(run, cx, effects) {
-                    self.on_failed_run(run, &run.results[cause], verification, cx, effects);
+                    self.on_failed_run(run, &run.results[deciding_index], verification, cx, effects);
                 }
             }
-            Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
+            Settlement::Passed { deciding_index } | Settlement::BelowQuorum { deciding_index } => {
                 self.suppression = None;
-                self.on_passed_run(run, &run.results[cause], cx, effects);
+                self.on_passed_run(run, &run.results[deciding_index], cx, effects);
             }
             Settlement::NoData | Settlement::Blackout | Settlement::NeedsVerification { .. } => {}
         }
@@ -199,10 +201,11 @@ impl AlertState {
         effects: &mut Vec<Effect>,
     ) {
         let streak = std::mem::take(&mut self.no_data_streak);
-        let (Some(since), Some(cause)) = (streak.since, settlement.cause()) else { return };
+        let (Some(since), Some(deciding_index)) = (streak.since, settlement.deciding_index()) else { return };
         let recipients = with_groups(cx, NotificationKind::NoDataClear, &streak.notified_recipients);
-        let mut clears = PendingClears::of_no_data(since, recipients, run.planned_at, &run.results[cause]);
-        if run.close_reason != Some(CloseReason::Late) {
+        let mut clears =
+            PendingClears::of_no_data(since, recipients, run.planned_at, &run.results[deciding_index]);
+        if run.close_timeliness != Some(CloseTimeliness::Late) {
             effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
         }
         if !clears.is_empty() {
@@ -247,7 +250,7 @@ impl AlertState {
             || !is_longer_than_check
             || self.no_data_streak.run_count < policy.no_data_threshold
             || !policy.notify_on_error
-            || run.close_reason == Some(CloseReason::Late)
+            || run.close_timeliness == Some(CloseTimeliness::Late)
             || is_first && run_count > 1
             || is_monitor_silenced(cx, kind, run.planned_at)
         {
@@ -326,18 +329,18 @@ fn is_within_repeat_interval(notified_at: Timestamp, planned_at: Timestamp) -> b
     planned_at < notified_at + REPEAT_INTERVAL && notified_at < planned_at + REPEAT_INTERVAL
 }
 
-/// Returns the request to verify the failure at `cause`.
+/// Returns the request to verify the failure at `deciding_index`.
 fn new_pending_verification(
     run: &PendingRun,
     outcomes: &[LocationOutcome],
-    cause: usize,
+    deciding_index: usize,
     cx: &AlertContext<'_>,
 ) -> PendingVerification {
     let failed = outcomes
         .iter()
         .filter(|location_outcome| location_outcome.outcome == Outcome::Error)
         .map(|location_outcome| location_outcome.location_id);
-    let result = &run.results[cause];
+    let result = &run.results[deciding_index];
     let mut verification = PendingVerification {
         check_id: result.check_id,
         location_id: result.location_id,
@@ -378,10 +381,15 @@ fn push_verification_effects(
             verification: response,
         });
     }
-    let Settlement::Failed { cause, confirmed_by_index: Some(witness) } = settlement else { return response };
-    let (cause, witness) = (&run.results[cause], &run.results[witness]);
-    let confirmation = confirmation_by(witness, cx.now);
-    for (result, response) in [(cause, confirmation.clone()), (witness, confirmation_by(cause, cx.now))] {
+    let Settlement::Failed { deciding_index, confirmed_by_index: Some(confirming_index) } = settlement else {
+        return response;
+    };
+    let (deciding_result, confirming_result) = (&run.results[deciding_index], &run.results[confirming_index]);
+    let confirmation = confirmation_by(confirming_result, cx.now);
+    for (result, response) in [
+        (deciding_result, confirmation.clone()),
+        (confirming_result, confirmation_by(deciding_result, cx.now)),
+    ] {
         effects.push(Effect::RecordVerification {
             planned_at,
             location: result.location_id,

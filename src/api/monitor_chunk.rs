@@ -4,7 +4,7 @@ use std::io;
 
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
-use crate::service::{MonitorContext, ServiceError};
+use crate::service::{MonitorService, ServiceError};
 
 /// Most monitors in one chunk.
 pub(super) const MAX_CHUNK_MONITORS: usize = 100;
@@ -14,7 +14,7 @@ const MAX_CHUNK_TEXT_BYTES: usize = 4 * 1024 * 1024;
 /// Reads at most `max_monitors` monitors that match `matches_filter`, from the id `first_id` on. Returns them, and the first id of the next
 /// chunk, or `None` after the last monitor.
 pub(super) fn read_monitor_chunk(
-    monitors: &MonitorContext,
+    monitors: &MonitorService,
     first_id: MonitorId,
     max_monitors: usize,
     matches_filter: impl Fn(&Monitor) -> bool,

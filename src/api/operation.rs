@@ -156,8 +156,11 @@ pub enum BodySpec {
 /// Response of a successful call.
 #[derive(Clone, Debug)]
 pub enum ResponseSpec {
-    /// 200 `{"id":"…"}` with warnings if any, and the fields of the table, which no other response contains.
-    SavedId(Option<&'static FieldTable>),
+    /// 200 `{"id":"…"}` with warnings if any.
+    SavedId {
+        /// Fields that no other response contains, such as a generated password.
+        additional_fields: Option<&'static FieldTable>,
+    },
     /// 200 and an object of this table.
     Object(&'static FieldTable),
     /// 200 and an object of one of these tables.
@@ -282,7 +285,7 @@ impl Operation {
                 ResponseSpec::Object(_) | ResponseSpec::ObjectOneOf(_) => true,
                 // Only paths that end in an id: reports have no fields to select.
                 ResponseSpec::JsonSchema(_) => self.path.ends_with('}'),
-                ResponseSpec::SavedId(_)
+                ResponseSpec::SavedId { .. }
                 | ResponseSpec::List(_)
                 | ResponseSpec::File
                 | ResponseSpec::NoContent => false,

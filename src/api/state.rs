@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::upload_permits::UploadPermits;
 use crate::clock::Clock;
 use crate::service::{
-    AccountService, AlertService, MonitorContext, OnDemandTests, RecordService, StatusQueries,
+    AccountService, AlertService, ConfigRecordService, MonitorReader, MonitorService, OnDemandTests,
 };
 
 /// The services behind the APIs. Cheap to clone.
@@ -14,15 +14,15 @@ pub struct ApiState {
     /// Accounts, logins and tokens.
     pub accounts: Arc<AccountService>,
     /// Monitors.
-    pub monitor_context: Arc<MonitorContext>,
+    pub monitor_service: Arc<MonitorService>,
     /// All other records of accounts.
-    pub records: Arc<RecordService>,
+    pub records: Arc<ConfigRecordService>,
     /// Outages and notifications.
     pub alerts: Arc<AlertService>,
     /// Tests on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
     /// Results.
-    pub status_queries: Arc<StatusQueries>,
+    pub monitor_reader: Arc<MonitorReader>,
     /// Permits to read large bodies.
     pub uploads: Arc<UploadPermits>,
     /// Supplies the time.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::location_agents::LocationAgents;
 use crate::net::{Net, Pem};
-use crate::service::{DecryptedCertificate, RecordService};
+use crate::service::{ConfigRecordService, DecryptedCertificate};
 use crate::sync::Mutex;
 
 /// The certificates of accounts, for the networks of the locations.
@@ -18,7 +18,7 @@ pub(super) struct CertificateUpdates {
 impl CertificateUpdates {
     /// Keeps the certificates of the networks of `agents` up to date with `resources`.
     pub(super) async fn follow(
-        resources: &RecordService,
+        resources: &ConfigRecordService,
         agents: Arc<LocationAgents>,
     ) -> anyhow::Result<Arc<Self>> {
         let updates =

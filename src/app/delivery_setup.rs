@@ -90,7 +90,7 @@ impl HeartbeatRequests {
             let url = url_changes.borrow_and_update().clone();
             let is_healthy = is_healthy_now();
             if let Some(url) = url.as_ref().filter(|_| is_healthy) {
-                heartbeat.rest_at_most(HEARTBEAT_TIMEOUT);
+                heartbeat.mark_idle_for(HEARTBEAT_TIMEOUT);
                 let outcome = self.client.send_heartbeat(url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &outcome
                     && !is_failure_logged
@@ -100,7 +100,7 @@ impl HeartbeatRequests {
                 is_failure_logged = outcome.is_err();
             }
             let pause = if is_healthy || url.is_none() { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL };
-            heartbeat.rest_at_most(pause);
+            heartbeat.mark_idle_for(pause);
             tokio::select! {
                 () = self.clock.sleep(pause) => {}
                 Ok(()) = url_changes.changed() => {}

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use serde_json::Value;
 use url::Url;
 
-use crate::catalog::alerting_records::recipient_from_record;
-use crate::domain::{EgressPrincipal, Record};
+use crate::catalog::alerting_settings::recipient_from_record;
+use crate::domain::{ConfigRecord, EgressPrincipal};
 use crate::net::EgressPolicy;
 use crate::schema::{Monitor, SecretMode};
 use crate::settings::Settings;
@@ -20,7 +20,7 @@ const HOST_FIELDS: &[&str] =
 pub(super) fn denied_targets(
     settings: &Settings,
     monitors: &[Monitor],
-    recipients: &[Record],
+    recipients: &[ConfigRecord],
 ) -> Vec<String> {
     let policy = &settings.net.egress_policy;
     let monitors = monitors.iter().filter_map(|monitor| denied_monitor_target(policy, monitor));
@@ -45,7 +45,7 @@ fn denied_monitor_target(policy: &EgressPolicy, monitor: &Monitor) -> Option<Str
 
 /// Returns why the recipient in `record` cannot be reached under `policy`; `None` if it can, as far as its address is
 /// known without a resolver.
-fn denied_recipient(policy: &EgressPolicy, record: &Record) -> Option<String> {
+fn denied_recipient(policy: &EgressPolicy, record: &ConfigRecord) -> Option<String> {
     let recipient = recipient_from_record(record)?;
     let principal = EgressPrincipal::for_account(record.customer);
     let host = host_of_url(&recipient.address).unwrap_or_else(|| host_of_service(&recipient.address));

@@ -98,7 +98,7 @@ impl Liveness {
             .map_or(PROBE_INTERVAL, |watchdog_timeout| (watchdog_timeout / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
             // A probe of the runners and one of the store.
-            heartbeat.rest_at_most(PROBE_TIMEOUT * 2 + probe_interval);
+            heartbeat.mark_idle_for(PROBE_TIMEOUT * 2 + probe_interval);
             let current_agents = agents.current();
             let probes =
                 current_agents.iter().map(|agent| timeout(PROBE_TIMEOUT, agent.runner.current_stats()));

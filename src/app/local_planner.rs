@@ -15,7 +15,7 @@ use super::location_agents::{LocationAgent, LocationAgents};
 use crate::agent::{Assignment, AssignmentChange, OnDemandRunError};
 use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
 use crate::clock::Clock;
-use crate::domain::{Capture, CheckResult, CustomerId, LocationId, MonitorId, Timestamp};
+use crate::domain::{CapturedFile, CheckResult, CustomerId, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, UpstreamProxy};
 use crate::pipeline::{AgentStatus, Ingestor, PlanError, PlanFuture, Planner};
 use crate::probe::{self, ProbeBuildContext};
@@ -300,7 +300,7 @@ impl Planner for LocalPlanner {
         monitor: Monitor,
         location: LocationId,
         address: Option<IpAddr>,
-    ) -> PlanFuture<'_, Capture> {
+    ) -> PlanFuture<'_, CapturedFile> {
         Box::pin(async move {
             let net = self.agent_at(location)?.net.with_egress_principal(monitor.egress_principal());
             let facts = self.account_facts(monitor.customer).await;

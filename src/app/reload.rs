@@ -15,8 +15,8 @@ use super::services::Services;
 use super::stored_review::{REVIEWED_KINDS, stored_problems};
 use super::validation_context::shared_facts;
 use crate::clock::Clock;
-use crate::domain::{LocationId, MonitorId, RecordFilter};
-use crate::pipeline::{Ingestor, ResultSpool, take_up_spool};
+use crate::domain::{ConfigRecordFilter, LocationId, MonitorId};
+use crate::pipeline::{Ingestor, ResultSpool, replay_spool};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
 use crate::service::monitors;
@@ -88,14 +88,14 @@ impl RunningConfig {
         let mut config = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
         let plan = config.provision(file_monitors, &monitors_in_store).await?;
         let services = Arc::clone(&config.handles.services);
-        let monitor_context = &services.api_state.monitor_context;
-        let mut planned = monitors::decrypt_and_cache_monitors(monitor_context, stored_monitors).await?;
-        monitors::register_pauses(monitor_context, &plan.monitors);
-        monitor_context.monitor_cache().apply(plan.monitors.clone(), &[]);
+        let monitor_service = &services.api_state.monitor_service;
+        let mut planned = monitors::decrypt_and_cache_monitors(monitor_service, stored_monitors).await?;
+        monitors::register_pauses(monitor_service, &plan.monitors);
+        monitor_service.monitor_cache().apply(plan.monitors.clone(), &[]);
         planned.extend_from_slice(&plan.monitors);
         if !config.handles.spool.is_empty() {
             config.handles.ingestor.update_monitors(planned.clone(), plan.removed.clone()).await;
-            config.take_up_spool().await;
+            config.replay_spool().await;
             states = config.handles.result_store.monitor_states().await?;
         }
         let location_ids = location_ids.into_iter().map(LocationId);
@@ -116,7 +116,7 @@ impl RunningConfig {
         let everything = Pagination { limit: u32::MAX, offset: 0 };
         let store = &self.handles.config_store;
         let [recipients, certificates] =
-            REVIEWED_KINDS.map(|kind| store.records(RecordFilter::new(kind), everything));
+            REVIEWED_KINDS.map(|kind| store.records(ConfigRecordFilter::new(kind), everything));
         let (recipients, certificates) = (recipients.await?.items, certificates.await?.items);
         for problem in stored_problems(&self.settings, planned, [&recipients, &certificates]) {
             tracing::warn!(
@@ -129,10 +129,10 @@ impl RunningConfig {
 
     /// Stores what an earlier process left in the spool. When that takes long, since the store does not take it yet
     /// either, it goes on beside the checks.
-    async fn take_up_spool(&self) {
+    async fn replay_spool(&self) {
         let (spool, ingestor) = (Arc::clone(&self.handles.spool), Arc::clone(&self.handles.ingestor));
         let result_store = Arc::clone(&self.handles.result_store);
-        let task = async move { take_up_spool(&spool, &ingestor, result_store.as_ref()).await };
+        let task = async move { replay_spool(&spool, &ingestor, result_store.as_ref()).await };
         if tokio::time::timeout(TAKE_UP_TIMEOUT, tokio::spawn(task)).await.is_err() {
             tracing::warn!("storing the results of the spool takes long; checks start meanwhile");
         }
@@ -188,9 +188,9 @@ impl RunningConfig {
         self.secret_files = secret_files;
         let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
         let services = Arc::clone(&self.handles.services);
-        let monitor_context = &services.api_state.monitor_context;
+        let monitor_service = &services.api_state.monitor_service;
         // No monitor may change between reading the stored ones and applying the result.
-        let _lock = monitor_context.lock_exclusive().await;
+        let _lock = monitor_service.lock_exclusive().await;
         let stored =
             self.handles.monitor_store.monitors().await.context("the stored monitors cannot be read")?;
         self.handles.reloadable.apply_locations(&settings, &self.settings)?;
@@ -209,9 +209,9 @@ impl RunningConfig {
             services.planner.update_proxies(&self.settings.proxies);
         }
         let (upserts, counts) = self.changed_monitors(&plan);
-        monitors::register_pauses(monitor_context, &plan.monitors);
-        monitor_context.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
-        let upserts = if must_replan_all { monitor_context.monitor_cache().all() } else { upserts };
+        monitors::register_pauses(monitor_service, &plan.monitors);
+        monitor_service.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
+        let upserts = if must_replan_all { monitor_service.monitor_cache().all() } else { upserts };
         services.planner.plan_from(&upserts, &plan.removed, &RecordedUntil::new()).await?;
         self.file_monitors = plan.monitors;
         Ok(counts)

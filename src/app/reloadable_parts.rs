@@ -8,7 +8,7 @@ use super::certificate_updates::CertificateUpdates;
 use super::location_agents::{AgentStarter, LocationAgents};
 use crate::notify::NotificationChannels;
 use crate::pipeline::{DeliverySettings, Ingestor};
-use crate::service::StatusQueries;
+use crate::service::MonitorReader;
 use crate::settings::Settings;
 
 /// The parts of the process that take new settings of alerts and locations.
@@ -16,7 +16,7 @@ pub(super) struct ReloadableParts {
     pub(super) agents: Arc<LocationAgents>,
     pub(super) agent_starter: Arc<AgentStarter>,
     pub(super) certificate_updates: Arc<CertificateUpdates>,
-    pub(super) status_queries: Arc<StatusQueries>,
+    pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) channels: Arc<NotificationChannels>,
     pub(super) delivery_settings: watch::Sender<DeliverySettings>,
@@ -59,7 +59,7 @@ impl ReloadableParts {
             tokio::spawn(async move { agent.runner.shutdown(drain_timeout).await });
         }
         let locations = self.agents.current().iter().map(|agent| agent.location.clone()).collect();
-        self.status_queries.set_locations(locations);
+        self.monitor_reader.set_locations(locations);
         Ok(())
     }
 }

@@ -30,10 +30,10 @@ use crate::notify::NotificationChannels;
 use crate::pipeline::{
     AlertEngineDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, HousekeepingRunner,
     HousekeepingScheduler, IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies,
-    PerformanceEvaluator, PerformanceTask, ResultSpool, SetApartRecorder, SetApartRecorderDependencies,
+    PerformanceEvaluator, PerformanceTask, QuarantineRecorder, QuarantineRecorderDependencies, ResultSpool,
     TimeOfDay,
 };
-use crate::service::StatusQueries;
+use crate::service::MonitorReader;
 use crate::settings::{ServerSettings, Settings, property_label};
 use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
@@ -48,7 +48,7 @@ pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Folder of what cannot be stored or processed, in the data folder.
-const SET_APART_FOLDER: &str = "set-apart";
+const QUARANTINE_FOLDER: &str = "quarantine";
 /// Folder of results that the store did not take, in the data folder unless a setting names another one.
 const SPOOL_FOLDER: &str = "spool";
 
@@ -63,7 +63,7 @@ pub(super) struct RunningServer {
     channels: Arc<NotificationChannels>,
     delivery_settings: watch::Sender<DeliverySettings>,
     housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
-    status_queries: Arc<StatusQueries>,
+    monitor_reader: Arc<MonitorReader>,
     pub(super) services: Arc<Services>,
     pub(super) liveness: Arc<Liveness>,
     delivery: Mutex<Option<DeliveryTask>>,
@@ -83,8 +83,8 @@ impl RunningServer {
         let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
         let monitor_states = store.monitor_states().await?;
         let monitor_cache = Arc::new(MonitorCache::default());
-        let set_apart = SetApartRecorderDependencies {
-            folder: settings.data_dir.join(SET_APART_FOLDER),
+        let quarantine = QuarantineRecorderDependencies {
+            folder: settings.data_dir.join(QUARANTINE_FOLDER),
             config_store: store.clone(),
             monitor_cache: Arc::clone(&monitor_cache),
             clock: Arc::clone(&clock),
@@ -93,7 +93,7 @@ impl RunningServer {
         let ingest_dependencies = IngestDependencies {
             store: timed_ingest.clone(),
             metrics: Arc::clone(&metrics),
-            set_apart: SetApartRecorder::new(Arc::clone(&metrics), set_apart),
+            quarantine: QuarantineRecorder::new(Arc::clone(&metrics), quarantine),
             spool: Some(Arc::clone(&spool)),
             heartbeat: supervisor.heartbeat(TaskName::Ingest),
         };
@@ -112,10 +112,10 @@ impl RunningServer {
         let agents =
             Arc::new(LocationAgents::new(agent_starter.start(settings, settings.hosted_locations())?));
         let locations: Vec<_> = agents.current().iter().map(|agent| agent.location.clone()).collect();
-        let status_queries =
-            Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
+        let monitor_reader =
+            Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
-        status_queries.set_health_lookup(Arc::new(move |monitor| health_ingestor.monitor_health(monitor)));
+        monitor_reader.set_health_lookup(Arc::new(move |monitor| health_ingestor.monitor_health(monitor)));
         let delivery_wakeup = DeliveryWakeup::default();
         let inputs = ServiceInputs {
             config_store: store.clone(),
@@ -127,7 +127,7 @@ impl RunningServer {
                 ingestor: Arc::clone(&ingestor),
             }),
             monitor_cache: Arc::clone(&monitor_cache),
-            status_queries: Arc::clone(&status_queries),
+            monitor_reader: Arc::clone(&monitor_reader),
             agents: Arc::clone(&agents),
             blackout_cache,
             ingestor: Arc::clone(&ingestor),
@@ -201,7 +201,7 @@ impl RunningServer {
             channels,
             delivery_settings,
             housekeeping_scheduler,
-            status_queries,
+            monitor_reader,
             services,
             liveness,
             delivery,
@@ -216,7 +216,7 @@ impl RunningServer {
         let labels = server.metrics_properties.iter().map(|name| property_label(name)).collect();
         self.metrics.set_property_labels(labels);
         let page_state = PageState {
-            status_queries: Arc::clone(&self.status_queries),
+            monitor_reader: Arc::clone(&self.monitor_reader),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             metrics_properties: Arc::from(server.metrics_properties.as_slice()),
@@ -273,7 +273,7 @@ impl RunningServer {
             agents: Arc::clone(&self.agents),
             agent_starter: Arc::clone(&self.agent_starter),
             certificate_updates: Arc::clone(&self.certificate_updates),
-            status_queries: Arc::clone(&self.status_queries),
+            monitor_reader: Arc::clone(&self.monitor_reader),
             ingestor: Arc::clone(&self.ingestor),
             channels: Arc::clone(&self.channels),
             delivery_settings: self.delivery_settings.clone(),

@@ -17,17 +17,18 @@ use super::validation_context::shared_facts;
 use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
-use crate::domain::RecordKind;
+use crate::domain::ConfigRecordKind;
 use crate::pipeline::{AccountDestinations, Ingestor};
 use crate::probe::ProbeBuildContext;
 use crate::service::monitors;
 use crate::service::{
-    AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, MonitorContext,
-    MonitorDependencies, OnDemandTestDependencies, OnDemandTests, RecordService, RecordServiceDependencies,
-    ServiceError, StatusQueries, generate_password, open_keyring, reseal_all_secrets,
+    AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, ConfigRecordService,
+    ConfigRecordServiceDependencies, MonitorDependencies, MonitorReader, MonitorService,
+    OnDemandTestDependencies, OnDemandTests, ServiceError, generate_password, open_keyring,
+    reseal_all_secrets,
 };
 use crate::settings::Settings;
-use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
+use crate::store::{AlertStore, ConfigRecordFilter, ConfigStore, Outbox, Pagination, TokenStore};
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 use crate::vault::Keyring;
 
@@ -46,7 +47,7 @@ pub(super) struct ServiceInputs {
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     pub(super) monitor_cache: Arc<MonitorCache>,
-    pub(super) status_queries: Arc<StatusQueries>,
+    pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) agents: Arc<LocationAgents>,
     pub(super) blackout_cache: Arc<BlackoutCache>,
     pub(super) ingestor: Arc<Ingestor>,
@@ -74,7 +75,7 @@ impl Services {
             outbox,
             alert_pipeline_handle,
             monitor_cache,
-            status_queries,
+            monitor_reader,
             agents,
             blackout_cache,
             ingestor,
@@ -85,7 +86,7 @@ impl Services {
         let key_file = key_file_location.path.clone();
         let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
         let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), shared_facts(settings)));
-        status_queries.set_account_data(Arc::clone(&account_cache), Arc::clone(&config_store));
+        monitor_reader.set_account_data(Arc::clone(&account_cache), Arc::clone(&config_store));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents,
             ingestor,
@@ -106,7 +107,7 @@ impl Services {
             clock: Arc::clone(&clock),
         };
         let accounts = Arc::new(AccountService::new(Arc::clone(&config_store), tokens, Arc::clone(&clock)));
-        let resource_dependencies = RecordServiceDependencies {
+        let resource_dependencies = ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
@@ -135,13 +136,13 @@ impl Services {
         };
         let state = ApiState {
             accounts,
-            monitor_context: Arc::new(
-                MonitorContext::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
+            monitor_service: Arc::new(
+                MonitorService::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),
-            records: Arc::new(RecordService::new(resource_dependencies)),
+            records: Arc::new(ConfigRecordService::new(resource_dependencies)),
             alerts: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
-            status_queries,
+            monitor_reader,
             uploads: Arc::default(),
             clock,
         };
@@ -156,7 +157,8 @@ impl Services {
         data_dir: &Path,
     ) -> anyhow::Result<()> {
         let first_only = Pagination { limit: 1, offset: 0 };
-        let users = self.config_store.records(RecordFilter::new(RecordKind::User), first_only).await?;
+        let users =
+            self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), first_only).await?;
         if users.total > 0 {
             return Ok(());
         }
@@ -246,7 +248,7 @@ impl Services {
         let mut interval = tokio::time::interval(TICK_INTERVAL);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for tick in 0_u64.. {
-            heartbeat.rest_at_most(TICK_INTERVAL);
+            heartbeat.mark_idle_for(TICK_INTERVAL);
             tokio::select! {
                 () = stop.cancelled() => return,
                 _ = interval.tick() => {}
@@ -260,9 +262,9 @@ impl Services {
             tracing::warn!(error = %error, "failed to plan changed accounts; the next run tries again");
             return;
         }
-        let monitor_context = &self.api_state.monitor_context;
-        monitors::resume_due_monitors(monitor_context, self.api_state.clock.now()).await;
-        if self.planner.replan_changed_accounts(monitor_context.monitor_cache()).await.is_err() {
+        let monitor_service = &self.api_state.monitor_service;
+        monitors::resume_due_monitors(monitor_service, self.api_state.clock.now()).await;
+        if self.planner.replan_changed_accounts(monitor_service.monitor_cache()).await.is_err() {
             // A runner that has stopped ends the process, by itself or since it was told to.
             tracing::debug!("changed accounts are not planned: a runner has stopped");
         }

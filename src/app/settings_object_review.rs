@@ -2,7 +2,7 @@
 //! does not exist: an upgrade or a changed setting may have taken it away, and their owners cannot see why before the
 //! next check.
 
-use crate::domain::{CustomerId, EgressPrincipal, Record};
+use crate::domain::{ConfigRecord, CustomerId, EgressPrincipal};
 use crate::schema::{Monitor, Origin, SecretMode};
 use crate::settings::Settings;
 
@@ -10,7 +10,7 @@ use crate::settings::Settings;
 pub(super) fn unusable_settings_objects(
     settings: &Settings,
     monitors: &[Monitor],
-    certificates: &[Record],
+    certificates: &[ConfigRecord],
 ) -> Vec<String> {
     let is_of_account = |customer: CustomerId, id: i64| {
         certificates.iter().any(|record| record.customer == customer && record.id == id)

@@ -2,19 +2,20 @@
 
 use super::egress_review::denied_targets;
 use super::settings_object_review::unusable_settings_objects;
-use crate::domain::{Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::Monitor;
 use crate::settings::Settings;
 use crate::store::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, StoreError};
 
 /// Kinds of records that are reviewed.
-pub(super) const REVIEWED_KINDS: [RecordKind; 2] = [RecordKind::Recipient, RecordKind::Certificate];
+pub(super) const REVIEWED_KINDS: [ConfigRecordKind; 2] =
+    [ConfigRecordKind::Recipient, ConfigRecordKind::Certificate];
 
 /// Returns what does not work among `monitors` and `records`, which are those of [`REVIEWED_KINDS`], in this order.
 pub(super) fn stored_problems(
     settings: &Settings,
     monitors: &[Monitor],
-    [recipients, certificates]: [&[Record]; 2],
+    [recipients, certificates]: [&[ConfigRecord]; 2],
 ) -> Vec<String> {
     let mut problems = denied_targets(settings, monitors, recipients);
     problems.extend(unusable_settings_objects(settings, monitors, certificates));

@@ -80,7 +80,7 @@ impl Supervisor {
                 delay = (delay * 2).min(MAX_RESTART_DELAY);
                 heartbeat.set_running();
             }
-            heartbeat.rest();
+            heartbeat.mark_idle();
         })
     }
 
@@ -97,7 +97,7 @@ impl Supervisor {
                 heartbeat.set_down("it panicked; the process ends");
                 report_failure(&failure, heartbeat.name());
             } else {
-                heartbeat.rest();
+                heartbeat.mark_idle();
             }
         })
     }

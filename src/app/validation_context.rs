@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::pool_browsers::PoolBrowsers;
-use crate::catalog::{CertificateSummary, SharedAccountData};
+use crate::catalog::{CertificateSummary, InstanceData};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
@@ -79,7 +79,7 @@ impl KnownReferences {
 }
 
 /// Returns the data that `settings` and this build share with every account.
-pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
+pub(super) fn shared_facts(settings: &Settings) -> InstanceData {
     let known = KnownReferences::from_settings(settings);
     let summary_by_id = |id: &i64, is_client: bool| {
         let known = settings.client_certificate_names.get(id).cloned();
@@ -87,7 +87,7 @@ pub(super) fn shared_facts(settings: &Settings) -> SharedAccountData {
         (*id, CertificateSummary { name, format: format.to_owned(), is_client })
     };
     let clients = known.client_certificate_ids.iter().map(|id| summary_by_id(id, true));
-    SharedAccountData {
+    InstanceData {
         locations: settings.hosted_locations().into_iter().map(|hosted| hosted.location).collect(),
         certificates: known
             .certificate_authority_ids

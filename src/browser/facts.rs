@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::session_options::{BrowserKind, SessionOptions};
 use crate::domain::BrowserFacts;
 
-/// Limit of a query that only collects facts.
+/// Time limit of the query for the user agent.
 const USER_AGENT_QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the facts that the driver reports about itself and the browser.
@@ -26,11 +26,11 @@ pub(super) async fn browser_facts(client: &Client, options: &SessionOptions) -> 
     };
     let driver = match options.browser_kind {
         BrowserKind::Chrome => {
-            let driver_version = capabilities
+            let driver_name_and_version = capabilities
                 .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
             format!(
                 "chromedriver {}",
-                driver_version.unwrap_or_default().split(' ').next().unwrap_or_default()
+                driver_name_and_version.unwrap_or_default().split(' ').next().unwrap_or_default()
             )
         }
         BrowserKind::Firefox => format!("geckodriver {}", capability("moz:geckodriverVersion")),
@@ -39,7 +39,7 @@ pub(super) async fn browser_facts(client: &Client, options: &SessionOptions) -> 
     BrowserFacts {
         name: options.browser_kind.name().to_owned(),
         version: capability("browserVersion").to_owned(),
-        driver_version: driver.trim().to_owned(),
+        driver_name_and_version: driver.trim().to_owned(),
         user_agent: user_agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         viewport: options.emulation.viewport,
         emulated_device: String::new(),

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use super::active_performance_alerts::ActivePerformanceAlerts;
-use super::alerting_records;
+use super::alerting_settings;
 use super::record_settings::{settings_from_record, settings_or_skip};
 use crate::alerting::Contacts;
 use crate::domain::{
-    AllowedAccounts, CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role,
+    AllowedAccounts, ConfigRecord, ConfigRecordKind, CustomerId, Location, LocationId, MonitorType, Role,
 };
 use crate::evaluate::settle::Quorum;
 use crate::schedule::BlackoutCalendar;
@@ -21,7 +21,7 @@ use crate::schema::typed::record::{
 };
 pub use crate::schema::validation_context::PropertyDefinition;
 use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
-use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
+use crate::store::{ConfigRecordFilter, ConfigStore, Pagination, StoreError};
 
 /// Brand of accounts that have not chosen one; alerts start with it.
 const DEFAULT_BRAND: &str = "Vigie";
@@ -39,7 +39,7 @@ pub struct CertificateSummary {
 
 /// Mobile locations and emulation profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MobileEmulation {
+pub struct MobileSettings {
     /// Region of the mobile locations; `None` when there are none.
     pub region_id: Option<i64>,
     /// Names of the emulation profiles, by `subtype`.
@@ -50,7 +50,7 @@ pub struct MobileEmulation {
 
 /// Data from the settings and this build that all accounts share.
 #[derive(Clone, Debug, Default)]
-pub struct SharedAccountData {
+pub struct InstanceData {
     /// The locations of this process; the first is the default of accounts without their own.
     pub locations: Vec<Location>,
     /// Certificates of the settings, by id.
@@ -72,10 +72,10 @@ pub struct SharedAccountData {
     /// Default number of days before a certificate expires.
     pub default_certificate_warning_days: u32,
     /// Mobile locations and profiles.
-    pub mobile_emulation: MobileEmulation,
+    pub mobile_emulation: MobileSettings,
 }
 
-impl SharedAccountData {
+impl InstanceData {
     /// Returns the certificates of the settings that `account` may use.
     fn certificates_for(&self, account: CustomerId) -> BTreeMap<i64, CertificateSummary> {
         let is_allowed =
@@ -118,7 +118,7 @@ pub struct AccountSnapshot {
     /// Its blackouts.
     pub blackout_calendar: Arc<BlackoutCalendar>,
     /// Data that all accounts share.
-    pub shared: Arc<SharedAccountData>,
+    pub shared: Arc<InstanceData>,
     // Id lists that `ValidationContext` borrows.
     location_ids: Vec<i64>,
     client_certificate_ids: Vec<i64>,
@@ -156,7 +156,7 @@ impl AccountSnapshot {
 /// Caches the data of every account.
 pub struct AccountCache {
     config_store: Arc<dyn ConfigStore>,
-    shared: RwLock<Arc<SharedAccountData>>,
+    shared: RwLock<Arc<InstanceData>>,
     cached_accounts: RwLock<CachedAccounts>,
     /// Loads in progress, so that an account is read once however many wait for it.
     loads: Mutex<HashMap<CustomerId, Weak<tokio::sync::Mutex<()>>>>,
@@ -187,7 +187,7 @@ impl CachedAccounts {
 impl AccountCache {
     /// Creates a cache over `config_store`.
     #[must_use]
-    pub fn new(config_store: Arc<dyn ConfigStore>, shared: SharedAccountData) -> Self {
+    pub fn new(config_store: Arc<dyn ConfigStore>, shared: InstanceData) -> Self {
         Self {
             config_store,
             shared: RwLock::new(Arc::new(shared)),
@@ -204,7 +204,7 @@ impl AccountCache {
     }
 
     /// Sets new shared data and invalidates the cache.
-    pub fn update_shared(&self, shared: SharedAccountData) {
+    pub fn update_shared(&self, shared: InstanceData) {
         *self.shared.write() = Arc::new(shared);
         self.invalidate_all();
     }
@@ -284,21 +284,26 @@ impl AccountCache {
 
     async fn load_account(&self, customer_id: CustomerId) -> Result<AccountSnapshot, StoreError> {
         let shared_data = Arc::clone(&self.shared.read());
-        let account_record = self.config_store.record(RecordKind::Customer, customer_id.0).await?;
-        let locations = self.all_records(RecordFilter::new(RecordKind::Location)).await?;
-        let properties =
-            self.all_records(RecordFilter::new(RecordKind::Property).for_customer(customer_id)).await?;
-        let certificates =
-            self.all_records(RecordFilter::new(RecordKind::Certificate).for_customer(customer_id)).await?;
-        let recipients =
-            self.all_records(RecordFilter::new(RecordKind::Recipient).for_customer(customer_id)).await?;
-        let groups =
-            self.all_records(RecordFilter::new(RecordKind::NotifierGroup).for_customer(customer_id)).await?;
-        let blackouts =
-            self.all_records(RecordFilter::new(RecordKind::Blackout).for_customer(customer_id)).await?;
+        let account_record = self.config_store.record(ConfigRecordKind::Customer, customer_id.0).await?;
+        let locations = self.all_records(ConfigRecordFilter::new(ConfigRecordKind::Location)).await?;
+        let properties = self
+            .all_records(ConfigRecordFilter::new(ConfigRecordKind::Property).for_customer(customer_id))
+            .await?;
+        let certificates = self
+            .all_records(ConfigRecordFilter::new(ConfigRecordKind::Certificate).for_customer(customer_id))
+            .await?;
+        let recipients = self
+            .all_records(ConfigRecordFilter::new(ConfigRecordKind::Recipient).for_customer(customer_id))
+            .await?;
+        let groups = self
+            .all_records(ConfigRecordFilter::new(ConfigRecordKind::NotifierGroup).for_customer(customer_id))
+            .await?;
+        let blackouts = self
+            .all_records(ConfigRecordFilter::new(ConfigRecordKind::Blackout).for_customer(customer_id))
+            .await?;
         let shared_locations = shared_data.locations.iter().cloned();
         // Locations of account 1 are shared unless private; those of other accounts are their own.
-        let is_usable = |record: &&Record| {
+        let is_usable = |record: &&ConfigRecord| {
             record.customer == customer_id
                 || record.customer == CustomerId::OPERATOR
                     && settings_or_skip(record)
@@ -319,8 +324,8 @@ impl AccountCache {
             brand: DEFAULT_BRAND.to_owned(),
             failure_quorum: Quorum::AtLeast(2),
             contacts: Arc::new(Contacts {
-                recipients: recipients.iter().filter_map(alerting_records::recipient_from_record).collect(),
-                groups: groups.iter().filter_map(alerting_records::group_from_record).collect(),
+                recipients: recipients.iter().filter_map(alerting_settings::recipient_from_record).collect(),
+                groups: groups.iter().filter_map(alerting_settings::group_from_record).collect(),
             }),
             blackout_calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
             shared: Arc::clone(&shared_data),
@@ -334,13 +339,13 @@ impl AccountCache {
         if let Some(account_record) = account_record {
             snapshot.apply_settings(&settings_from_record(&account_record)?);
         }
-        let windows = blackouts.iter().filter_map(alerting_records::blackout_from_record).collect();
+        let windows = blackouts.iter().filter_map(alerting_settings::blackout_from_record).collect();
         snapshot.blackout_calendar = Arc::new(BlackoutCalendar::new(snapshot.time_zone.clone(), windows));
         snapshot.build_id_lists();
         Ok(snapshot)
     }
 
-    async fn all_records(&self, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+    async fn all_records(&self, filter: ConfigRecordFilter) -> Result<Vec<ConfigRecord>, StoreError> {
         Ok(self.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
     }
 }
@@ -359,7 +364,7 @@ impl AccountSnapshot {
         if !settings.brand.is_empty() {
             settings.brand.clone_into(&mut self.brand);
         }
-        self.failure_quorum = alerting_records::quorum_from_threshold(settings.multipop_threshold);
+        self.failure_quorum = alerting_settings::quorum_from_threshold(settings.multipop_threshold);
         let ids = settings.default_locations.iter().map(|location| location.id.0);
         self.default_location_ids = ids.filter(|id| self.locations.contains_key(id)).collect();
         self.certificate_warning_days =
@@ -410,12 +415,12 @@ impl AccountSnapshot {
     }
 }
 
-fn location_from_record(record: &Record) -> Option<Location> {
+fn location_from_record(record: &ConfigRecord) -> Option<Location> {
     let settings: LocationSettings<'_> = settings_or_skip(record)?;
     Some(Location { id: LocationId(record.id), name: settings.name.to_owned(), region_code: settings.region })
 }
 
-fn certificate_from_record(record: &Record) -> Option<(i64, CertificateSummary)> {
+fn certificate_from_record(record: &ConfigRecord) -> Option<(i64, CertificateSummary)> {
     let settings: CertificateSettings<'_> = settings_or_skip(record)?;
     let summary = CertificateSummary {
         name: settings.name.to_owned(),
@@ -425,7 +430,7 @@ fn certificate_from_record(record: &Record) -> Option<(i64, CertificateSummary)>
     Some((record.id, summary))
 }
 
-fn property_from_record(record: &Record) -> Option<(i64, PropertyDefinition)> {
+fn property_from_record(record: &ConfigRecord) -> Option<(i64, PropertyDefinition)> {
     let settings: PropertySettings<'_> = settings_or_skip(record)?;
     let value = |value: &PropertyValueSettings<'_>| Some((value.id?, value.value.to_owned()));
     let definition = PropertyDefinition {
@@ -442,7 +447,7 @@ mod tests {
 
     fn cache(folder: &tempfile::TempDir) -> AccountCache {
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
-        AccountCache::new(Arc::new(store), SharedAccountData::default())
+        AccountCache::new(Arc::new(store), InstanceData::default())
     }
 
     #[tokio::test]

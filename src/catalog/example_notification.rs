@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::account_cache::AccountSnapshot;
 use super::json_object::into_object;
-use super::monitor_summary::{custom_properties, display_target};
+use super::monitor_description::{custom_properties, display_target};
 use crate::domain::{
     CheckId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NotificationContent,
     NotificationKind, RunId, Status, Timestamp,

@@ -2,17 +2,17 @@
 
 mod account_cache;
 mod active_performance_alerts;
-pub(crate) mod alerting_records;
+pub(crate) mod alerting_settings;
 pub(crate) mod example_notification;
 pub(crate) mod json_object;
 mod monitor_cache;
-pub(crate) mod monitor_summary;
+pub(crate) mod monitor_description;
 mod recipient_secrets;
 pub(crate) mod record_settings;
 pub(crate) mod v3_time_format;
 
 pub use account_cache::{
-    AccountCache, AccountSnapshot, CertificateSummary, MobileEmulation, PropertyDefinition, SharedAccountData,
+    AccountCache, AccountSnapshot, CertificateSummary, InstanceData, MobileSettings, PropertyDefinition,
 };
 pub use active_performance_alerts::ActivePerformanceAlerts;
 pub use monitor_cache::MonitorCache;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::domain::{CustomerId, NotificationMethod, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, NotificationMethod};
 use crate::store::seal_context;
 use crate::syntax::MASK;
 use crate::vault::{Keyring, VaultError};
@@ -34,7 +34,7 @@ impl RecipientSecrets {
     ///
     /// # Errors
     /// Fails when the vault cannot decrypt them.
-    pub fn open(keyring: &Keyring, record: &Record) -> Result<Self, VaultError> {
+    pub fn open(keyring: &Keyring, record: &ConfigRecord) -> Result<Self, VaultError> {
         let Some(sealed) = record.private_data.as_deref() else { return Ok(Self::default()) };
         let plaintext = keyring.open(&recipient_seal_context(record.customer), sealed)?;
         if let Some((&JSON_MARK, json)) = plaintext.split_first() {
@@ -90,14 +90,14 @@ impl RecipientSecrets {
 /// Fails when the vault cannot decrypt it.
 pub fn decrypt_recipient_password(
     keyring: &Keyring,
-    record: &Record,
+    record: &ConfigRecord,
 ) -> Result<Zeroizing<String>, VaultError> {
     Ok(Zeroizing::new(RecipientSecrets::open(keyring, record)?.password.unwrap_or_default()))
 }
 
 /// Returns the seal context of the secrets of recipients.
 fn recipient_seal_context(customer: CustomerId) -> String {
-    seal_context(RecordKind::Recipient.name(), customer)
+    seal_context(ConfigRecordKind::Recipient.name(), customer)
 }
 
 /// Returns the fields of a recipient as everybody may see them.
@@ -131,10 +131,10 @@ mod tests {
     use super::*;
     use crate::domain::{Revision, Timestamp};
 
-    fn record(private_data: Option<Vec<u8>>) -> Record {
-        Record {
+    fn record(private_data: Option<Vec<u8>>) -> ConfigRecord {
+        ConfigRecord {
             id: 7,
-            kind: RecordKind::Recipient,
+            kind: ConfigRecordKind::Recipient,
             customer: CustomerId(1),
             parent_id: None,
             unique_key: None,

@@ -1,7 +1,7 @@
 //! Parses stored records (locations, recipients, groups, …) into typed settings. An invalid record is an error that names
 //! it, or is skipped with a log entry; defaults never replace it.
 
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::record::{RecordSettings, parse_record};
 use crate::store::StoreError;
@@ -10,17 +10,22 @@ use crate::store::StoreError;
 ///
 /// # Errors
 /// [`StoreError::Undecodable`], which names the record.
-pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
+pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(
+    record: &'a ConfigRecord,
+) -> Result<T, StoreError> {
     parse_record(record).map_err(|error| undecodable_error(record, &error))
 }
 
 /// Like [`settings_from_record`], for lists: `None` for an invalid record, which is logged.
-pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
+pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a ConfigRecord) -> Option<T> {
     ok_or_log_skipped(record, parse_record(record))
 }
 
 /// Returns the parsed value; `None` for an invalid `record`, which is logged.
-pub(crate) fn ok_or_log_skipped<T>(record: &Record, parse_result: Result<T, InvalidSettings>) -> Option<T> {
+pub(crate) fn ok_or_log_skipped<T>(
+    record: &ConfigRecord,
+    parse_result: Result<T, InvalidSettings>,
+) -> Option<T> {
     parse_result
         .inspect_err(|error| {
             let kind = record.kind.name();
@@ -29,7 +34,7 @@ pub(crate) fn ok_or_log_skipped<T>(record: &Record, parse_result: Result<T, Inva
         .ok()
 }
 
-fn undecodable_error(record: &Record, error: &InvalidSettings) -> StoreError {
+fn undecodable_error(record: &ConfigRecord, error: &InvalidSettings) -> StoreError {
     let row = format!("id {}", record.id);
     StoreError::Undecodable { table: "records", row, column: "fields", reason: error.to_string() }
 }

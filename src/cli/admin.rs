@@ -18,7 +18,7 @@ use super::token;
 use super::trust::ServerTrust;
 use crate::app::{HostTokenFile, read_host_token};
 use crate::clock::SystemClock;
-use crate::domain::{CustomerId, Record, Role};
+use crate::domain::{ConfigRecord, CustomerId, Role};
 use crate::schema::typed::record::{AccountNameSettings, UserSettings, parse_record};
 use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
@@ -187,7 +187,7 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
-                let caller = AccountService::host_caller(customer, EntryPoint::Cli);
+                let caller = AccountService::host_admin_caller(customer, EntryPoint::Cli);
                 let id = accounts.add_user(&caller, customer, login, role, password).await;
                 Ok(id.map_err(|error| describe_error(error, &format!("account `{customer}`")))?.0)
             }
@@ -206,8 +206,9 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
-                let users =
-                    accounts.users(&AccountService::host_caller(customer, EntryPoint::Cli), customer).await;
+                let users = accounts
+                    .users(&AccountService::host_admin_caller(customer, EntryPoint::Cli), customer)
+                    .await;
                 let users = users.map_err(|error| describe_error(error, &format!("account `{customer}`")))?;
                 users.iter().map(UserRow::from_record).collect()
             }
@@ -227,7 +228,7 @@ impl AdminBackend {
         current_password: Option<Zeroizing<String>>,
     ) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
-            let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
+            let caller = AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli);
             let result = accounts.set_password(&caller, login, password).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
@@ -241,7 +242,7 @@ impl AdminBackend {
     /// Enables or disables a user.
     pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
-            let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
+            let caller = AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli);
             let result = accounts.set_enabled(&caller, login, enabled).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
@@ -253,7 +254,7 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let id = accounts
-                    .add_customer(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli), name)
+                    .add_customer(&AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli), name)
                     .await;
                 Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
@@ -267,9 +268,10 @@ impl AdminBackend {
     pub(super) async fn list_customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
         match self {
             Self::Database(_, accounts) => {
-                let records =
-                    accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
-                let to_row = |record: &Record| -> anyhow::Result<CustomerRow> {
+                let records = accounts
+                    .customers(&AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli))
+                    .await;
+                let to_row = |record: &ConfigRecord| -> anyhow::Result<CustomerRow> {
                     let settings: AccountNameSettings<'_> = parse_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
                 };
@@ -315,7 +317,7 @@ impl AdminBackend {
 }
 
 impl UserRow {
-    fn from_record(record: &Record) -> anyhow::Result<Self> {
+    fn from_record(record: &ConfigRecord) -> anyhow::Result<Self> {
         let settings: UserSettings<'_> = parse_record(record)?;
         Ok(Self {
             id: record.id,

@@ -84,7 +84,7 @@ fn monitor_to_apply_entry(monitor: &FileMonitor) -> Value {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
     entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
-    entry.extend(monitor.document.to_stored(SecretMode::Revealed));
+    entry.extend(monitor.document.to_non_default_fields(SecretMode::Revealed));
     if !monitor.parent_keys.is_empty() {
         let ids = monitor.document.parent_ids().into_iter().map(|id| Value::from(id.0));
         let keys = monitor.parent_keys.iter().map(|parent| Value::from(parent.key.as_str()));

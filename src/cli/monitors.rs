@@ -10,7 +10,7 @@ use super::source::{MonitorListRow, ReadSource, SourceArgs};
 use super::style::Style;
 use super::{output, table};
 use crate::domain::{CheckResult, MonitorType, Outcome, Status, Timestamp};
-use crate::service::details::format_interval;
+use crate::service::result_view::format_interval;
 use crate::store::{Pagination, ResultFilter};
 
 /// List the monitors with their last outcome

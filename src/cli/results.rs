@@ -11,7 +11,7 @@ use super::time_argument::TimeArgument;
 use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};
-use crate::service::details::{deciding_reason, format_duration, suppression_text};
+use crate::service::result_view::{deciding_reason, format_duration, suppression_text};
 use crate::store::{Pagination, ResultFilter};
 
 /// Show check results, newest first

@@ -58,7 +58,7 @@ impl ServerTrust<'_> {
     }
 }
 
-/// Accepts the certificate with the SHA-256 `pinned`, and certificates that the authorities issued.
+/// Accepts the certificate with the pinned SHA-256, and certificates that the authorities issued.
 #[derive(Debug)]
 struct PinOrChainVerifier {
     pinned_sha256: Option<[u8; 32]>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::capture::Capture;
+use super::captured_file::CapturedFile;
 use super::check_details::{CheckDetails, StepResult};
 use super::failure::Failure;
 use super::id::{CheckId, LocationId, MonitorId, Revision, RunId};
@@ -181,7 +181,7 @@ pub struct CheckResult {
     pub details: CheckDetails,
     /// Captured files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub captures: Vec<Capture>,
+    pub captures: Vec<CapturedFile>,
     /// Result of the confirmation by a second location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,

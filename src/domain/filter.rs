@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::config_record::ConfigRecordKind;
 use super::id::{CustomerId, EpisodeId, LocationId, MonitorId, RecipientId};
 use super::notification::NotificationState;
-use super::record::RecordKind;
 use super::status::Outcome;
 use super::time::Timestamp;
 
@@ -25,7 +25,7 @@ pub struct ResultFilter {
     pub customer: Option<CustomerId>,
 }
 
-/// Selects outages; every field that is set narrows the selection. Newest first.
+/// Selects episodes (outages); every field that is set narrows the selection. Newest first.
 #[derive(Clone, Debug, Default)]
 pub struct EpisodeFilter {
     /// Only this account.
@@ -76,9 +76,9 @@ pub struct AuditFilter {
 
 /// Selects records; every field that is set narrows the selection. Ordered by id.
 #[derive(Clone, Debug)]
-pub struct RecordFilter {
+pub struct ConfigRecordFilter {
     /// Kind of the records.
-    pub kind: RecordKind,
+    pub kind: ConfigRecordKind,
     /// Only this account; `None` for all accounts.
     pub customer: Option<CustomerId>,
     /// Attached to one of these; empty for any or none.
@@ -91,10 +91,10 @@ pub struct RecordFilter {
     pub field_values: Vec<(&'static str, Value)>,
 }
 
-impl RecordFilter {
+impl ConfigRecordFilter {
     /// Selects all records of `kind`.
     #[must_use]
-    pub fn new(kind: RecordKind) -> Self {
+    pub fn new(kind: ConfigRecordKind) -> Self {
         Self {
             kind,
             customer: None,

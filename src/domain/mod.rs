@@ -2,9 +2,10 @@
 
 mod allowed_accounts;
 mod audit_entry;
-mod capture;
+mod captured_file;
 mod check_details;
 mod check_result;
+mod config_record;
 mod duration_sketch;
 mod egress_principal;
 mod event_series;
@@ -20,12 +21,11 @@ mod notification;
 mod observation;
 mod pagination;
 mod phase;
+mod protocol_facts;
 mod recipient;
-mod record;
 mod role;
 mod rollup;
 mod sample;
-mod session_facts;
 mod status;
 mod store_error;
 mod text;
@@ -36,7 +36,7 @@ mod verification;
 
 pub use allowed_accounts::AllowedAccounts;
 pub use audit_entry::AuditEntry;
-pub use capture::Capture;
+pub use captured_file::CapturedFile;
 pub use check_details::{
     ActionResult, BrowserFacts, BrowserStep, CheckDetails, ConsoleEntry, ContentViewResult, Excerpt,
     HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
@@ -45,11 +45,12 @@ pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,
     duration_micros,
 };
+pub use config_record::{ConfigRecord, ConfigRecordKind};
 pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;
 pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, MAX_EVENT_POINTS};
 pub use failure::{Failure, FailureKind, Fault};
-pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
+pub use filter::{AuditFilter, ConfigRecordFilter, EpisodeFilter, NotificationFilter, ResultFilter};
 pub use header_list::HeaderList;
 pub use id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId};
 pub use location::Location;
@@ -65,12 +66,11 @@ pub use observation::{
 };
 pub use pagination::{Paginated, PaginatedResults, Pagination};
 pub use phase::{Phase, Phases};
+pub use protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
-pub use record::{Record, RecordKind};
 pub use role::{Permission, Role};
 pub use rollup::{MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupStep, UserExperience, ViewFigures};
 pub use sample::{LocationMeanDuration, Sample};
-pub use session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
 pub use text::{

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::capture::Capture;
+use super::captured_file::CapturedFile;
 use super::check_details::CheckDetails;
 use super::failure::Failure;
 use super::phase::{Phase, Phases};
-use super::session_facts::{FtpFacts, MailFacts, RoundTripFacts};
+use super::protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
 use super::status::Status;
 use super::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub struct Observation {
     /// Details of the attempt.
     pub details: CheckDetails,
     /// Files captured as evidence of a failure.
-    pub captures: Vec<Capture>,
+    pub captures: Vec<CapturedFile>,
     /// Whether the peer refused the TLS handshake as those do that know weak cipher suites alone, and nothing else was done
     /// yet, so that the attempt may be made again with those.
     pub may_need_weak_suites: bool,
@@ -76,7 +76,7 @@ pub enum WarningKind {
     TlsWeakness,
     /// The peer offered less than requested and the check continued; the outcome stays.
     #[serde(rename = "fell_back")]
-    Fallback,
+    CapabilityDowngrade,
     /// An object of the page failed to load, is missing, is new or has another size, and the monitor does not count
     /// that as an error.
     #[serde(rename = "page_object")]
@@ -284,8 +284,8 @@ pub struct DnsFacts {
     /// Whether the server is authoritative for the name (AA).
     pub authoritative: bool,
     /// Whether the server vouches for the reply by DNSSEC (AD).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub authenticated: bool,
+    #[serde(rename = "authenticated", default, skip_serializing_if = "std::ops::Not::not")]
+    pub authenticated_data: bool,
     /// Whether the reply has signatures; it only does when `require_dnssec` asks for them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,

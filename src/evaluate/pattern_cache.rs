@@ -32,7 +32,7 @@ pub struct PatternCaches {
 impl PatternCaches {
     /// Returns the cache of an account.
     #[must_use]
-    pub fn of_account(&self, customer: CustomerId) -> Arc<PatternCache> {
+    pub fn cache_for_account(&self, customer: CustomerId) -> Arc<PatternCache> {
         Arc::clone(self.accounts.lock().entry(customer).or_default())
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn the_memory_of_an_account_is_bounded_and_used_patterns_stay() {
         let caches = PatternCaches::default();
-        let cache = caches.of_account(CustomerId(2));
+        let cache = caches.cache_for_account(CustomerId(2));
         let large = |index: u32| format!("{index}[a-z0-9]{{2000}}");
         let mut compiled_count = 0;
         let mut compile = |source: &str| {
@@ -176,6 +176,6 @@ mod tests {
         }
         assert_eq!(compiled_count, 401);
         assert!(cache.total_bytes() > MAX_ACCOUNT_BYTES / 2);
-        assert_eq!(caches.of_account(CustomerId(3)).total_bytes(), 0);
+        assert_eq!(caches.cache_for_account(CustomerId(3)).total_bytes(), 0);
     }
 }

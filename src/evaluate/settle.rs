@@ -33,7 +33,7 @@ pub struct SettlePolicy {
     pub quorum: Quorum,
 }
 
-/// The result of a run over all locations. `cause` and `confirmed_by` are positions in its outcomes.
+/// The result of a run over all locations. `deciding_index` and `confirmed_by_index` are positions in its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
     /// No location that counts has a conclusive outcome.
@@ -43,22 +43,22 @@ pub enum Settlement {
     /// The target is fine.
     Passed {
         /// A location with that outcome.
-        cause: usize,
+        deciding_index: usize,
     },
     /// Some location fails, but not enough for the mode: no error, and it ends an open episode.
-    Tolerated {
+    BelowQuorum {
         /// A location where the target is fine; one that fails if there is none.
-        cause: usize,
+        deciding_index: usize,
     },
     /// Another location must confirm the failure first.
     NeedsVerification {
         /// The failure to confirm.
-        cause: usize,
+        deciding_index: usize,
     },
     /// The run fails as the mode requires.
     Failed {
         /// The failure that decides.
-        cause: usize,
+        deciding_index: usize,
         /// Another location that failed in the same run, where that confirms the failure.
         confirmed_by_index: Option<usize>,
     },
@@ -67,13 +67,13 @@ pub enum Settlement {
 impl Settlement {
     /// Returns the position of the outcome that decides; `None` when no outcome is conclusive.
     #[must_use]
-    pub fn cause(self) -> Option<usize> {
+    pub fn deciding_index(self) -> Option<usize> {
         match self {
             Self::NoData | Self::Blackout => None,
-            Self::Passed { cause }
-            | Self::Tolerated { cause }
-            | Self::NeedsVerification { cause }
-            | Self::Failed { cause, .. } => Some(cause),
+            Self::Passed { deciding_index }
+            | Self::BelowQuorum { deciding_index }
+            | Self::NeedsVerification { deciding_index }
+            | Self::Failed { deciding_index, .. } => Some(deciding_index),
         }
     }
 }
@@ -84,7 +84,7 @@ impl LocationOutcome {
     pub fn is_conclusive(&self) -> bool {
         match self.outcome {
             Outcome::Ok | Outcome::Warning => true,
-            Outcome::Error => !is_own_fault(self.status),
+            Outcome::Error => !is_monitoring_fault(self.status),
             Outcome::Unknown | Outcome::Missed | Outcome::Blackout => false,
         }
     }
@@ -121,16 +121,17 @@ pub fn settle(
     }
     let deciding_home_index = if policy.location_mode == LocationMode::Primary { home_index } else { None };
     if failing.is_empty() || verification == Some(Status::VERIFICATION_NO_ERROR) {
-        return Settlement::Passed { cause: deciding_home_index.unwrap_or(first_conclusive) };
+        return Settlement::Passed { deciding_index: deciding_home_index.unwrap_or(first_conclusive) };
     }
     let passing_index = conclusive.iter().copied().find(|index| !failing.contains(index));
-    let tolerated =
-        Settlement::Tolerated { cause: deciding_home_index.or(passing_index).unwrap_or(first_conclusive) };
+    let below_quorum = Settlement::BelowQuorum {
+        deciding_index: deciding_home_index.or(passing_index).unwrap_or(first_conclusive),
+    };
     let has_failing = |needed: usize| failing.len() >= needed.clamp(1, conclusive.len());
     match policy.location_mode {
         LocationMode::Primary => match home_index.filter(|index| failing.contains(index)) {
             Some(home_index) => confirm_failure(outcomes, &failing, home_index, verification),
-            None => tolerated,
+            None => below_quorum,
         },
         LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], verification),
         LocationMode::GlobalNotify => failed_without_confirmation(failing[0]),
@@ -138,7 +139,7 @@ pub fn settle(
         LocationMode::MultiPop if has_failing(policy.quorum.required_failures(conclusive.len())) => {
             failed_without_confirmation(failing[0])
         }
-        LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
+        LocationMode::RoundRobin | LocationMode::MultiPop => below_quorum,
     }
 }
 
@@ -151,23 +152,23 @@ impl Quorum {
     }
 }
 
-fn failed_without_confirmation(cause_index: usize) -> Settlement {
-    Settlement::Failed { cause: cause_index, confirmed_by_index: None }
+fn failed_without_confirmation(deciding_index: usize) -> Settlement {
+    Settlement::Failed { deciding_index, confirmed_by_index: None }
 }
 
 /// Settles a failure that needs confirmation: by another location that failed too, or by verification.
 fn confirm_failure(
     outcomes: &[LocationOutcome],
     failing: &[usize],
-    cause_index: usize,
+    deciding_index: usize,
     verification: Option<Status>,
 ) -> Settlement {
-    let confirming_index = failing.iter().copied().find(|&at| at != cause_index);
+    let confirming_index = failing.iter().copied().find(|&at| at != deciding_index);
     match (confirming_index, verification) {
-        (None, None) if is_verifiable(outcomes[cause_index].status) => {
-            Settlement::NeedsVerification { cause: cause_index }
+        (None, None) if is_verifiable(outcomes[deciding_index].status) => {
+            Settlement::NeedsVerification { deciding_index }
         }
-        _ => Settlement::Failed { cause: cause_index, confirmed_by_index: confirming_index },
+        _ => Settlement::Failed { deciding_index, confirmed_by_index: confirming_index },
     }
 }
 
@@ -177,7 +178,7 @@ fn is_verifiable(status: Status) -> bool {
     !(Status::OBJECT_SIZE_CHANGED.0..=Status::OBJECT_NEW.0).contains(&status.0)
 }
 
-fn is_own_fault(status: Status) -> bool {
+fn is_monitoring_fault(status: Status) -> bool {
     [Status::INTERNAL, Status::BROWSER_TIMED_OUT, Status::BROWSER_FAILED, Status::CANNOT_RUN]
         .contains(&status)
 }

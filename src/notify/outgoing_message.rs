@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::send_error::SendError;
-use crate::domain::{Capture, EgressPrincipal, NotificationContent, Recipient};
+use crate::domain::{CapturedFile, EgressPrincipal, NotificationContent, Recipient};
 
 /// A rendered message for one recipient.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct OutgoingMessage {
     /// The whole JSON body, when the account's template defines it (JSON POST).
     pub json_body: Option<String>,
     /// Attachments, for methods that support them: screenshots, the response, a traceroute.
-    pub attachments: Vec<Capture>,
+    pub attachments: Vec<CapturedFile>,
 }
 
 /// A secret that `Debug` does not print.

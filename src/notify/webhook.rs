@@ -286,9 +286,9 @@ mod tests {
 
     #[test]
     fn a_login_in_the_address_becomes_a_header_and_is_not_printed() {
-        let call = WebhookRequest::post("http://us%40er:pa%3Ass@a.test/x?y#z", "text/plain", "").unwrap();
-        assert_eq!(call.headers[AUTHORIZATION], format!("Basic {}", STANDARD.encode("us@er:pa:ss")));
-        assert_eq!(call.url.as_str(), "http://a.test/x?y");
-        assert!(!format!("{call:?}").contains(&STANDARD.encode("us@er:pa:ss")));
+        let request = WebhookRequest::post("http://us%40er:pa%3Ass@a.test/x?y#z", "text/plain", "").unwrap();
+        assert_eq!(request.headers[AUTHORIZATION], format!("Basic {}", STANDARD.encode("us@er:pa:ss")));
+        assert_eq!(request.url.as_str(), "http://a.test/x?y");
+        assert!(!format!("{request:?}").contains(&STANDARD.encode("us@er:pa:ss")));
     }
 }

@@ -127,7 +127,7 @@ impl HousekeepingRunner {
         let run = AssertUnwindSafe(heartbeat.watch(self.run_job(job)));
         if run.catch_unwind().await.is_err() {
             heartbeat.record_panic();
-            heartbeat.rest();
+            heartbeat.mark_idle();
             self.metrics.record_housekeeping_run(job.label(), "failed");
             tracing::error!(job = job.label(), "housekeeping panicked, next attempt as scheduled");
         }
@@ -141,8 +141,8 @@ impl HousekeepingRunner {
     /// Creates a job without work, whose runs show that the scheduler works.
     fn new_heartbeat_job(heartbeat: TaskHeartbeat) -> Result<Job, JobSchedulerError> {
         let (cron, interval) = HEARTBEAT_CRON;
-        heartbeat.rest_at_most(interval);
-        Job::new(cron, move |_, _| heartbeat.rest_at_most(interval))
+        heartbeat.mark_idle_for(interval);
+        Job::new(cron, move |_, _| heartbeat.mark_idle_for(interval))
     }
 
     fn new_cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
@@ -199,7 +199,7 @@ impl HousekeepingScheduler {
     /// # Errors
     /// Fails when the scheduler was stopped already.
     pub async fn stop(mut self) -> Result<(), JobSchedulerError> {
-        self.heartbeat.rest();
+        self.heartbeat.mark_idle();
         self.scheduler.shutdown().await
     }
 }

@@ -18,8 +18,8 @@ pub use housekeeping::{
     ExpiredTokenPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
 };
 pub use ingest::{
-    IngestDependencies, IngestSettings, IngestTask, Ingestor, ResultSpool, SetApartRecorder,
-    SetApartRecorderDependencies, next_monitor_state, take_up_spool,
+    IngestDependencies, IngestSettings, IngestTask, Ingestor, QuarantineRecorder,
+    QuarantineRecorderDependencies, ResultSpool, next_monitor_state, replay_spool,
 };
 pub use performance::{PerformanceDependencies, PerformanceEvaluator, PerformanceTask};
 pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::pin::Pin;
 
-use crate::domain::{Capture, CheckResult, Location, LocationId, MonitorId};
+use crate::domain::{CapturedFile, CheckResult, Location, LocationId, MonitorId};
 use crate::schema::Monitor;
 
 /// Future of a call to the agents.
@@ -38,7 +38,7 @@ pub trait Planner: Send + Sync + 'static {
         monitor: Monitor,
         location: LocationId,
         address: Option<IpAddr>,
-    ) -> PlanFuture<'_, Capture>;
+    ) -> PlanFuture<'_, CapturedFile>;
 
     /// Returns every location of the settings and the accounts, with its status.
     fn agent_statuses(&self) -> Vec<AgentStatus>;

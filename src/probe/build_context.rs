@@ -47,7 +47,7 @@ impl ProbeBuildContext {
     /// Returns the compiled patterns of the monitor's account.
     #[must_use]
     pub fn patterns(&self) -> Arc<PatternCache> {
-        self.pattern_caches.of_account(self.customer_id)
+        self.pattern_caches.cache_for_account(self.customer_id)
     }
 }
 

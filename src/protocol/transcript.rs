@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::domain::Capture;
+use crate::domain::CapturedFile;
 use crate::syntax::MASK;
 
 /// Longest transcript that is kept, in bytes; the start of a session is the most useful.
@@ -79,7 +79,7 @@ impl Transcript {
 
     /// Returns the transcript as a file of the result; `None` when it is empty.
     #[must_use]
-    pub fn to_capture(&self) -> Option<Capture> {
+    pub fn to_capture(&self) -> Option<CapturedFile> {
         if self.text.is_empty() {
             return None;
         }
@@ -87,7 +87,7 @@ impl Transcript {
         if self.omitted_lines > 0 {
             let _ = writeln!(text, "* {} more lines", self.omitted_lines);
         }
-        Some(Capture::new("transcript.txt", "text/plain; charset=utf-8", text.as_bytes()))
+        Some(CapturedFile::new("transcript.txt", "text/plain; charset=utf-8", text.as_bytes()))
     }
 }
 

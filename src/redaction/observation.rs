@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use super::redactor::Redactor;
 use super::urls::{redact_credentials, redact_url_credentials};
 use crate::domain::{
-    ActionResult, BrowserFacts, BrowserStep, Capture, Certificate, CheckDetails, ConsoleEntry,
+    ActionResult, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, ConsoleEntry,
     ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HttpExchange, HttpFacts,
     MailFacts, Observation, PageLoad, PageObject, PageObjectChange, PingFacts, RedirectHop, RoundTripFacts,
     StepResult, TlsFacts, Warning,
@@ -128,7 +128,7 @@ impl Redactor {
                 answer_records,
                 transport: _,
                 authoritative: _,
-                authenticated: _,
+                authenticated_data: _,
                 signed: _,
                 recursion_available: _,
                 truncated: _,
@@ -303,7 +303,7 @@ impl Redactor {
         let BrowserFacts {
             name: _,
             version: _,
-            driver_version: _,
+            driver_name_and_version: _,
             user_agent,
             viewport: _,
             emulated_device: _,
@@ -313,7 +313,7 @@ impl Redactor {
         self.redact_text(user_agent);
     }
 
-    fn redact_capture(&self, capture: &mut Capture) {
+    fn redact_capture(&self, capture: &mut CapturedFile) {
         let Some(content) = &capture.content else { return };
         let redacted = self.redact_bytes(content).or_else(|| self.redact_utf_16(content));
         let text = std::str::from_utf8(redacted.as_deref().unwrap_or(content));
@@ -322,7 +322,7 @@ impl Redactor {
             Cow::Borrowed(_) => None,
         });
         if let Some(content) = with_names.or(redacted) {
-            *capture = Capture::new(&capture.name, &*capture.media_type, &content);
+            *capture = CapturedFile::new(&capture.name, &*capture.media_type, &content);
         }
     }
 
@@ -349,8 +349,10 @@ mod tests {
 
     fn redacted_capture(content: &[u8]) -> Vec<u8> {
         let redactor = Redactor::from_secrets(["hünter2"].into_iter());
-        let mut observation =
-            Observation { captures: vec![Capture::new("a", "image/png", content)], ..Observation::default() };
+        let mut observation = Observation {
+            captures: vec![CapturedFile::new("a", "image/png", content)],
+            ..Observation::default()
+        };
         redactor.redact_observation(&mut observation);
         let capture = observation.captures.remove(0);
         assert_eq!(capture.content_bytes, capture.content.as_ref().unwrap().len() as u64);

@@ -28,7 +28,7 @@ pub fn add_parents(
             ids.push(parent);
         }
     }
-    let mut values = document.to_stored(SecretMode::Revealed);
+    let mut values = document.to_non_default_fields(SecretMode::Revealed);
     values.insert(FIELD.to_owned(), ids.into_iter().map(|id| Value::from(id.0)).collect());
     MonitorDocument::new(document.monitor_type(), values)
 }

@@ -54,7 +54,7 @@ impl MonitorDocument {
         Ok(Self { monitor_type, entries: entries.into_boxed_slice(), settings })
     }
 
-    /// Combines the results of [`MonitorDocument::to_stored`] without secrets and [`MonitorDocument::secrets`].
+    /// Combines the results of [`MonitorDocument::to_non_default_fields`] without secrets and [`MonitorDocument::secrets`].
     ///
     /// # Errors
     /// As [`MonitorDocument::new`].
@@ -154,7 +154,7 @@ impl MonitorDocument {
     /// Returns the values that differ from their defaults, in the order of the table: the form that is stored and that
     /// [`MonitorDocument::new`] takes.
     #[must_use]
-    pub fn to_stored(&self, secret_mode: SecretMode) -> Map<String, Value> {
+    pub fn to_non_default_fields(&self, secret_mode: SecretMode) -> Map<String, Value> {
         let fields = table::for_type(self.monitor_type).fields();
         self.entries
             .iter()
@@ -248,7 +248,7 @@ impl DocumentEntry {
             return Ok(None);
         }
         let Ok(compact_position) = u16::try_from(position) else { return Ok(None) };
-        if let Some(known) = table.shared_value_at(position, &value) {
+        if let Some(known) = table.interned_value(position, &value) {
             return Ok(Some(Self::Shared(compact_position, known)));
         }
         match find_type_error(field, &value) {

@@ -59,14 +59,14 @@ proptest! {
         let kind = MonitorType::ALL[kind];
         let document = MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind))).unwrap();
         let whole = FieldType::Object(table::for_type(kind));
-        let open = document.to_stored(SecretMode::Omitted);
+        let open = document.to_non_default_fields(SecretMode::Omitted);
         prop_assert!(!contains_secret(&whole, &Value::Object(open.clone())));
         let Some(secrets) = document.secrets() else {
-            prop_assert!(!contains_secret(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
+            prop_assert!(!contains_secret(&whole, &Value::Object(document.to_non_default_fields(SecretMode::Revealed))));
             return Ok(());
         };
         // As read back from the store: as text, with values that equal a default left out.
-        let open = MonitorDocument::new(kind, open).unwrap().to_stored(SecretMode::Omitted);
+        let open = MonitorDocument::new(kind, open).unwrap().to_non_default_fields(SecretMode::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
         prop_assert_eq!(MonitorDocument::with_secrets(kind, open, secrets).unwrap(), document);
     }
@@ -123,7 +123,7 @@ fn secrets_of_steps_keep_their_positions() {
         null, {"head": {"http_basic_auth_password": "hunter2"}}, {"head": {"bearer_token": "abc"}},
     ]});
     assert_eq!(secrets, expected);
-    let open = document.to_stored(SecretMode::Omitted);
+    let open = document.to_non_default_fields(SecretMode::Omitted);
     assert!(!Value::Object(open.clone()).to_string().contains("hunter2"));
     assert_eq!(MonitorDocument::with_secrets(MonitorType::WebsiteApi, open, secrets).unwrap(), document);
 }

@@ -100,7 +100,7 @@ pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument
         entry.insert("customer".to_owned(), Value::from(customer.0));
     }
     entry.insert("type".to_owned(), Value::from(document.monitor_type().name()));
-    entry.extend(document.to_stored(SecretMode::Masked));
+    entry.extend(document.to_non_default_fields(SecretMode::Masked));
     entry
 }
 

@@ -20,7 +20,11 @@ impl MonitorDocument {
     #[must_use]
     pub fn secrets_to_mask(&self) -> SecretSet {
         let mut secrets = SecretSet::default();
-        add_object(table::for_type(self.monitor_type()), &self.to_stored(SecretMode::Revealed), &mut secrets);
+        add_object(
+            table::for_type(self.monitor_type()),
+            &self.to_non_default_fields(SecretMode::Revealed),
+            &mut secrets,
+        );
         secrets
     }
 }

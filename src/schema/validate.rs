@@ -89,7 +89,8 @@ impl DocumentValidator<'_> {
         errors.extend(browser_choice::check_same_browser(&new_values, self.body));
         self.ignore_returned_browser_type(&mut new_values);
         browser_choice::rename_browser_type(self.monitor_type, &mut new_values);
-        let old = self.previous.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
+        let old =
+            self.previous.map(|old| old.to_non_default_fields(SecretMode::Revealed)).unwrap_or_default();
         self.restore_masked_values(&mut new_values, &old, &mut errors);
         self.unite_intervals(&mut new_values);
         if self.format == InputFormat::Legacy {

@@ -52,7 +52,7 @@ pub struct Caller {
     /// What the user may do, limited to the scopes of its token.
     pub role: Role,
     /// Scopes of the token of a program; `None` for a login.
-    pub program_scopes: Option<TokenScopes>,
+    pub token_scopes: Option<TokenScopes>,
     /// Its network address; `None` on the host itself.
     pub client_address: Option<IpAddr>,
     /// The entry point.
@@ -63,14 +63,14 @@ impl Caller {
     /// Whether the caller has `permission`.
     #[must_use]
     pub fn allows(&self, permission: Permission) -> bool {
-        self.role.allows(permission) && self.program_scopes.is_none_or(|scopes| scopes.allows(permission))
+        self.role.allows(permission) && self.token_scopes.is_none_or(|scopes| scopes.allows(permission))
     }
 
     /// Whether the caller may read the metrics, which are about all accounts: the host, and users of account 1 who may
     /// view, whose programs need the scope for it.
     #[must_use]
     pub fn may_read_metrics(&self) -> bool {
-        let has_scope = self.program_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
+        let has_scope = self.token_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
         let may_view_host = self.customer == CustomerId(1) && self.role.allows(Permission::View);
         has_scope && (self.user_id == UserId(0) || may_view_host)
     }
@@ -80,7 +80,7 @@ impl Caller {
         if self.allows(permission) {
             Ok(())
         } else {
-            Err(ServiceError::Forbidden(match self.program_scopes {
+            Err(ServiceError::Forbidden(match self.token_scopes {
                 Some(_) => "The scopes of the token, or the role of its user, do not permit this".to_owned(),
                 None => format!("The role {} does not permit this", self.role),
             }))

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::caller::{Caller, ServiceError};
 use super::records::event_label;
 use crate::domain::{
-    CustomerId, EventSeries, EventSeriesQuery, MAX_EVENT_POINTS, Permission, Record, RecordFilter,
-    RecordKind, Timestamp,
+    ConfigRecord, ConfigRecordFilter, ConfigRecordKind, CustomerId, EventSeries, EventSeriesQuery,
+    MAX_EVENT_POINTS, Permission, Timestamp,
 };
 use crate::store::{ConfigStore, Pagination, StoreError};
 use crate::syntax::node::Position;
@@ -35,7 +35,7 @@ pub struct EventMarker {
 }
 
 impl EventMarker {
-    fn from_record(record: &Record) -> Self {
+    fn from_record(record: &ConfigRecord) -> Self {
         let text = |name: &str| record.fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let event = text("event").unwrap_or_default();
         Self {
@@ -69,10 +69,10 @@ pub(super) async fn event_markers(
     from: Timestamp,
     until: Timestamp,
 ) -> Result<Vec<EventMarker>, StoreError> {
-    let filter = RecordFilter {
+    let filter = ConfigRecordFilter {
         from: Some(from),
         until: Some(until),
-        ..RecordFilter::new(RecordKind::Event).for_customer(customer)
+        ..ConfigRecordFilter::new(ConfigRecordKind::Event).for_customer(customer)
     };
     let first = store.records(filter.clone(), Pagination { limit: MAX_MARKERS, offset: 0 }).await?;
     let max = u64::from(MAX_MARKERS);

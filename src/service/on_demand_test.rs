@@ -14,11 +14,15 @@ use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::format_audit_time;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
-use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Record, RecordKind, Revision};
+use crate::domain::{
+    CheckResult, ConfigRecord, ConfigRecordKind, CustomerId, LocationId, MonitorId, Outcome, Revision,
+};
 use crate::pipeline::{PlanError, Planner};
 use crate::schema::Monitor;
 use crate::schema::typed::record::TestSettings;
-use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, StoreError};
+use crate::store::{
+    AuditObject, ConfigChange, ConfigRecordFilter, ConfigStore, NewConfigRecord, Pagination, StoreError,
+};
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
@@ -121,7 +125,7 @@ impl OnDemandTests {
     pub async fn get(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         // Read before the record: a test stores its outcome before it is removed from the running ones.
         let is_running = self.running().test_ids.contains(&id);
-        let record = self.dependencies.config_store.record(RecordKind::Test, id).await?;
+        let record = self.dependencies.config_store.record(ConfigRecordKind::Test, id).await?;
         let record =
             record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
         Ok(test_to_json(record, is_running))
@@ -132,7 +136,8 @@ impl OnDemandTests {
         let cutoff = self.dependencies.clock.now() - self.dependencies.retention;
         let mut removed = 0;
         loop {
-            let filter = RecordFilter { until: Some(cutoff), ..RecordFilter::new(RecordKind::Test) };
+            let filter =
+                ConfigRecordFilter { until: Some(cutoff), ..ConfigRecordFilter::new(ConfigRecordKind::Test) };
             let expired = self
                 .dependencies
                 .config_store
@@ -143,8 +148,8 @@ impl OnDemandTests {
                 return Ok(removed);
             }
             removed += expired.len() as u64;
-            let to_removal = |record: Record| ConfigChange::RemoveRecord {
-                kind: RecordKind::Test,
+            let to_removal = |record: ConfigRecord| ConfigChange::RemoveRecord {
+                kind: ConfigRecordKind::Test,
                 id: record.id,
                 expected: record.revision,
             };
@@ -186,15 +191,15 @@ impl OnDemandTests {
         caller: &Caller,
         monitor: &Monitor,
         location: LocationId,
-    ) -> Result<Record, ServiceError> {
+    ) -> Result<ConfigRecord, ServiceError> {
         let now = self.dependencies.clock.now();
         let fields = into_object(json!({
             "monitor_id": monitor.id,
             "location_id": location,
             "progress": TestProgress::Running as u8,
         }));
-        let new_record = NewRecord {
-            kind: RecordKind::Test,
+        let new_record = NewConfigRecord {
+            kind: ConfigRecordKind::Test,
             customer: Some(caller.customer),
             parent_id: Some(monitor.id.0),
             unique_key: None,
@@ -203,8 +208,8 @@ impl OnDemandTests {
             fields: fields.clone(),
             private_data: None,
         };
-        let object = RecordKind::Test.name();
-        let entry = caller.audit_entry(now, "create", object, AuditObject::CreatedByWrite(0), monitor.name());
+        let object = ConfigRecordKind::Test.name();
+        let entry = caller.audit_entry(now, "create", object, AuditObject::NthCreated(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let ids = self
             .dependencies
@@ -212,9 +217,9 @@ impl OnDemandTests {
             .write_changes(vec![ConfigChange::CreateRecord(new_record)], vec![entry])
             .await?;
         let not_stored = || ServiceError::Unavailable("The test could not be stored".to_owned());
-        Ok(Record {
+        Ok(ConfigRecord {
             id: ids.first().copied().ok_or_else(not_stored)?,
-            kind: RecordKind::Test,
+            kind: ConfigRecordKind::Test,
             customer: caller.customer,
             parent_id: Some(monitor.id.0),
             unique_key: None,
@@ -227,7 +232,7 @@ impl OnDemandTests {
         })
     }
 
-    async fn store_outcome(&self, mut record: Record, outcome: Result<CheckResult, PlanError>) {
+    async fn store_outcome(&self, mut record: ConfigRecord, outcome: Result<CheckResult, PlanError>) {
         let now = self.dependencies.clock.now();
         let (progress, outcome_field, outcome_value) = progress_from_outcome(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
@@ -259,7 +264,7 @@ impl OnDemandTests {
 }
 
 /// Converts a test to a version 3 object; `is_running` says whether this process runs it.
-fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
+fn test_to_json(record: ConfigRecord, is_running: bool) -> Map<String, Value> {
     let is_unfinished = settings_or_skip(&record)
         .is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
     let is_interrupted = is_unfinished && !is_running;
@@ -268,7 +273,7 @@ fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
         "monitor_id": null,
         "location_id": null,
         "progress": null,
-        "result_url": test_path(record.id),
+        "result_url": on_demand_test_url(record.id),
         "login": record.created_by,
         "ordered_at": format_audit_time(record.created_at),
         "ended_at": null,
@@ -285,7 +290,7 @@ fn test_to_json(record: Record, is_running: bool) -> Map<String, Value> {
 
 /// Returns the path of a test on the same server.
 #[must_use]
-pub fn test_path(id: i64) -> String {
+pub fn on_demand_test_url(id: i64) -> String {
     format!("/api/v3/tests/{id}")
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::status_board::{MonitorStatus, StatusBoard};
 use crate::catalog::AccountCache;
-use crate::catalog::monitor_summary::custom_properties;
+use crate::catalog::monitor_description::custom_properties;
 use crate::domain::CustomerId;
 use crate::store::StoreError;
 use crate::telemetry::PropertyCount;

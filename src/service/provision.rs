@@ -107,7 +107,7 @@ fn next_metadata(
 /// Whether the stored monitor `old` equals the `desired` one, apart from secrets.
 fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
     let type_and_fields = |document: &MonitorDocument| -> (MonitorType, _) {
-        (document.monitor_type(), document.to_stored(SecretMode::Omitted))
+        (document.monitor_type(), document.to_non_default_fields(SecretMode::Omitted))
     };
     old.customer == desired.customer
         && (old.document == desired.document

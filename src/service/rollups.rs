@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::caller::{Caller, ServiceError};
-use super::status_queries::StatusQueries;
+use super::monitor_reader::MonitorReader;
 use crate::domain::{
     LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission, Phases, Rollup,
     RollupQuery, RollupStep, Timestamp, UserExperience, ViewFigures,
@@ -191,13 +191,13 @@ const fn default_age(step: RollupStep) -> Duration {
 /// # Errors
 /// [`ServiceError::NotFound`] when the account has no such monitor; errors of the store.
 pub async fn rollup_rows(
-    status_queries: &StatusQueries,
+    monitor_reader: &MonitorReader,
     request: &RollupRequest,
     query: RollupQuery,
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-    let points = status_queries.rollup_points(query, page).await?.ok_or(ServiceError::NotFound)?;
-    let view_names = view_names(status_queries, query.monitor_id);
+    let points = monitor_reader.rollup_points(query, page).await?.ok_or(ServiceError::NotFound)?;
+    let view_names = view_names(monitor_reader, query.monitor_id);
     let to_object = |mut rollup: Rollup| {
         for view in &mut rollup.views {
             view.name = view_names.iter().find(|(id, _)| *id == view.id).map(|(_, name)| name.clone());
@@ -214,8 +214,8 @@ pub async fn rollup_rows(
 }
 
 /// Returns the ids and names of the content views that the monitor has now.
-fn view_names(status_queries: &StatusQueries, monitor: MonitorId) -> Vec<(i64, String)> {
-    let Some(monitor) = status_queries.monitor(monitor) else { return Vec::new() };
+fn view_names(monitor_reader: &MonitorReader, monitor: MonitorId) -> Vec<(i64, String)> {
+    let Some(monitor) = monitor_reader.monitor(monitor) else { return Vec::new() };
     let views = monitor.document.value("content_views").and_then(Value::as_array);
     let to_name = |view: &Value| Some((view.get("id")?.as_i64()?, view.get("name")?.as_str()?.to_owned()));
     views.map(|views| views.iter().filter_map(to_name).collect()).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! The monitors with their status, and the filter of the status page.
 
-use super::property_filter::PropertyFilters;
+use super::custom_property_filter::CustomPropertyFilters;
 use crate::domain::{CheckResult, CustomerId, MonitorType, Outcome};
 use crate::schema::Monitor;
 use crate::store::MonitorState;
@@ -122,7 +122,7 @@ pub struct StatusQuery {
     /// Part of the name, case-insensitive.
     pub name_contains: String,
     /// Values of custom properties.
-    pub properties: PropertyFilters,
+    pub properties: CustomPropertyFilters,
     /// Largest number of rows to return.
     pub limit: usize,
     /// Rows to skip.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::caller::{Caller, ServiceError};
-use super::status_queries::StatusQueries;
+use super::monitor_reader::MonitorReader;
 use crate::catalog::AccountCache;
 use crate::domain::{LocationId, MonitorId, Permission, Timestamp, UsageGrouping};
 use crate::store::UsageQuery;
@@ -57,7 +57,7 @@ pub struct UsageRequest {
 pub async fn usage_report(
     caller: &Caller,
     request: UsageRequest,
-    (status_queries, account_cache): (&StatusQueries, &AccountCache),
+    (monitor_reader, account_cache): (&MonitorReader, &AccountCache),
     now: Timestamp,
 ) -> Result<UsageReport, ServiceError> {
     caller.require_permission(Permission::ViewReports)?;
@@ -74,7 +74,7 @@ pub async fn usage_report(
     let (from, until) =
         (day_start(from), day_start(Timestamp::from_micros(until.as_micros().saturating_add(DAY_US - 1))));
     let query = UsageQuery { customer: caller.customer, from, until, by: request.by };
-    let counts = status_queries.usage_store().usage(query).await?;
+    let counts = monitor_reader.usage_store().usage(query).await?;
     let account = account_cache.account(caller.customer).await?;
     let name = |key: &str| match request.by {
         UsageGrouping::Plan | UsageGrouping::Type => key.to_owned(),
@@ -83,7 +83,7 @@ pub async fn usage_report(
             location.map(|location| location.name.clone()).unwrap_or_default()
         }
         UsageGrouping::Monitor => {
-            let monitor = key.parse().ok().and_then(|id| status_queries.monitor(MonitorId(id)));
+            let monitor = key.parse().ok().and_then(|id| monitor_reader.monitor(MonitorId(id)));
             monitor.map(|monitor| monitor.name().to_owned()).unwrap_or_default()
         }
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::settings_reader::SettingsReader;
 use crate::browser::{DeviceProfile, Emulation};
-use crate::catalog::MobileEmulation;
+use crate::catalog::MobileSettings;
 use crate::forward_proxy::BlockedHosts;
 use crate::syntax::node::Node;
 
@@ -20,10 +20,10 @@ pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Dev
 pub(super) fn read_mobile(
     reader: &SettingsReader<'_>,
     devices: &BTreeMap<i64, DeviceProfile>,
-) -> MobileEmulation {
+) -> MobileSettings {
     let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
     let provider_host = reader.node("mobile.provider_host").as_text().map(str::to_owned);
-    MobileEmulation {
+    MobileSettings {
         region_id: reader.node("mobile.region").to_json().as_i64(),
         profile_names: profiles,
         provider_host,

@@ -14,7 +14,7 @@ use super::server::ServerSettings;
 use super::store::StoreSettings;
 use super::table::{SETTINGS, Setting};
 use crate::browser::BrowserPoolConfig;
-use crate::catalog::MobileEmulation;
+use crate::catalog::MobileSettings;
 use crate::domain::{Location, LocationId};
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
 use crate::probe::ProbeBuildContext;
@@ -65,7 +65,7 @@ pub struct Settings {
     /// The browsers of this process.
     pub browser_pool_config: BrowserPoolConfig,
     /// Devices that browsers emulate.
-    pub mobile_emulation: MobileEmulation,
+    pub mobile_emulation: MobileSettings,
     /// Settings for alerts.
     pub alerts: AlertSettings,
     /// The raw value of every setting, for comparison.

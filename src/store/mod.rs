@@ -5,11 +5,11 @@ mod sqlite;
 
 pub use contract::{
     AddedCapture, AlertChanges, AlertStore, AuditEntries, AuditEntry, AuditFilter, AuditObject,
-    CheckSuppression, CheckVerification, ConfigChange, ConfigStore, DeliveryOutcome, EpisodeFilter,
-    Housekeeping, Ingest, IngestBatch, MonitorState, MonitorStore, NewAuditEntry, NewMonitor, NewRecord,
-    NewestResultQuery, NotificationFilter, Outbox, Paginated, PaginatedResults, Pagination,
-    PerformanceAlertStore, RecordFilter, ResealFn, ResultFilter, ResultKey, ResultStore, Retention,
-    RollupSpan, SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert,
-    StoredToken, TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore, seal_context,
+    CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, DeliveryOutcome,
+    EpisodeFilter, Housekeeping, Ingest, IngestBatch, MonitorState, MonitorStore, NewAuditEntry,
+    NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox, Paginated, PaginatedResults,
+    Pagination, PerformanceAlertStore, ResealFn, ResultFilter, ResultKey, ResultStore, Retention, RollupSpan,
+    SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken,
+    TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore, seal_context,
 };
 pub use sqlite::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};

@@ -108,9 +108,9 @@ pub(super) struct TaskLabels {
     pub task: &'static str,
 }
 
-/// Kind of what was set apart: result, change, monitor, notification.
+/// Kind of what was quarantined: result, change, monitor, notification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct SetApartLabels {
+pub(super) struct ItemKindLabels {
     pub kind: &'static str,
 }
 

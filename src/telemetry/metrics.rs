@@ -14,8 +14,8 @@ use prometheus_client::registry::Registry;
 use super::bounded_names::BoundedNames;
 use super::labels::{
     BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
-    EventLabels, FailureLabels, HousekeepingJobLabels, MissedRunLabels, MonitorTypeLabels,
-    NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, SetApartLabels, TaskLabels,
+    EventLabels, FailureLabels, HousekeepingJobLabels, ItemKindLabels, MissedRunLabels, MonitorTypeLabels,
+    NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, TaskLabels,
 };
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
@@ -74,10 +74,10 @@ pub struct Metrics {
     notifications: Family<NotificationLabels, Counter>,
     delivery_seconds: HistogramFamily<DeliveryLabels>,
     task_panics: Family<TaskLabels, Counter>,
-    set_apart: Family<SetApartLabels, Counter>,
+    quarantined: Family<ItemKindLabels, Counter>,
     spool_results: Gauge,
     spool_bytes: Gauge,
-    spool_dropped: Family<SetApartLabels, Counter>,
+    spool_dropped: Family<ItemKindLabels, Counter>,
 }
 
 impl Default for Metrics {
@@ -121,7 +121,7 @@ impl Metrics {
             notifications: Family::default(),
             delivery_seconds: Family::new_with_constructor(network_histogram),
             task_panics: Family::default(),
-            set_apart: Family::default(),
+            quarantined: Family::default(),
             spool_results: Gauge::default(),
             spool_bytes: Gauge::default(),
             spool_dropped: Family::default(),
@@ -139,10 +139,10 @@ impl Metrics {
             drop(metrics.task_panics.get_or_create(&TaskLabels { task: task.label() }));
         }
         for kind in ["result", "change", "monitor", "notification"] {
-            drop(metrics.set_apart.get_or_create(&SetApartLabels { kind }));
+            drop(metrics.quarantined.get_or_create(&ItemKindLabels { kind }));
         }
         for kind in ["result", "capture"] {
-            drop(metrics.spool_dropped.get_or_create(&SetApartLabels { kind }));
+            drop(metrics.spool_dropped.get_or_create(&ItemKindLabels { kind }));
         }
         metrics.register_all()
     }
@@ -226,8 +226,9 @@ impl Metrics {
         registry.register("vigie_notification_try_seconds", help, self.delivery_seconds.clone());
         let help = "Panics of long-running tasks, each a bug";
         registry.register("vigie_task_panics", help, self.task_panics.clone());
-        let help = "Results, changes, monitors and notifications set apart since they could not be processed";
-        registry.register("vigie_set_apart", help, self.set_apart.clone());
+        let help =
+            "Results, changes, monitors and notifications quarantined since they could not be processed";
+        registry.register("vigie_quarantined", help, self.quarantined.clone());
         let help = "Results in the spool, which wait for the store";
         registry.register("vigie_spool_results", help, self.spool_results.clone());
         let help = "Size of the spool in bytes";
@@ -378,9 +379,9 @@ impl Metrics {
         self.task_panics.get_or_create(&TaskLabels { task: task.label() }).inc();
     }
 
-    /// Counts what was set apart: a `result`, a `change` of alerting, a `monitor` or a `notification`.
-    pub fn record_set_apart(&self, kind: &'static str) {
-        self.set_apart.get_or_create(&SetApartLabels { kind }).inc();
+    /// Counts what was quarantined: a `result`, a `change` of alerting, a `monitor` or a `notification`.
+    pub fn record_quarantine(&self, kind: &'static str) {
+        self.quarantined.get_or_create(&ItemKindLabels { kind }).inc();
     }
 
     /// Sets what the spool holds: results, and bytes on disk.
@@ -392,7 +393,7 @@ impl Metrics {
     /// Counts results and captures that the spool dropped.
     pub fn record_spool_drops(&self, results: usize, captures: usize) {
         for (kind, count) in [("result", results), ("capture", captures)] {
-            self.spool_dropped.get_or_create(&SetApartLabels { kind }).inc_by(count as u64);
+            self.spool_dropped.get_or_create(&ItemKindLabels { kind }).inc_by(count as u64);
         }
     }
 

@@ -100,16 +100,16 @@ impl TaskHeartbeat {
 
     /// Records that the task works; the next call must follow within [`STUCK_AFTER`].
     pub fn beat(&self) {
-        self.rest_at_most(Duration::ZERO);
+        self.mark_idle_for(Duration::ZERO);
     }
 
     /// Records that the task waits for work, however long that takes.
-    pub fn rest(&self) {
+    pub fn mark_idle(&self) {
         self.state.overdue_at.store(NEVER, Ordering::Relaxed);
     }
 
     /// Records that the task waits for work, at most for `longest`.
-    pub fn rest_at_most(&self, longest: Duration) {
+    pub fn mark_idle_for(&self, longest: Duration) {
         let overdue_at = self.state.millis(Instant::now() + longest + STUCK_AFTER);
         self.state.overdue_at.store(overdue_at, Ordering::Relaxed);
     }
@@ -122,7 +122,7 @@ impl TaskHeartbeat {
             work.as_mut().poll(context)
         })
         .await;
-        self.rest();
+        self.mark_idle();
         output
     }
 
@@ -159,12 +159,12 @@ mod tests {
         assert_eq!(registry.faults(), [""; 0]);
         tokio::time::advance(Duration::from_millis(1001)).await;
         assert_eq!(registry.faults(), ["delivery: no progress for 21 s"]);
-        heartbeat.rest_at_most(Duration::from_mins(1));
+        heartbeat.mark_idle_for(Duration::from_mins(1));
         tokio::time::advance(Duration::from_mins(1)).await;
         assert_eq!(registry.faults(), [""; 0]);
         tokio::time::advance(STUCK_AFTER).await;
         assert_eq!(registry.faults().len(), 1, "a wait with an end that has passed");
-        heartbeat.rest();
+        heartbeat.mark_idle();
         assert_eq!(registry.faults(), [""; 0]);
     }
 

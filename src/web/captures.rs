@@ -13,7 +13,7 @@ use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
 use super::result_lookup::find_result_with_captures;
 use super::viewer::Viewer;
-use crate::domain::{Capture, CheckResult};
+use crate::domain::{CapturedFile, CheckResult};
 
 /// Renders pictures first, then links to the other files; nothing without captures. Writing into a string cannot fail.
 pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
@@ -43,7 +43,7 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
     }
 }
 
-fn capture_url(result: &CheckResult, capture: &Capture) -> String {
+fn capture_url(result: &CheckResult, capture: &CapturedFile) -> String {
     format!("/results/{}/captures/{}", result.check_id, utf8_percent_encode(&capture.name, NON_ALPHANUMERIC))
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn get_capture(
 ) -> Response {
     let capture_not_found = || not_found("The file does not exist");
     let capture_result = match find_result_with_captures(&state, &viewer, &id).await {
-        Ok(Some(result)) => state.status_queries.capture(result.check_id, name).await,
+        Ok(Some(result)) => state.monitor_reader.capture(result.check_id, name).await,
         Ok(None) => return capture_not_found(),
         Err(error) => Err(error),
     };

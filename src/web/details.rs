@@ -2,7 +2,7 @@
 
 use super::{browser_details, content_view_table, steps, waterfall};
 use crate::domain::CheckDetails;
-use crate::service::details::DetailsView;
+use crate::service::result_view::DetailsView;
 
 /// Renders all details; empty without any.
 pub(super) fn render_details(details: &CheckDetails) -> String {

@@ -13,7 +13,7 @@ use crate::telemetry::HealthCondition;
 pub(super) async fn get_metrics(State(state): State<PageState>) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let now = state.clock.now();
-    let counts = match state.status_queries.property_counts(&state.metrics_properties, now).await {
+    let counts = match state.monitor_reader.property_counts(&state.metrics_properties, now).await {
         Ok(counts) => counts,
         Err(error) => {
             tracing::warn!(error = %error, "failed to count monitors by property for the metrics");

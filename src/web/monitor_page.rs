@@ -19,7 +19,7 @@ use crate::domain::{
 use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
 use crate::service::EventMarker;
-use crate::service::details::{deciding_reason, format_interval, suppression_text};
+use crate::service::result_view::{deciding_reason, format_interval, suppression_text};
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -30,7 +30,7 @@ pub(super) async fn get_page(
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    let monitor = id.parse().ok().and_then(|id| state.status_queries.monitor(MonitorId(id)));
+    let monitor = id.parse().ok().and_then(|id| state.monitor_reader.monitor(MonitorId(id)));
     let monitor =
         monitor.filter(|monitor| viewer.visible_account.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("The monitor does not exist") };
@@ -46,7 +46,7 @@ async fn render_monitor_page(
     viewer: &Viewer,
 ) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
-    let results = state.status_queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
+    let results = state.monitor_reader.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let events = visible_events(state, monitor, viewer, &results).await?;
     let name = escape(monitor.name());
     let mut body = format!("<h1>{name}</h1>{}", render_settings(monitor, state));
@@ -54,7 +54,7 @@ async fn render_monitor_page(
     body.push_str(&render_results(
         &results,
         &events,
-        &ResultColumns::for_results(&results, monitor, &state.status_queries.locations()),
+        &ResultColumns::for_results(&results, monitor, &state.monitor_reader.locations()),
         state.clock.now(),
     ));
     Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))
@@ -72,7 +72,7 @@ async fn visible_events(
     let Some(oldest) = oldest else { return Ok(Vec::new()) };
     // The events of this moment are included.
     let until = state.clock.now() + Duration::from_micros(1);
-    state.status_queries.event_markers(monitor.customer, oldest.planned_at, until).await
+    state.monitor_reader.event_markers(monitor.customer, oldest.planned_at, until).await
 }
 
 fn render_settings(monitor: &Monitor, state: &PageState) -> String {
@@ -90,7 +90,7 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
         ("Target", display_target(monitor)),
         ("Every", format_interval(monitor.interval())),
         ("Timeout", format!("{} s, {retry_text}", monitor.timeout().as_secs())),
-        ("State", state.status_queries.overall_health(monitor, now).as_str().replace('_', " ")),
+        ("State", state.monitor_reader.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Depends on", display_parents(monitor, state)),
         ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
@@ -112,7 +112,7 @@ fn pause_text(until: Timestamp) -> String {
 /// Returns the names and ids of the monitors that it depends on, without those that were removed.
 fn display_parents(monitor: &Monitor, state: &PageState) -> String {
     let parents = monitor.document.parent_ids().into_iter().filter_map(|id| {
-        let parent = state.status_queries.monitor(id)?;
+        let parent = state.monitor_reader.monitor(id)?;
         (parent.customer == monitor.customer).then(|| format!("{} ({id})", parent.name()))
     });
     parents.collect::<Vec<_>>().join(", ")

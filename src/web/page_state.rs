@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::service::StatusQueries;
+use crate::service::MonitorReader;
 use crate::telemetry::{HealthSource, Metrics};
 
 /// Dependencies of the pages.
 #[derive(Clone)]
 pub struct PageState {
     /// Monitors and results.
-    pub status_queries: Arc<StatusQueries>,
+    pub monitor_reader: Arc<MonitorReader>,
     /// Health of the process.
     pub health: Arc<dyn HealthSource>,
     /// Metrics of the process.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::html::format_micros;
 use crate::domain::{Phase, Phases};
-use crate::service::details::{phase_label, sum_us};
+use crate::service::result_view::{phase_label, sum_us};
 
 /// Width of a whole bar in its own units.
 const BAR_WIDTH: f64 = 200.0;

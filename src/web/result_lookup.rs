@@ -12,8 +12,8 @@ pub(super) async fn find_result(
 ) -> Result<Option<CheckResult>, StoreError> {
     let Ok(id) = id.parse() else { return Ok(None) };
     match viewer.visible_account {
-        Some(account) => state.status_queries.result_for_customer(account, id).await,
-        None => state.status_queries.result(id).await,
+        Some(account) => state.monitor_reader.result_for_customer(account, id).await,
+        None => state.monitor_reader.result(id).await,
     }
 }
 

@@ -14,7 +14,7 @@ use super::responses::{not_found, store_unavailable};
 use super::result_lookup::{find_result, find_result_with_captures};
 use super::viewer::Viewer;
 use crate::domain::CheckResult;
-use crate::service::details::{deciding_reason, suppression_text};
+use crate::service::result_view::{deciding_reason, suppression_text};
 
 /// `GET /results/{id}`
 pub(super) async fn get_page(
@@ -57,7 +57,7 @@ fn render_result_page(result: &CheckResult, shows_captures: bool, viewer: &Viewe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::details::sample_result;
+    use crate::service::result_view::sample_result;
 
     #[test]
     fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {

@@ -17,7 +17,7 @@ use super::responses::store_unavailable;
 use super::viewer::Viewer;
 use crate::domain::{MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
-use crate::service::details::deciding_reason;
+use crate::service::result_view::deciding_reason;
 use crate::service::{
     MonitorStatus, OverallHealth, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow,
 };
@@ -56,7 +56,7 @@ async fn render_status_page(
     page_query: StatusPageQuery,
 ) -> Result<Html<String>, StoreError> {
     let now = state.clock.now();
-    let mut board = state.status_queries.status_board(now).await?;
+    let mut board = state.monitor_reader.status_board(now).await?;
     if let Some(customer) = viewer.visible_account {
         board = Arc::new(board.for_customer(customer));
     }
@@ -64,15 +64,15 @@ async fn render_status_page(
         status: page_query.status,
         monitor_type: page_query.monitor_type,
         name_contains: page_query.name_contains.clone(),
-        properties: state.status_queries.property_filters(&board, &page_query.properties).await?,
+        properties: state.monitor_reader.property_filters(&board, &page_query.properties).await?,
         limit: ROWS_PER_PAGE,
         offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
     };
-    let page = state.status_queries.status_rows(&board, &query).await?;
+    let page = state.monitor_reader.status_rows(&board, &query).await?;
     let failing_count =
         board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
     let title = if failing_count > 0 { format!("({failing_count}) Vigie") } else { "Vigie".to_owned() };
-    let locations = state.status_queries.locations();
+    let locations = state.monitor_reader.locations();
     let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
     let escaped_locations = escape(&location_names);
@@ -82,7 +82,7 @@ async fn render_status_page(
     );
     body.push_str(&render_status_tiles(&board, &page_query));
     body.push_str(&render_filter_form(&page_query));
-    let overall_health = |monitor: &Monitor| state.status_queries.overall_health(monitor, now);
+    let overall_health = |monitor: &Monitor| state.monitor_reader.overall_health(monitor, now);
     body.push_str(&render_rows(&board, &page, &overall_health, now));
     body.push_str(&render_pager(&page_query, page.total));
     Ok(render_reloading_document(&title, &body, viewer))

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::html::{escape, format_micros};
 use super::phase_bar::render_phase_legend;
-use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span_us};
+use crate::service::result_view::{ObjectChangeView, ObjectView, PageView, waterfall_span_us};
 
 /// Most objects shown; the record below has the rest.
 const MAX_SHOWN_OBJECTS: usize = 200;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use vigie::clock::FakeClock;
-use vigie::domain::{CustomerId, MonitorType, Record, RecordKind, Role, Timestamp, UserId};
+use vigie::domain::{ConfigRecord, ConfigRecordKind, CustomerId, MonitorType, Role, Timestamp, UserId};
 use vigie::schema::{MonitorDocument, Origin, SecretMode};
 use vigie::service::{AccountService, Caller, EntryPoint};
 use vigie::store::{
@@ -52,8 +52,8 @@ impl Harness {
         self.accounts.authenticate_bearer(&token, ip(1)).await.unwrap()
     }
 
-    pub async fn record(&self, login: &str) -> Record {
-        self.store.record_by_unique_key(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
+    pub async fn record(&self, login: &str) -> ConfigRecord {
+        self.store.record_by_unique_key(ConfigRecordKind::User, login.to_owned()).await.unwrap().unwrap()
     }
 
     /// Returns the audit trail of account 1, oldest first.
@@ -75,7 +75,7 @@ pub fn open(folder: &Path) -> SqliteStore {
 }
 
 pub fn host() -> Caller {
-    AccountService::host_caller(ONE, EntryPoint::Cli)
+    AccountService::host_admin_caller(ONE, EntryPoint::Cli)
 }
 
 /// Returns one of the addresses for documentation (RFC 5737).
@@ -94,7 +94,7 @@ pub fn sealed_monitor(keyring: &Keyring, password: &str) -> ConfigChange {
     });
     let Value::Object(values) = values else { unreachable!() };
     let document = MonitorDocument::new(MonitorType::Website, values).unwrap();
-    assert_eq!(document.to_stored(SecretMode::Omitted).get("realm_password"), None);
+    assert_eq!(document.to_non_default_fields(SecretMode::Omitted).get("realm_password"), None);
     let secrets = document.secrets().unwrap().to_string();
     ConfigChange::CreateMonitor(NewMonitor {
         customer: ONE,

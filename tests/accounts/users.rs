@@ -190,8 +190,11 @@ async fn a_removed_user_loses_access_immediately() {
     let UserId(id) = harness.user("anna", Role::ReadOnly).await;
     let token = harness.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap().token;
     let expected = harness.record("anna").await.revision;
-    let remove =
-        vigie::store::ConfigChange::RemoveRecord { kind: vigie::domain::RecordKind::User, id, expected };
+    let remove = vigie::store::ConfigChange::RemoveRecord {
+        kind: vigie::domain::ConfigRecordKind::User,
+        id,
+        expected,
+    };
     vigie::store::ConfigStore::write_changes(&*harness.store, vec![remove], vec![]).await.unwrap();
     assert!(harness.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
     assert_eq!(

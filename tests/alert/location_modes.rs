@@ -64,23 +64,24 @@ fn check(mode: LocationMode, quorum: Quorum, reported: &[Outcome]) {
         Settlement::Passed { .. } => {
             assert!(expected == Some(false) && !reported.contains(&Outcome::Error), "{context}");
         }
-        Settlement::Tolerated { cause } => {
+        Settlement::BelowQuorum { deciding_index } => {
             assert!(expected == Some(false) && reported.contains(&Outcome::Error), "{context}");
             assert!(
-                reported[cause] != Outcome::Error || reported.iter().all(|reported| *reported != Outcome::Ok),
+                reported[deciding_index] != Outcome::Error
+                    || reported.iter().all(|reported| *reported != Outcome::Ok),
                 "{context}"
             );
         }
-        Settlement::NeedsVerification { cause } => {
+        Settlement::NeedsVerification { deciding_index } => {
             assert!(
-                expected == Some(true) && verifies && alone && reported[cause] == Outcome::Error,
+                expected == Some(true) && verifies && alone && reported[deciding_index] == Outcome::Error,
                 "{context}"
             );
         }
-        Settlement::Failed { cause, confirmed_by_index: witness } => {
-            assert!(expected == Some(true) && reported[cause] == Outcome::Error, "{context}");
+        Settlement::Failed { deciding_index, confirmed_by_index: witness } => {
+            assert!(expected == Some(true) && reported[deciding_index] == Outcome::Error, "{context}");
             assert_eq!(witness.is_some(), verifies && !alone, "{context}");
-            assert!(mode != LocationMode::Primary || cause == 0, "{context}");
+            assert!(mode != LocationMode::Primary || deciding_index == 0, "{context}");
         }
         Settlement::Blackout => panic!("{context}"),
     }

@@ -124,7 +124,7 @@ async fn what_is_disabled_removed_blacked_out_unknown_or_foreign_does_not_suppre
             "blackout" => {
                 let fields = json!({"name": "b", "type": "Alert", "persistent": false,
                     "from_date": "2026-02-01 00:00:00", "thru_date": "2026-04-01 00:00:00"});
-                harness.record(vigie::domain::RecordKind::Blackout, Some(parent.0), fields).await;
+                harness.record(vigie::domain::ConfigRecordKind::Blackout, Some(parent.0), fields).await;
                 harness.accounts.invalidate_all();
             }
             "unknown" => play(&harness, 1, &[(parent, Outcome::Unknown), (child, Outcome::Ok)]).await,

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{AccountCache, SharedAccountData};
+use vigie::catalog::{AccountCache, InstanceData};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
-    MonitorId, MonitorType, Notification, Outcome, Phase, Phases, RecordKind, Revision, RunId, Status,
-    Timestamp,
+    Attempt, CapturedFile, CheckId, CheckResult, ConfigRecordKind, CustomerId, Facts, Failure, FailureKind,
+    Location, LocationId, MonitorId, MonitorType, Notification, Outcome, Phase, Phases, Revision, RunId,
+    Status, Timestamp,
 };
 use vigie::pipeline::{
     AgentStatus, AlertEngineDependencies, AlertEngineSettings, DeliveryWakeup, IngestSettings, Ingestor,
@@ -21,8 +21,8 @@ use vigie::pipeline::{
 use vigie::schedule::SlotGrid;
 use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use vigie::store::{
-    AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewRecord, NotificationFilter, Outbox, Pagination,
-    ResultFilter, ResultStore, SqliteSettings, SqliteStore, StoredEpisode,
+    AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewConfigRecord, NotificationFilter, Outbox,
+    Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore, StoredEpisode,
 };
 use vigie::telemetry::Metrics;
 
@@ -82,13 +82,13 @@ impl Planner for FakeLocations {
         monitor: Monitor,
         location: LocationId,
         address: Option<IpAddr>,
-    ) -> PlanFuture<'_, Capture> {
+    ) -> PlanFuture<'_, CapturedFile> {
         Box::pin(async move {
             self.trace_requests.lock().unwrap().push((monitor.id, location, address));
             if !*self.traces_complete.lock().unwrap() {
                 std::future::pending::<()>().await;
             }
-            Ok(Capture::new("traceroute.txt", "text/plain", b"1 gateway"))
+            Ok(CapturedFile::new("traceroute.txt", "text/plain", b"1 gateway"))
         })
     }
 
@@ -192,13 +192,13 @@ impl Harness {
         let mut all = json!({"name": "Anna", "recipient": "anna@example.test", "method_id": 12,
             "availability_alert": true, "notify_on_clear": true, "start_threshold": 1, "stop_threshold": 10});
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        let id = self.record(RecordKind::Recipient, None, all).await;
+        let id = self.record(ConfigRecordKind::Recipient, None, all).await;
         self.accounts.invalidate_all();
         id
     }
 
-    pub async fn record(&self, kind: RecordKind, assoc: Option<i64>, fields: Value) -> i64 {
-        let new = NewRecord {
+    pub async fn record(&self, kind: ConfigRecordKind, assoc: Option<i64>, fields: Value) -> i64 {
+        let new = NewConfigRecord {
             kind,
             customer: Some(CustomerId(1)),
             parent_id: assoc,
@@ -321,10 +321,10 @@ async fn open(
 ) -> (Arc<SqliteStore>, Arc<AccountCache>, Arc<Ingestor>) {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
     let store = Arc::new(store);
-    let common = SharedAccountData {
+    let common = InstanceData {
         locations: (1..=3).map(location).collect(),
         default_certificate_warning_days: 30,
-        ..SharedAccountData::default()
+        ..InstanceData::default()
     };
     let accounts = Arc::new(AccountCache::new(store.clone(), common));
     let metrics = Arc::new(Metrics::new());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::alerting::MonitorHealth;
-use vigie::domain::{NotificationKind, Outcome, RecordKind, Status};
+use vigie::domain::{ConfigRecordKind, NotificationKind, Outcome, Status};
 use vigie::pipeline::AlertEngineSettings;
 use vigie::schema::MonitorMetadata;
 use vigie::store::AlertStore;
@@ -138,7 +138,7 @@ async fn recipients_and_blackouts_apply_as_they_are_at_each_run() {
     assert_eq!(harness.summaries().await, ["site_error of run 3, error 3"]);
     let blackout = json!({"type": "Alert", "persistent": false, "from_date": "2026-03-01 00:04:00",
         "thru_date": "2026-03-01 00:05:00"});
-    harness.record(RecordKind::Blackout, Some(shop.0), blackout).await;
+    harness.record(ConfigRecordKind::Blackout, Some(shop.0), blackout).await;
     harness.accounts.invalidate_all();
     harness.submit_outcome(shop, 4, Outcome::Error).await;
     harness.submit_outcome(shop, 5, Outcome::Error).await;

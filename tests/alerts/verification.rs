@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::domain::{LocationId, MissedReason, Outcome, RecordKind, Status};
-use vigie::store::{ConfigStore, RecordFilter};
+use vigie::domain::{ConfigRecordKind, LocationId, MissedReason, Outcome, Status};
+use vigie::store::{ConfigRecordFilter, ConfigStore};
 
 use crate::alerts::harness::{ALL, CheckResponse, Harness, result, run, until};
 
@@ -102,7 +102,8 @@ async fn an_offline_location_misses_its_runs_without_failing_them() {
     assert!(missed.iter().all(|result| result.location_id == LocationId(2)));
     assert_eq!(missed[0].missed.unwrap().reason, MissedReason::LocationOffline);
     let events = async || {
-        let events = harness.store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap();
+        let events =
+            harness.store.records(ConfigRecordFilter::new(ConfigRecordKind::Event), ALL).await.unwrap();
         events
             .items
             .iter()

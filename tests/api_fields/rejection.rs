@@ -46,9 +46,9 @@ pub async fn check_type(world: &mut World) {
 
 /// Returns the number of monitors, and revision and document of `target`.
 fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
-    let monitors = world.app.state.monitor_context.monitor_cache();
+    let monitors = world.app.state.monitor_service.monitor_cache();
     let monitor = monitors.get(MonitorId(target)).unwrap();
-    let document = monitor.document.to_stored(vigie::schema::SecretMode::Revealed);
+    let document = monitor.document.to_non_default_fields(vigie::schema::SecretMode::Revealed);
     (monitors.count_and_find(0, |_| true).0, monitor.revision.0, document)
 }
 

@@ -125,7 +125,7 @@ impl World {
     }
 
     pub fn document(&self, id: i64) -> MonitorDocument {
-        (*self.app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap().document).clone()
+        (*self.app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap().document).clone()
     }
 
     pub fn problem(&mut self, description: &str) {

@@ -240,7 +240,7 @@ async fn a_monitor_shows_its_sla_and_its_performance_alerts() {
     assert!(reply["warnings"][0].as_str().unwrap().starts_with("`window` of 3 min is shorter"), "{reply}");
     let alert: i64 = reply["id"].as_str().unwrap().parse().unwrap();
     assert_eq!(flags().await, json!([true, sla, true, false]));
-    app.state.monitor_context.account_cache().active_performance_alerts().set_active(alert, true);
+    app.state.monitor_service.account_cache().active_performance_alerts().set_active(alert, true);
     assert_eq!(flags().await, json!([true, sla, true, true]));
     let shown = admin.get(&format!("{path}/{alert}")).await.expect(200);
     assert_eq!(

@@ -32,7 +32,7 @@ async fn invalid_json_is_refused_with_its_position() {
     }
     let broken = user.send(Method::POST, "/monitors/website", &[JSON], b"{\"name\":\"\xff\"}".to_vec()).await;
     assert!(broken.refused(400)[0].contains("invalid unicode"));
-    assert!(app.state.monitor_context.monitor_cache().is_empty());
+    assert!(app.state.monitor_service.monitor_cache().is_empty());
 }
 
 #[tokio::test]
@@ -96,5 +96,5 @@ async fn every_error_is_reported_with_a_hint() {
             "{messages:?}"
         );
     }
-    assert!(app.state.monitor_context.monitor_cache().is_empty());
+    assert!(app.state.monitor_service.monitor_cache().is_empty());
 }

@@ -96,7 +96,7 @@ async fn an_apply_reports_and_makes_its_changes() {
     let mut monitor = website("Shop", json!({"key": "shop", "type": "website"}));
     let dry = user.post("/apply", json!({"monitors": [monitor], "dry_run": true})).await.expect(200);
     assert_eq!((&dry["changes"][0]["action"], &dry["changes"][0]["id"]), (&json!("create"), &Value::Null));
-    assert!(app.state.monitor_context.monitor_cache().is_empty());
+    assert!(app.state.monitor_service.monitor_cache().is_empty());
     let applied = user.post("/apply", json!({"monitors": [monitor]})).await.expect(200);
     let id = applied["changes"][0]["id"].as_i64().unwrap();
     assert_eq!(user.get(&format!("/monitors/{id}")).await.expect(200)["name"], "Shop");

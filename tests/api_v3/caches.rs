@@ -10,7 +10,7 @@ use crate::support::tls_server::Authority;
 
 /// Returns the cached facts of account 1 that a change below can alter.
 async fn cached(app: &App) -> Value {
-    let facts = app.state.monitor_context.account_cache().account(CustomerId(1)).await.unwrap();
+    let facts = app.state.monitor_service.account_cache().account(CustomerId(1)).await.unwrap();
     describe(&facts)
 }
 

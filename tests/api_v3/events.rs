@@ -111,7 +111,7 @@ async fn events_are_counted_by_type_and_one_account_does_not_take_all_types() {
 async fn reports_and_pages_mark_events() {
     let (app, user) = filled().await;
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     // Its result is of noon, the time of the first event.
     let results = vec![result(&monitor, LocationId(1), Outcome::Ok)];
     let batch = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
@@ -130,7 +130,7 @@ async fn reports_and_pages_mark_events() {
 
     let page = async |is_public: bool, token: Option<&str>| {
         let state = PageState {
-            status_queries: Arc::clone(&app.state.status_queries),
+            monitor_reader: Arc::clone(&app.state.monitor_reader),
             health: Arc::new(AlwaysHealthy),
             metrics: Arc::clone(&app.metrics),
             metrics_properties: Arc::default(),

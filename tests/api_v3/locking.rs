@@ -15,7 +15,7 @@ async fn records_are_not_deleted_while_a_monitor_is_validated() {
     let property = user.post("/properties", json!({"name": "Team", "values": [{"value": "a"}]})).await.id();
     let paths = [format!("/locations/{location}"), format!("/properties/{property}")];
     // Holds the lock as the validation of a monitor does.
-    let guard = app.state.monitor_context.lock_exclusive().await;
+    let guard = app.state.monitor_service.lock_exclusive().await;
     for path in &paths {
         let removal = tokio::time::timeout(Duration::from_millis(300), user.delete(path)).await;
         assert!(removal.is_err(), "{path} was removed: {:?}", removal.unwrap().status);
@@ -36,7 +36,7 @@ async fn a_blackout_is_not_created_while_its_monitor_may_be_deleted() {
     let monitor = user.post("/monitors/website", website("n", json!({}))).await.id();
     let blackout = json!({"type": "Monitor", "assoc_id": monitor, "persistent": true, "start_day": 1,
                           "start_time": "01:00", "end_day": 1, "end_time": "02:00"});
-    let guard = app.state.monitor_context.lock_exclusive().await;
+    let guard = app.state.monitor_service.lock_exclusive().await;
     let creation =
         tokio::time::timeout(Duration::from_millis(300), user.post("/blackouts", blackout.clone())).await;
     assert!(creation.is_err(), "made: {}", creation.unwrap().text);

@@ -43,7 +43,7 @@ async fn every_type_is_created_read_patched_with_itself_and_deleted() {
         user.get(&path).await.refused(404);
         user.delete(&path).await.refused(404);
     }
-    assert!(app.state.monitor_context.monitor_cache().is_empty());
+    assert!(app.state.monitor_service.monitor_cache().is_empty());
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_new_monitor_is_planned_and_survives_a_restart() {
     let user = app.login(Role::ReadOnly).await;
     let read = user.get(&format!("/monitors/{id}")).await.expect(200);
     assert_eq!((&read["name"], &read["access_type"]), (&json!("Shop"), &json!("View")));
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     assert_eq!(monitor.document.text("realm_password"), Some("tulip"));
 }
 
@@ -171,7 +171,7 @@ async fn a_pause_ends_at_its_time_or_on_resume() {
         assert!(messages[0].contains(part), "{part}: {messages:?}");
     }
     user.post(&path, json!({"until": "2026-11-20 12:30:00"})).await.expect(200);
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     assert_eq!(monitor.metadata.paused_until.unwrap().to_string(), "2026-11-20T12:30:00Z");
     let shown = async || {
         let object = user.get(&format!("/monitors/{id}")).await.expect(200);
@@ -180,7 +180,7 @@ async fn a_pause_ends_at_its_time_or_on_resume() {
     };
     assert_eq!(shown().await, (json!("2026-11-20T12:30:00Z"), json!("2026-11-20T12:30:00Z")));
     user.post(&format!("/monitors/{id}/resume"), json!({})).await.expect(200);
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     assert!(monitor.is_active(app.state.clock.now()));
     assert_eq!(shown().await, (json!(null), json!(null)));
 }

@@ -98,7 +98,7 @@ async fn the_status_page_and_the_metrics_know_properties() {
     let metrics = Arc::new(Metrics::new());
     metrics.set_property_labels(labels.iter().map(|name| property_label(name)).collect());
     let state = PageState {
-        status_queries: Arc::clone(&app.state.status_queries),
+        monitor_reader: Arc::clone(&app.state.monitor_reader),
         health: Arc::new(AlwaysHealthy),
         metrics,
         metrics_properties: Arc::from(labels),
@@ -150,7 +150,7 @@ async fn one_account_does_not_take_all_series() {
         monitor(&stranger, &format!("monitor {value}"), &[(team, value)]).await;
     }
     let counts =
-        app.state.status_queries.property_counts(&["team".to_owned()], app.clock.now()).await.unwrap();
+        app.state.monitor_reader.property_counts(&["team".to_owned()], app.clock.now()).await.unwrap();
     let of = |value: &str| counts.iter().find(|count| count.values == [value]).map(|count| count.monitors);
     assert_eq!(counts.len(), 3 + 100 + 1);
     assert_eq!([of("a"), of("b:c"), of(""), of("other")], [Some(2), Some(1), Some(1), Some(20)]);

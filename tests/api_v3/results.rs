@@ -40,7 +40,7 @@ async fn server(head: &str, body: &str) -> String {
 
 /// Runs the check of a monitor planned at `second` after noon, and stores its result.
 async fn run_and_store(app: &App, id: i64, second: i64) {
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     let (probe, weight) = build_probe(&monitor.document, &ProbeBuildContext::default());
     let assignment = Assignment {
         monitor_id: monitor.id,
@@ -193,7 +193,7 @@ async fn the_last_status_of_every_monitor_is_reported_per_location() {
     let ping = user.post("/monitors/ping", ping).await.id();
     run_and_store(&app, failing, 0).await;
     run_and_store(&app, failing, 60).await;
-    app.state.status_queries.set_health_lookup(std::sync::Arc::new(move |id| {
+    app.state.monitor_reader.set_health_lookup(std::sync::Arc::new(move |id| {
         if id.0 == failing {
             vigie::alerting::MonitorHealth::Down
         } else {

@@ -18,7 +18,7 @@ const DAY: i64 = 24 * HOUR;
 
 /// Returns a result of monitor `id` that took `millis`, with a phase of half of it.
 fn timed(app: &App, id: i64, at: i64, location: i64, outcome: Outcome, millis: u64) -> CheckResult {
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     let (planned_at, location_id) = (Timestamp::from_seconds(at), LocationId(location));
     let run_id = RunId::new(monitor.id, planned_at);
     let mut phases = Phases::default();

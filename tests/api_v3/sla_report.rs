@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use vigie::domain::{
-    CheckId, CheckResult, LocationId, MonitorId, Outcome, PageLoad, RecordKind, Role, RunId, Timestamp,
+    CheckId, CheckResult, ConfigRecordKind, LocationId, MonitorId, Outcome, PageLoad, Role, RunId, Timestamp,
 };
 use vigie::store::{
-    AlertChanges, CheckSuppression, ConfigChange, ConfigStore, Ingest, IngestBatch, NewRecord, ResultKey,
+    AlertChanges, CheckSuppression, ConfigChange, ConfigStore, Ingest, IngestBatch, NewConfigRecord,
+    ResultKey,
 };
 
 use crate::support::app::{App, Client, NOON, result, website};
@@ -15,9 +16,9 @@ use crate::support::app::{App, Client, NOON, result, website};
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
-async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
+async fn record(app: &App, kind: ConfigRecordKind, assoc: i64, fields: Value) -> i64 {
     let Value::Object(fields) = fields else { panic!("{fields} is not an object") };
-    let record = NewRecord {
+    let record = NewConfigRecord {
         kind,
         customer: Some(vigie::domain::CustomerId(1)),
         parent_id: Some(assoc),
@@ -28,7 +29,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
         private_data: None,
     };
     let id = app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    app.state.monitor_context.account_cache().invalidate_all();
+    app.state.monitor_service.account_cache().invalidate_all();
     id
 }
 
@@ -37,7 +38,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
 /// seconds as the id of its location.
 async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     let mut results: Vec<CheckResult> = Vec::new();
     let mut alert_changes = AlertChanges::default();
     for (minute, run) in (0..).zip(runs.split_whitespace()) {
@@ -91,8 +92,8 @@ async fn runs_that_a_blackout_suppressed_are_counted_as_blackout() {
         create_checked(&app, &user, HOUR, &("k ".repeat(20) + &"b ".repeat(10) + &"k ".repeat(30))).await;
     let window = json!({"type": "Monitor", "persistent": false,
         "from_date": "2026-11-20 11:20:00", "thru_date": "2026-11-20 11:30:00"});
-    record(&app, RecordKind::Blackout, monitor, window).await;
-    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold", "availability": 95})).await;
+    record(&app, ConfigRecordKind::Blackout, monitor, window).await;
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, json!({"name": "Gold", "availability": 95})).await;
     let report = user.get(&format!("/slas/{sla}/report?from=2026-11-20T11:00:00Z&by=hour")).await.expect(200);
     let names = ["ok", "blackout", "excluded", "missed"];
     let expected = to_map(json!({"ok": 50, "blackout": 10, "excluded": 0, "missed": 0}));
@@ -106,7 +107,7 @@ async fn suppressed_errors_count_as_errors_and_are_shown_beside() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let monitor = create_checked(&app, &user, HOUR, "k e s ks k").await;
-    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold", "availability": 95})).await;
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, json!({"name": "Gold", "availability": 95})).await;
     let path = format!("/slas/{sla}/report");
     let report = user.get(&format!("{path}?from=2026-11-20T11:00:00Z&by=hour")).await.expect(200);
     let names = ["ok", "error", "suppressed", "runs_down"];
@@ -127,7 +128,7 @@ async fn a_report_shows_figures_goals_and_budgets() {
     let runs = "kk ".repeat(15) + "ke ee em uu " + &"kk ".repeat(11);
     let monitor = create_checked(&app, &user, HOUR, &runs).await;
     let agreed = json!({"name": "Gold", "availability": 95.0, "uptime": 90, "response_time": 1.4});
-    let sla = record(&app, RecordKind::Sla, monitor, agreed).await;
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, agreed).await;
 
     let reader = app.login(Role::ReportOnly).await;
     let path = format!("/slas/{sla}/report");
@@ -219,7 +220,7 @@ async fn full_page_times_count_with_use_fullpage_time() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     // Three runs of 1 s, one of them with a full page of 4 s; the time of a failed run does not count.
     let runs = [(Outcome::Ok, 0), (Outcome::Ok, 4), (Outcome::Warning, 0), (Outcome::Error, 9)];
     let results = (0..).zip(runs).map(|(minute, (outcome, seconds))| {
@@ -258,7 +259,7 @@ async fn operating_periods_exclusions_and_blackouts_do_not_count() {
     let monitor = create_checked(&app, &user, HOUR, &"ee ".repeat(60)).await;
     let sla = record(
         &app,
-        RecordKind::Sla,
+        ConfigRecordKind::Sla,
         monitor,
         json!({
             "name": "Office", "availability": 99.9,
@@ -277,7 +278,7 @@ async fn operating_periods_exclusions_and_blackouts_do_not_count() {
         [("Monitor", "11:30", "11:35"), ("Alert", "11:34", "11:40"), ("Notifier", "11:40", "11:50")]
     {
         let body = json!({"type": kind, "from_date": format!("2026-11-20 {from}:00"), "thru_date": format!("2026-11-20 {thru}:00")});
-        record(&app, RecordKind::Blackout, monitor, body).await;
+        record(&app, ConfigRecordKind::Blackout, monitor, body).await;
     }
     let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
     // Counted: 11:00 to 11:10 and 11:40 to 11:50, and 40 minutes of both earlier Fridays of the month.
@@ -294,7 +295,7 @@ async fn invalid_report_queries_are_refused() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let monitor = create_checked(&app, &user, HOUR, "kk").await;
-    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold"})).await;
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, json!({"name": "Gold"})).await;
     for (query, text) in [
         ("from=2026-11-21T00:00:00Z", "`from` must be before `thru`"),
         ("from=2026-11-20T10:00:00Z&thru=2026-11-20T09:00:00Z", "`from` must be before `thru`"),
@@ -348,12 +349,17 @@ async fn the_document_describes_every_key_of_a_report() {
     let user = app.login(Role::PowerUser).await;
     let monitor = create_checked(&app, &user, HOUR, "kk ke ee").await;
     let agreed = json!({"name": "Gold", "availability": 95.0, "uptime": 90, "response_time": 1.4});
-    let sla = record(&app, RecordKind::Sla, monitor, agreed).await;
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, agreed).await;
     let blackout =
         json!({"type": "Alert", "from_date": "2026-11-20 00:00:00", "thru_date": "2026-11-20 01:00:00"});
-    record(&app, RecordKind::Blackout, monitor, blackout).await;
-    record(&app, RecordKind::Event, monitor, json!({"event": "deploy", "description": "d", "quantity": 1}))
-        .await;
+    record(&app, ConfigRecordKind::Blackout, monitor, blackout).await;
+    record(
+        &app,
+        ConfigRecordKind::Event,
+        monitor,
+        json!({"event": "deploy", "description": "d", "quantity": 1}),
+    )
+    .await;
     let path = format!("/slas/{sla}/report?from=2026-11-19T00:00:00Z");
     let report = user.get(&path).await.expect(200);
     let document = user.get("/openapi.json").await.expect(200);
@@ -368,7 +374,7 @@ async fn results_read_in_several_batches_are_counted_once() {
     // 20,000 results are read at a time: the last run of the first batch is cut between its locations.
     let minutes = 7_000;
     let monitor = create_checked(&app, &user, minutes * MINUTE, &"kke ".repeat(7_000)).await;
-    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold", "uptime": 100})).await;
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, json!({"name": "Gold", "uptime": 100})).await;
     let report = user.get(&format!("/slas/{sla}/report?from=2026-11-01T00:00:00Z")).await.expect(200);
     let total = &report["total"];
     assert_eq!((&total["runs_up"], &total["runs_down"]), (&json!(minutes), &json!(0)));

@@ -82,7 +82,7 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
 }
 
 fn result(app: &App, monitor: i64) -> CheckResult {
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(monitor)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(monitor)).unwrap();
     let mut result =
         crate::support::app::result(&monitor, vigie::domain::LocationId(1), vigie::domain::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
@@ -277,7 +277,7 @@ async fn check_legacy_api(app: &App, customer: CustomerId, monitor: i64) {
     let (login, password) = (format!("legacy-{customer}"), "correct horse");
     accounts
         .add_user(
-            &AccountService::host_caller(customer, EntryPoint::Cli),
+            &AccountService::host_admin_caller(customer, EntryPoint::Cli),
             customer,
             &login,
             Role::Admin,
@@ -329,7 +329,7 @@ impl HealthSource for AlwaysHealthy {
 /// The pages show a user only the monitors of their own account.
 async fn check_pages(app: &App, owner: CustomerId, check: &str) {
     let site = PageState {
-        status_queries: Arc::clone(&app.state.status_queries),
+        monitor_reader: Arc::clone(&app.state.monitor_reader),
         health: Arc::new(AlwaysHealthy),
         metrics: Arc::new(Metrics::new()),
         metrics_properties: Arc::default(),
@@ -338,7 +338,7 @@ async fn check_pages(app: &App, owner: CustomerId, check: &str) {
     let auth = PageAuth::new(Arc::clone(&app.state.accounts));
     let router = web::router(site, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
-    let monitors = app.state.monitor_context.monitor_cache().all();
+    let monitors = app.state.monitor_service.monitor_cache().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
     let result = format!("/results/{check}");
     let file = format!("{result}/captures/response-head.txt");

@@ -44,7 +44,7 @@ async fn a_login_in_a_url_is_masked_and_sealed() {
     app.store.close().await;
     assert!(!contains(&app.files(), SECRET) && !contains(&app.files(), "anna:"), "it is in the database");
     let app = app.restarted().await;
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(api)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(api)).unwrap();
     assert_eq!(monitor.document.list("api_steps")[0]["url"], url(), "a restart lost it");
 }
 
@@ -54,7 +54,7 @@ async fn a_masked_url_keeps_its_login_for_the_same_host_only() {
     let user = app.login(Role::Admin).await;
     let page = user.post("/monitors/website-ssl", website("shop", json!({"url": url()}))).await.id();
     let api = user.post("/monitors/website-ssl-api", steps(&url())).await.id();
-    let current = |id: i64| app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let current = |id: i64| app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     user.patch(&format!("/monitors/website-ssl/{page}"), json!({"url": MASKED, "note": "x"})).await.id();
     assert_eq!(current(page).document.value("url"), Some(&url()));
     user.patch(&format!("/monitors/website-ssl-api/{api}"), steps(&json!(MASKED))).await.id();
@@ -96,7 +96,7 @@ async fn a_credential_header_is_secret_and_kept_by_its_name_only() {
     }
     assert!(!all.contains("hunter2") && all.contains("plain") && all.contains("********"), "{all}");
     let current = |app: &App| {
-        let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(page)).unwrap();
+        let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(page)).unwrap();
         monitor.document.value("http_headers").cloned().unwrap()
     };
     // Sent back in another order and without one of the headers.

@@ -12,7 +12,7 @@ const DAY: i64 = 86_400;
 
 /// Stores a result of monitor `id` for each of `outcomes`, a minute apart, the first one at `first`.
 async fn store_results(app: &App, id: i64, first: i64, outcomes: &[Outcome]) {
-    let monitor = app.state.monitor_context.monitor_cache().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     let to_result = |(minute, outcome): (i64, &Outcome)| {
         let planned_at = Timestamp::from_seconds(first + 60 * minute);
         let (run_id, location_id) = (RunId::new(monitor.id, planned_at), LocationId(1 + minute % 2));

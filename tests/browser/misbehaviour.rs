@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 use tokio::time::Instant;
 use vigie::browser::BrowserKind;
-use vigie::domain::{Capture, Observation, Phase};
+use vigie::domain::{CapturedFile, Observation, Phase};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
@@ -216,7 +216,7 @@ async fn a_page_of_a_million_nodes_is_searched() {
         "{}",
         failure_detail(&observation)
     );
-    let size: usize = observation.captures.iter().map(Capture::content_len).sum();
+    let size: usize = observation.captures.iter().map(CapturedFile::content_len).sum();
     assert!(has_screenshot(&observation) && size < 2 << 20, "{size}");
 }
 

@@ -23,7 +23,7 @@ async fn a_browser_uses_its_forward_proxy_and_leaves_nothing() {
         let forward = test_pool.forward(&options).await;
         let opened = test_pool.open(&options, &forward).await.unwrap();
         assert!(
-            !opened.facts.version.is_empty() && opened.facts.driver_version.contains("driver "),
+            !opened.facts.version.is_empty() && opened.facts.driver_name_and_version.contains("driver "),
             "{:?}",
             opened.facts
         );

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
 use vigie::schema::Origin;
 use vigie::service::monitors;
-use vigie::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
+use vigie::service::{AppliedChange, ApplyOptions, Caller, MonitorDefinition, ServiceError};
 use vigie::syntax::MASK;
 use vigie::syntax::node::Node;
 
@@ -14,13 +14,13 @@ use crate::support::fields::Fields;
 
 const PRUNE: ApplyOptions = ApplyOptions { dry_run: false, prune: true };
 
-fn entry(key: &str, values: Value) -> ApplyEntry {
-    ApplyEntry { key: key.to_owned(), monitor_type: T::Website, body: website(values) }
+fn entry(key: &str, values: Value) -> MonitorDefinition {
+    MonitorDefinition { key: key.to_owned(), monitor_type: T::Website, body: website(values) }
 }
 
 async fn apply(
     harness: &Harness,
-    all: Vec<ApplyEntry>,
+    all: Vec<MonitorDefinition>,
     options: ApplyOptions,
 ) -> Result<Vec<AppliedChange>, ServiceError> {
     monitors::apply(&harness.monitors, &admin(), all, options).await
@@ -128,7 +128,7 @@ async fn all_errors_are_reported_and_nothing_is_changed() {
     let before = snapshot(&harness).await;
     let mut ping = entry("there", json!({}));
     ping.monitor_type = T::Ping;
-    let cases: Vec<(Vec<ApplyEntry>, &str)> = vec![
+    let cases: Vec<(Vec<MonitorDefinition>, &str)> = vec![
         (
             vec![entry("fine", json!({})), entry("there", json!({"realm_password": MASK}))],
             "realm_password: monitor with key `there`: `realm_password` is masked: `********` is not its value",
@@ -146,7 +146,7 @@ async fn all_errors_are_reported_and_nothing_is_changed() {
         ),
         (vec![ping], "type: monitor with key `there`: `type` must stay `website`"),
         (
-            vec![ApplyEntry { body: Node::from(json!([])), ..entry("a", json!({})) }],
+            vec![MonitorDefinition { body: Node::from(json!([])), ..entry("a", json!({})) }],
             ": monitor with key `a`: ",
         ),
     ];
@@ -209,7 +209,7 @@ async fn dependencies_are_named_by_key_even_of_monitors_that_the_same_call_creat
 #[tokio::test]
 async fn circles_and_keys_that_no_monitor_has_are_refused_and_nothing_is_applied() {
     let harness = Harness::new();
-    let refused = async |entries: Vec<ApplyEntry>| {
+    let refused = async |entries: Vec<MonitorDefinition>| {
         let texts = error_texts(apply(&harness, entries, PRUNE).await);
         assert!(harness.monitors.monitor_cache().is_empty());
         texts.join("\n")

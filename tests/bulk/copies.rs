@@ -35,9 +35,12 @@ async fn a_copy_has_all_fields_but_its_own_name_and_no_history() {
     .unwrap();
     let new = create_copy(&harness, old, json!({"name": "Twin"})).await.unwrap();
     let (old, twin) = (harness.monitor(old), harness.monitor(new));
-    let mut expected = old.document.to_stored(SecretMode::Revealed);
+    let mut expected = old.document.to_non_default_fields(SecretMode::Revealed);
     expected.insert("name".to_owned(), json!("Twin"));
-    assert_eq!(Value::Object(twin.document.to_stored(SecretMode::Revealed)), Value::Object(expected));
+    assert_eq!(
+        Value::Object(twin.document.to_non_default_fields(SecretMode::Revealed)),
+        Value::Object(expected)
+    );
     assert_eq!(
         (twin.revision, twin.origin.clone(), twin.metadata.paused_until),
         (Revision(1), Origin::Api, None)

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vigie::domain::{MonitorId, MonitorType as T, RecordKind, Revision, Role};
+use vigie::domain::{ConfigRecordKind, MonitorId, MonitorType as T, Revision, Role};
 use vigie::schema::SecretMode;
 use vigie::schema::reader::InputFormat;
 use vigie::service::ServiceError;
@@ -29,7 +29,7 @@ async fn every_field_of_the_body_reaches_every_monitor() {
         json!({"name": "colour", "values": [{"id": 1, "value": "red"}, {"id": 2, "value": "blue"}]});
     let created = harness
         .store
-        .write_changes(vec![record(RecordKind::Property, None, property)], vec![])
+        .write_changes(vec![record(ConfigRecordKind::Property, None, property)], vec![])
         .await
         .unwrap();
     harness.accounts.invalidate_all();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use vigie::domain::{MonitorId, MonitorType as T, Revision};
 use vigie::service::monitors;
-use vigie::service::{ApplyEntry, ApplyOptions};
+use vigie::service::{ApplyOptions, MonitorDefinition};
 
 use crate::bulk::support::{edit, error_texts, replacement, snapshot};
 use crate::monitors::harness::{Harness, admin, website};
@@ -18,7 +18,11 @@ async fn bulk_calls_handle_ten_thousand_monitors_in_time() {
     let harness = Harness::new();
     let body = website(json!({"realm_password": "old"}));
     let all: Vec<_> = (0..MANY)
-        .map(|number| ApplyEntry { key: format!("k{number}"), monitor_type: T::Website, body: body.clone() })
+        .map(|number| MonitorDefinition {
+            key: format!("k{number}"),
+            monitor_type: T::Website,
+            body: body.clone(),
+        })
         .collect();
     let timed = |what: &str, started: Instant| {
         let took = started.elapsed();
@@ -41,23 +45,14 @@ async fn bulk_calls_handle_ten_thousand_monitors_in_time() {
     monitors::bulk_edit(&harness.monitors, &admin(), &edit(&ids, json!({"note": "x"}))).await.unwrap();
     timed("bulk edit", started);
     let started = Instant::now();
-    monitors::bulk_edit_passwords_with_warnings(
-        &harness.monitors,
-        &admin(),
-        &replacement(&ids, "old", "new"),
-    )
-    .await
-    .unwrap();
+    monitors::bulk_edit_passwords(&harness.monitors, &admin(), &replacement(&ids, "old", "new"))
+        .await
+        .unwrap();
     timed("password bulk edit", started);
     assert!(ids.iter().all(|id| harness.monitor(*id).revision == Revision(3)));
     let before = snapshot(&harness).await;
     let found = error_texts(
-        monitors::bulk_edit_passwords_with_warnings(
-            &harness.monitors,
-            &admin(),
-            &replacement(&ids, "old", "new"),
-        )
-        .await,
+        monitors::bulk_edit_passwords(&harness.monitors, &admin(), &replacement(&ids, "old", "new")).await,
     );
     assert_eq!(found.len(), 101, "the first hundred by name, and how many more there are");
     assert!(found[100].contains("9900 more errors"), "{}", found[100]);

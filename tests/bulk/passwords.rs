@@ -34,14 +34,10 @@ async fn every_secret_equal_to_the_current_value_is_replaced() {
     let browser_script = json!({"script": SCRIPT, "transaction_password": "old"});
     let browser_script = create_monitor(&harness, T::BrowserScript, browser_script).await;
     let all = [web, api, mail, browser_script];
-    monitors::bulk_edit_passwords_with_warnings(
-        &harness.monitors,
-        &admin(),
-        &replacement(&all, "old", "n\u{e9}w \""),
-    )
-    .await
-    .unwrap();
-    let values = |id| Value::Object(harness.monitor(id).document.to_stored(SecretMode::Revealed));
+    monitors::bulk_edit_passwords(&harness.monitors, &admin(), &replacement(&all, "old", "n\u{e9}w \""))
+        .await
+        .unwrap();
+    let values = |id| Value::Object(harness.monitor(id).document.to_non_default_fields(SecretMode::Revealed));
     let new = json!("n\u{e9}w \"");
     assert_eq!((&values(web)["realm_password"], &values(web)["note"]), (&new, &json!("old")));
     assert_eq!(values(web)["realm_userid"], new, "it is a secret as well");
@@ -75,9 +71,8 @@ async fn one_monitor_without_the_password_refuses_the_whole_call() {
     let none = create_monitor(&harness, T::Ping, json!({"hostname": "a"})).await;
     let filed = create_file_monitor(&harness, 77).await;
     let before = snapshot(&harness).await;
-    let call = async |body| {
-        error_texts(monitors::bulk_edit_passwords_with_warnings(&harness.monitors, &admin(), &body).await)
-    };
+    let call =
+        async |body| error_texts(monitors::bulk_edit_passwords(&harness.monitors, &admin(), &body).await);
     let missing_secret =
         |id: i64| format!("current_value: monitor `{id}`: none of its secrets equals `current_value`");
     assert_eq!(

@@ -68,7 +68,8 @@ pub struct Snapshot {
 
 pub async fn snapshot(harness: &Harness) -> Snapshot {
     let monitors = harness.monitors.monitor_cache().all();
-    let document = |monitor: &Monitor| Value::Object(monitor.document.to_stored(SecretMode::Revealed));
+    let document =
+        |monitor: &Monitor| Value::Object(monitor.document.to_non_default_fields(SecretMode::Revealed));
     let stored = harness.store.inner.stored_monitors().await.unwrap();
     Snapshot {
         monitors: monitors.iter().map(|m| (m.id, m.revision, document(m), m.origin.clone())).collect(),

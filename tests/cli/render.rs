@@ -146,7 +146,9 @@ fn a_redirect_has_a_line_per_hop_and_a_warning_its_reason() {
     );
     shown.warning_status = Some(Status::TIMED_OUT);
     shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
-    shown.attempts[1].warnings.push(Warning::new(WarningKind::Fallback, "the server chose `HTTP/1.1`"));
+    shown.attempts[1]
+        .warnings
+        .push(Warning::new(WarningKind::CapabilityDowngrade, "the server chose `HTTP/1.1`"));
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 204,
         http_version: "HTTP/1.1".into(),

@@ -2,7 +2,7 @@ use std::sync::atomic::Ordering;
 
 use axum::http::Request;
 use serde_json::json;
-use vigie::domain::{Capture, Outcome};
+use vigie::domain::{CapturedFile, Outcome};
 
 use crate::daemon::support::{MemoryResults, monitor, result, serve, serve_pages};
 
@@ -139,9 +139,9 @@ async fn a_result_shows_its_pictures_and_its_files_cannot_run() {
     let mut failed = result(1, 100, Outcome::Error);
     let page = b"<script>alert(1)</script>";
     failed.captures = vec![
-        Capture::new("step \"1\".jpg", "image/jpeg", b"picture"),
-        Capture::new("page.html", "text/html; charset=utf-8", page),
-        Capture::new("drawing.svg", "image/svg+xml", b"<svg/>"),
+        CapturedFile::new("step \"1\".jpg", "image/jpeg", b"picture"),
+        CapturedFile::new("page.html", "text/html; charset=utf-8", page),
+        CapturedFile::new("drawing.svg", "image/svg+xml", b"<svg/>"),
     ];
     let path = format!("/results/{}", failed.check_id);
     let served = serve_pages(true, MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;

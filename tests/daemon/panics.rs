@@ -52,7 +52,7 @@ fn a_contained_panic_is_one_log_line_without_a_backtrace() {
 }
 
 #[test]
-fn a_monitor_that_cannot_be_planned_is_set_apart_and_the_others_run() {
+fn a_monitor_that_cannot_be_planned_is_quarantined_and_the_others_run() {
     let target = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = target.local_addr().unwrap().port();
     std::thread::spawn(move || target.incoming().for_each(drop));
@@ -64,7 +64,7 @@ fn a_monitor_that_cannot_be_planned_is_set_apart_and_the_others_run() {
         let mut server = Daemon::from_child(first.spawn().unwrap(), folder);
         let (status, metrics) = server.get_with_headers("/metrics", "");
         assert_eq!(status, 200);
-        assert!(metrics.contains("vigie_set_apart_total{kind=\"monitor\"} 1\n"), "{point}: {metrics}");
+        assert!(metrics.contains("vigie_quarantined_total{kind=\"monitor\"} 1\n"), "{point}: {metrics}");
         assert!(metrics.contains("vigie_monitors_planned 59\n"), "{point}: {metrics}");
         assert_eq!(server.get_with_headers("/readyz", "").0, 200, "{point}");
         server.signal(Signal::SIGTERM);

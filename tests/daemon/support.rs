@@ -19,7 +19,7 @@ use vigie::domain::{
     Status, Timestamp,
 };
 use vigie::schema::{Monitor, MonitorDocument, Origin};
-use vigie::service::{AccountService, ClientConnection, StatusQueries};
+use vigie::service::{AccountService, ClientConnection, MonitorReader};
 use vigie::store::{
     MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, RollupSpan,
     SqliteSettings, SqliteStore, StoreError, StoreFuture,
@@ -131,7 +131,7 @@ impl ResultStore for MemoryResults {
         self.respond(PaginatedResults { total: count, results })
     }
 
-    fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<vigie::domain::Capture>> {
+    fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<vigie::domain::CapturedFile>> {
         let files = self.results.iter().filter(|result| result.check_id == id).flat_map(|r| &r.captures);
         self.respond(files.into_iter().find(|file| file.name == name).cloned())
     }
@@ -272,11 +272,11 @@ pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Mon
     let kept = Arc::new(kept);
     let monitor_cache = Arc::new(MonitorCache::default());
     monitor_cache.replace_all(monitors);
-    let queries = Arc::new(StatusQueries::new(kept.clone(), monitor_cache, vec![location()]));
+    let queries = Arc::new(MonitorReader::new(kept.clone(), monitor_cache, vec![location()]));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(1_767_232_800)));
     let state = PageState {
-        status_queries: queries.clone(),
+        monitor_reader: queries.clone(),
         health: health.clone(),
         metrics: Arc::new(Metrics::new()),
         metrics_properties: Arc::default(),

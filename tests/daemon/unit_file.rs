@@ -28,8 +28,8 @@ fn the_unit_is_sandboxed() {
 #[test]
 fn systemd_verifies_the_unit_without_complaints() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
-        let test_path = "daemon::unit_file::systemd_verifies_the_unit_without_complaints";
-        return lacks(test_path, "systemd-analyze", "`apt-get install systemd`");
+        let on_demand_test_url = "daemon::unit_file::systemd_verifies_the_unit_without_complaints";
+        return lacks(on_demand_test_url, "systemd-analyze", "`apt-get install systemd`");
     }
     // Accepted exposure in tenths. Browsers need writable executable memory and namespaces.
     for (file, program, threshold) in

@@ -135,7 +135,7 @@ async fn changes_are_returned_and_removed_monitors_are_not_found() {
     // A returned monitor can be sent back: the mask leaves the secret unchanged.
     assert_eq!(outcome(&admin.call("PATCH", &path, Some(shown.clone())).await), ("0", "No errors."));
     let monitor =
-        app.state.monitor_context.monitor_cache().get(vigie::domain::MonitorId(id.parse().unwrap())).unwrap();
+        app.state.monitor_service.monitor_cache().get(vigie::domain::MonitorId(id.parse().unwrap())).unwrap();
     assert_eq!(monitor.document.text("realm_password"), Some("s3cret"));
     assert!(monitor.document.flag("rotate_locations"), "2 of 3 is a rotation");
     for (body, expected) in [

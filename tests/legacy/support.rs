@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::api::legacy;
 use vigie::clock::Clock;
-use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Revision, Role, Timestamp, UserId};
+use vigie::domain::{
+    ConfigRecordKind, CustomerId, MonitorId, MonitorType, Revision, Role, Timestamp, UserId,
+};
 use vigie::schema::{Monitor, MonitorDocument, Origin};
-use vigie::store::{ConfigChange, ConfigStore, NewRecord, StoredToken, TokenKind, TokenStore};
+use vigie::store::{ConfigChange, ConfigStore, NewConfigRecord, StoredToken, TokenKind, TokenStore};
 
 use crate::support::app::{App, sha256};
 
@@ -36,8 +38,8 @@ pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -
     let mut fields =
         json!({"login": login, "name": "", "role": role.name(), "enabled": true, "locked": false});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let record = NewRecord {
-        kind: RecordKind::User,
+    let record = NewConfigRecord {
+        kind: ConfigRecordKind::User,
         customer: Some(customer),
         parent_id: None,
         unique_key: Some(login.clone()),
@@ -141,5 +143,5 @@ pub fn insert_monitor(app: &App, id: i64, kind: MonitorType, origin: Origin, val
         document: Arc::new(MonitorDocument::new(kind, values.as_object().unwrap().clone()).unwrap()),
         metadata: Arc::default(),
     };
-    app.state.monitor_context.monitor_cache().apply(vec![monitor], &[]);
+    app.state.monitor_service.monitor_cache().apply(vec![monitor], &[]);
 }

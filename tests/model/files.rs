@@ -218,7 +218,7 @@ fn a_secret_is_read_from_its_source() {
         let document = &loaded.monitors[0].document;
         assert_eq!(document.text("pop_password"), Some(expected));
         assert!(!format!("{document:?}").contains(expected), "a secret in Debug");
-        assert!(!document.to_stored(SecretMode::Omitted).contains_key("pop_password"));
+        assert!(!document.to_non_default_fields(SecretMode::Omitted).contains_key("pop_password"));
         let entry = to_file_entry("k", CustomerId(1), document);
         assert_eq!(entry.get("pop_password").and_then(|value| value.as_str()), Some("********"));
     }

@@ -26,7 +26,7 @@ fn heap_size(value: &Value) -> usize {
 
 /// Returns the size of a document in bytes: itself, its entries, and the values that it does not share.
 fn memory_size(document: &MonitorDocument) -> usize {
-    let stored = document.to_stored(SecretMode::Revealed);
+    let stored = document.to_non_default_fields(SecretMode::Revealed);
     let own = |value: &Value| !value.is_boolean() && !is_shared(document, value);
     let entries = stored.len() * 16 + 16;
     let values: usize = stored
@@ -40,9 +40,10 @@ fn memory_size(document: &MonitorDocument) -> usize {
 /// Whether the value is shared: documents do not copy the values of choices.
 fn is_shared(document: &MonitorDocument, value: &Value) -> bool {
     let other =
-        MonitorDocument::new(document.monitor_type(), document.to_stored(SecretMode::Revealed)).unwrap();
+        MonitorDocument::new(document.monitor_type(), document.to_non_default_fields(SecretMode::Revealed))
+            .unwrap();
     document
-        .to_stored(SecretMode::Revealed)
+        .to_non_default_fields(SecretMode::Revealed)
         .iter()
         .filter(|(_, stored)| *stored == value)
         .any(|(name, _)| std::ptr::eq(document.value(name).unwrap(), other.value(name).unwrap()))
@@ -77,7 +78,7 @@ fn values_of_few_choices_are_shared_by_all_documents() {
 #[test]
 fn a_hundred_thousand_stored_documents_load_quickly() {
     let text = serde_json::to_string(
-        &document(MonitorType::Tcp, json!({"interval": 1})).to_stored(SecretMode::Omitted),
+        &document(MonitorType::Tcp, json!({"interval": 1})).to_non_default_fields(SecretMode::Omitted),
     );
     let text = text.unwrap();
     let started = Instant::now();

@@ -268,11 +268,11 @@ fn error_lines(
 fn protected_values_are_masked_in_store_and_responses() {
     let shop = shop();
     assert_eq!(shop.to_json(SecretMode::Masked)["script"], json!(masked_shop()));
-    assert_eq!(shop.to_stored(SecretMode::Masked)["script"], json!(masked_shop()));
-    assert_eq!(shop.to_stored(SecretMode::Omitted).get("script"), None);
+    assert_eq!(shop.to_non_default_fields(SecretMode::Masked)["script"], json!(masked_shop()));
+    assert_eq!(shop.to_non_default_fields(SecretMode::Omitted).get("script"), None);
     assert_eq!(shop.to_json(SecretMode::Revealed)["script"], json!(SHOP));
     let open = document(T::BrowserScript, json!({"script": "<script><step/></script>"}));
-    assert_eq!(open.to_stored(SecretMode::Omitted)["script"], json!("<script><step/></script>"));
+    assert_eq!(open.to_non_default_fields(SecretMode::Omitted)["script"], json!("<script><step/></script>"));
 }
 
 // row: 2.2 browserscript.transaction_password

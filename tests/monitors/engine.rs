@@ -95,10 +95,10 @@ async fn only_monitors_with_this_location_in_their_pool_run_here() {
 
 /// Changes the default locations of account 1 to location 2.
 async fn change_default_locations(process: &Process) {
-    use vigie::domain::RecordKind;
+    use vigie::domain::ConfigRecordKind;
     use vigie::store::{ConfigChange, ConfigStore};
 
-    let mut account = process.store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
+    let mut account = process.store.record(ConfigRecordKind::Customer, 1).await.unwrap().unwrap();
     let expected = account.revision;
     account.revision.0 += 1;
     account.fields.insert("default_locations".to_owned(), json!([{"id": 2}]));

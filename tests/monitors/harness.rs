@@ -8,21 +8,21 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
+use vigie::catalog::{AccountCache, InstanceData, MonitorCache};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    Capture, CheckResult, CustomerId, EventSeries, EventSeriesQuery, Location, LocationId, MonitorId,
-    MonitorType, Record, RecordKind, Revision, Role, Timestamp, UserId,
+    CapturedFile, CheckResult, ConfigRecord, ConfigRecordKind, CustomerId, EventSeries, EventSeriesQuery,
+    Location, LocationId, MonitorId, MonitorType, Revision, Role, Timestamp, UserId,
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
 use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::BillingPlan;
 use vigie::service::monitors;
-use vigie::service::{Caller, EntryPoint, MonitorContext, MonitorDependencies, SavedObject, ServiceError};
+use vigie::service::{Caller, EntryPoint, MonitorDependencies, MonitorService, SavedObject, ServiceError};
 use vigie::store::{
-    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
-    ResealFn, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
+    AuditEntry, AuditFilter, ConfigChange, ConfigRecordFilter, ConfigStore, NewAuditEntry, Paginated,
+    Pagination, ResealFn, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
 };
 use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
@@ -71,7 +71,7 @@ impl Planner for RecordingPlanner {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, CapturedFile> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -109,15 +109,23 @@ impl ConfigStore for FailingStore {
         self.inner.write_changes(changes, audit)
     }
 
-    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>> {
+    fn record(&self, kind: ConfigRecordKind, id: i64) -> StoreFuture<'_, Option<ConfigRecord>> {
         self.inner.record(kind, id)
     }
 
-    fn record_by_unique_key(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
+    fn record_by_unique_key(
+        &self,
+        kind: ConfigRecordKind,
+        unique: String,
+    ) -> StoreFuture<'_, Option<ConfigRecord>> {
         self.inner.record_by_unique_key(kind, unique)
     }
 
-    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
+    fn records(
+        &self,
+        filter: ConfigRecordFilter,
+        page: Pagination,
+    ) -> StoreFuture<'_, Paginated<ConfigRecord>> {
         self.inner.records(filter, page)
     }
 
@@ -141,31 +149,31 @@ impl ConfigStore for FailingStore {
 /// The monitor service and everything that it depends on.
 pub struct Harness {
     pub folder: TempDir,
-    pub monitors: Arc<MonitorContext>,
+    pub monitors: Arc<MonitorService>,
     pub store: Arc<FailingStore>,
     pub accounts: Arc<AccountCache>,
     pub planner: Arc<RecordingPlanner>,
     pub clock: Arc<FakeClock>,
     vault: Arc<Keyring>,
-    common: SharedAccountData,
+    common: InstanceData,
 }
 
 /// Returns the facts that all accounts share in these tests.
-pub fn common() -> SharedAccountData {
+pub fn common() -> InstanceData {
     let at =
         |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region_code: id * 10 };
-    SharedAccountData {
+    InstanceData {
         locations: vec![at(1, "north"), at(2, "south")],
         dns_name_count: 1,
         supported_types: MonitorType::ALL.to_vec(),
         supported_tls_versions: vec!["", "11", "12"],
         default_certificate_warning_days: 30,
-        ..SharedAccountData::default()
+        ..InstanceData::default()
     }
 }
 
 /// Returns [`common`] with a plan `small` for two monitors and an unlimited plan `large`.
-pub fn with_plans() -> SharedAccountData {
+pub fn with_plans() -> InstanceData {
     let plan = |code: &str, most_monitors: Option<usize>| BillingPlan {
         code: code.to_owned(),
         monitor_types: Vec::new(),
@@ -174,7 +182,7 @@ pub fn with_plans() -> SharedAccountData {
         monitor_count: 0,
         max_locations: None,
     };
-    SharedAccountData { billing_plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
+    InstanceData { billing_plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
 }
 
 impl Harness {
@@ -182,19 +190,19 @@ impl Harness {
         Self::over(common())
     }
 
-    pub fn over(common: SharedAccountData) -> Self {
+    pub fn over(common: InstanceData) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::at(folder, Arc::new(Keyring::ephemeral()), common)
     }
 
-    fn at(folder: TempDir, vault: Arc<Keyring>, common: SharedAccountData) -> Self {
+    fn at(folder: TempDir, vault: Arc<Keyring>, common: InstanceData) -> Self {
         let store = SqliteStore::open(&database(&folder), &SqliteSettings::default()).unwrap();
         let store = Arc::new(FailingStore { inner: Arc::new(store), broken: AtomicBool::new(false) });
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let planner =
             Arc::new(RecordingPlanner { now: Mutex::new(clock.now()), ..RecordingPlanner::default() });
         let accounts = Arc::new(AccountCache::new(store.clone(), common.clone()));
-        let monitors = Arc::new(MonitorContext::new(MonitorDependencies {
+        let monitors = Arc::new(MonitorService::new(MonitorDependencies {
             config_store: store.clone(),
             monitor_cache: Arc::new(MonitorCache::default()),
             account_cache: Arc::clone(&accounts),
@@ -273,7 +281,7 @@ pub fn caller(customer: i64, role: Role) -> Caller {
         user_id: UserId(7),
         login: Arc::from("anna"),
         role,
-        program_scopes: None,
+        token_scopes: None,
         client_address: None,
         entry_point: EntryPoint::ApiV3,
     }

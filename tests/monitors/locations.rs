@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::net::TcpListener;
-use vigie::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, RecordKind, RunId, Timestamp};
+use vigie::domain::{
+    CheckResult, ConfigRecordKind, CustomerId, LocationId, MonitorId, Outcome, RunId, Timestamp,
+};
 use vigie::pipeline::{PlanError, Planner};
 use vigie::schedule::RunPlan;
 use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
-use vigie::store::{ConfigChange, ConfigStore, NewRecord};
+use vigie::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use vigie::syntax::node::Node;
 
 use crate::monitors::harness::{NOON, admin};
@@ -199,9 +201,9 @@ async fn a_traceroute_runs_only_at_a_hosted_location() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_agents_of_this_process_are_alive() {
     let (process, target) = (Process::hosting(3).await, Target::start().await);
-    let other_location = NewRecord {
+    let other_location = NewConfigRecord {
         fields: json!({"name": "branch", "region": 5, "private": false}).as_object().unwrap().clone(),
-        ..record(RecordKind::Location, None)
+        ..record(ConfigRecordKind::Location, None)
     };
     let branch =
         process.store.write_changes(vec![ConfigChange::CreateRecord(other_location)], vec![]).await.unwrap()
@@ -227,7 +229,7 @@ async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_reco
         "from_date": "2026-01-01 12:00:00", "thru_date": "2026-01-01 12:03:00",
     });
     let fields = fields.as_object().unwrap().clone();
-    let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
+    let blackout = NewConfigRecord { fields, ..record(ConfigRecordKind::Blackout, Some(id.0)) };
     let number =
         process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
     process.monitors.account_cache().invalidate_all();
@@ -254,8 +256,8 @@ async fn in_a_monitor_blackout_no_location_contacts_the_target_and_runs_are_reco
     process.end().await;
 }
 
-fn record(kind: RecordKind, assoc: Option<i64>) -> NewRecord {
-    NewRecord {
+fn record(kind: ConfigRecordKind, assoc: Option<i64>) -> NewConfigRecord {
+    NewConfigRecord {
         kind,
         customer: Some(CustomerId(1)),
         parent_id: assoc,

@@ -9,7 +9,7 @@ use serde_json::json;
 use vigie::agent;
 use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
 use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, LocationAgents, PlannerDependencies};
-use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
+use vigie::catalog::{AccountCache, InstanceData, MonitorCache};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
 use vigie::net::{Net, NetConfig, SourceBinding};
@@ -17,7 +17,7 @@ use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeBuildContext;
 use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
-use vigie::service::{MonitorContext, MonitorDependencies};
+use vigie::service::{MonitorDependencies, MonitorService};
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::syntax::node::Node;
 use vigie::telemetry::Metrics;
@@ -40,7 +40,7 @@ pub struct Process {
     ingestor: Arc<Ingestor>,
     pub agents: Vec<LocationAgent>,
     pub planner: Arc<LocalPlanner>,
-    pub monitors: MonitorContext,
+    pub monitors: MonitorService,
     pub clock: Arc<FakeClock>,
     pub metrics: Arc<Metrics>,
 }
@@ -60,10 +60,10 @@ impl Process {
     pub async fn hosting(number: i64) -> Self {
         let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region_code: id };
         let locations = (1..=number).map(at).collect();
-        Self::over(SharedAccountData { locations, ..common() }, usize::try_from(number).unwrap()).await
+        Self::over(InstanceData { locations, ..common() }, usize::try_from(number).unwrap()).await
     }
 
-    async fn over(common: SharedAccountData, hosted: usize) -> Self {
+    async fn over(common: InstanceData, hosted: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
         let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
@@ -100,7 +100,7 @@ impl Process {
             clock: clock.clone(),
             probe_context: ProbeBuildContext::default(),
         }));
-        let monitors = MonitorContext::new(MonitorDependencies {
+        let monitors = MonitorService::new(MonitorDependencies {
             config_store: store.clone(),
             monitor_cache: Arc::new(MonitorCache::default()),
             account_cache: accounts,

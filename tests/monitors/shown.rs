@@ -3,19 +3,19 @@
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp};
+use vigie::domain::{ConfigRecordKind, CustomerId, MonitorId, MonitorType, Role, Timestamp};
 use vigie::schema::reader::InputFormat;
 use vigie::schema::table;
 use vigie::service::monitors;
-use vigie::store::{ConfigChange, ConfigStore, NewRecord};
+use vigie::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use vigie::syntax::node::Node;
 
 use crate::monitors::harness::{Harness, NOON, admin, caller};
 
 /// Returns the change that creates a record of account 1.
-pub fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> ConfigChange {
+pub fn record(kind: ConfigRecordKind, assoc: Option<i64>, fields: Value) -> ConfigChange {
     let Value::Object(fields) = fields else { unreachable!() };
-    ConfigChange::CreateRecord(NewRecord {
+    ConfigChange::CreateRecord(NewConfigRecord {
         kind,
         customer: Some(CustomerId(1)),
         parent_id: assoc,
@@ -77,11 +77,11 @@ async fn past_blackouts_are_not_listed() {
     let (id, other) = (harness.create_monitor(json!({})).await, harness.create_monitor(json!({})).await);
     let once = |kind: &str, thru: &str| json!({"type": kind, "persistent": false, "from_date": "2026-01-01 00:00:00", "thru_date": thru});
     let writes = vec![
-        record(RecordKind::Blackout, Some(id.0), once("Monitor", "2026-01-01 12:00:01")),
-        record(RecordKind::Blackout, Some(id.0), once("Monitor", "2026-01-01 12:00:00")),
-        record(RecordKind::Blackout, Some(id.0), json!({"type": "Alert", "persistent": true})),
-        record(RecordKind::Blackout, Some(id.0), once("Notifier", "2027-01-01 12:00:00")),
-        record(RecordKind::Blackout, Some(other.0), once("Alert", "2027-01-01 12:00:00")),
+        record(ConfigRecordKind::Blackout, Some(id.0), once("Monitor", "2026-01-01 12:00:01")),
+        record(ConfigRecordKind::Blackout, Some(id.0), once("Monitor", "2026-01-01 12:00:00")),
+        record(ConfigRecordKind::Blackout, Some(id.0), json!({"type": "Alert", "persistent": true})),
+        record(ConfigRecordKind::Blackout, Some(id.0), once("Notifier", "2027-01-01 12:00:00")),
+        record(ConfigRecordKind::Blackout, Some(other.0), once("Alert", "2027-01-01 12:00:00")),
     ];
     let created = harness.store.write_changes(writes, vec![]).await.unwrap();
     assert_eq!(harness.monitor_json(&admin(), id).await["blackout_ids"], json!([created[0], created[2]]));
@@ -93,8 +93,11 @@ async fn past_blackouts_are_not_listed() {
 async fn properties_are_returned_with_their_names() {
     let harness = Harness::new();
     let values = json!({"name": "colour", "values": [{"id": 1, "value": "red"}, {"id": 2, "value": "blue"}]});
-    let created =
-        harness.store.write_changes(vec![record(RecordKind::Property, None, values)], vec![]).await.unwrap();
+    let created = harness
+        .store
+        .write_changes(vec![record(ConfigRecordKind::Property, None, values)], vec![])
+        .await
+        .unwrap();
     harness.accounts.invalidate_all();
     let id = harness.create_monitor(json!({"custom_properties": [{"id": created[0], "value_id": 2}]})).await;
     let expected = json!([{"id": created[0], "value_id": 2, "name": "colour", "value": "blue"}]);
@@ -133,7 +136,7 @@ async fn a_script_is_returned_with_its_history() {
 #[tokio::test]
 async fn the_account_sets_default_locations_time_zone_and_certificate_days() {
     let harness = Harness::new();
-    let account = harness.store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
+    let account = harness.store.record(ConfigRecordKind::Customer, 1).await.unwrap().unwrap();
     let expected = account.revision;
     let mut account = account;
     account.revision.0 += 1;

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use vigie::clock::SystemClock;
 use vigie::domain::{
-    Capture, CheckId, CheckResult, Facts, LocationId, MonitorId, MonitorType, Notification, NotificationKind,
-    NotificationMethod, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
+    CapturedFile, CheckId, CheckResult, ConfigRecordKind, Facts, LocationId, MonitorId, MonitorType,
+    Notification, NotificationKind, NotificationMethod, NotificationState, Outcome, Revision, RunId, Status,
 };
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{
     DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, Destination, DestinationLookup,
 };
 use vigie::store::{
-    ConfigStore, Ingest, IngestBatch, NotificationFilter, Outbox, Pagination, RecordFilter, SqliteSettings,
-    SqliteStore, StoreFuture,
+    ConfigRecordFilter, ConfigStore, Ingest, IngestBatch, NotificationFilter, Outbox, Pagination,
+    SqliteSettings, SqliteStore, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 
@@ -134,7 +134,7 @@ async fn a_dead_notification_is_an_event_and_a_restart_sends_nothing_twice() {
     let expected = [("a".to_owned(), NotificationState::Dead), ("b".to_owned(), NotificationState::Sent)];
     assert_eq!(final_states(&store).await, expected);
     delivery.drain(Duration::from_secs(1)).await;
-    let events = store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().items;
+    let events = store.records(ConfigRecordFilter::new(ConfigRecordKind::Event), ALL).await.unwrap().items;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].fields["event"].as_str().unwrap(), "notification_given_up");
     assert!(
@@ -175,9 +175,9 @@ fn result() -> CheckResult {
         facts: Facts::default(),
         details: vigie::domain::CheckDetails::default(),
         captures: vec![
-            Capture::new("screen-1.png", "image/png", b"not really"),
-            Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 503"),
-            Capture::new("traceroute.txt", "text/plain", b" 1  192.0.2.1  0.4 ms\n"),
+            CapturedFile::new("screen-1.png", "image/png", b"not really"),
+            CapturedFile::new("response-head.txt", "text/plain", b"HTTP/1.1 503"),
+            CapturedFile::new("traceroute.txt", "text/plain", b" 1  192.0.2.1  0.4 ms\n"),
         ],
         verification: None,
         suppressed_by: Vec::new(),

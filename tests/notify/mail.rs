@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::clock::SystemClock;
-use vigie::domain::{Capture, NotificationKind, NotificationMethod};
+use vigie::domain::{CapturedFile, NotificationKind, NotificationMethod};
 use vigie::net::{Net, NetConfig, Pem, PublicRoots, TrustConfig};
 use vigie::notify::{
     ChannelSettings, MailEncryption, MailSettings, MessageSender, NotificationChannels, OutgoingMessage,
@@ -69,8 +69,8 @@ async fn mail_arrives_encrypted_with_text_html_and_files() {
     let channels = server.channels(MailEncryption::Auto, Some("secret"));
     let mut html = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     html.attachments = vec![
-        Capture::new("screen-1.png", "image/png", b"\x89PNG\r\n\x1a\n not really"),
-        Capture::new("traceroute.txt", "text/plain; charset=utf-8", b" 1  192.0.2.1  0.4 ms\n"),
+        CapturedFile::new("screen-1.png", "image/png", b"\x89PNG\r\n\x1a\n not really"),
+        CapturedFile::new("traceroute.txt", "text/plain; charset=utf-8", b" 1  192.0.2.1  0.4 ms\n"),
     ];
     channels.send(&html).await.unwrap();
     channels.send(&mail(NotificationKind::SiteClear, NotificationMethod::MailText, "anna")).await.unwrap();
@@ -127,7 +127,7 @@ async fn no_notification_content_adds_a_header_or_a_recipient() {
     message.subject = hostile.to_owned();
     message.text = format!("{hostile}\n.\n..\nlast line");
     message.idempotency_key = format!("key{hostile}");
-    message.attachments = vec![Capture::new(hostile, hostile, b"file")];
+    message.attachments = vec![CapturedFile::new(hostile, hostile, b"file")];
     channels.send(&message).await.unwrap();
     let mails = server.mails("bob", 1);
     for name in ["Bcc", "X-Evil"] {

@@ -108,7 +108,7 @@ async fn alpn_over_https_and_the_fall_back_to_1_1() {
     http1_check.config.trust_config.additional_authorities = vec![pem("test CA", ca.pem())];
     let observation = http1_check.run().await;
     Passes.compare(&observation).unwrap();
-    Warns(WarningKind::Fallback).compare(&observation).unwrap();
+    Warns(WarningKind::CapabilityDowngrade).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
     assert!(old.requests()[0].contains("\r\nConnection: close\r\n"), "{:?}", old.requests());
 }

@@ -536,6 +536,6 @@ static OTHER_URL: OnceLock<String> = OnceLock::new();
 async fn a_plain_url_falls_back_to_http_1_1_with_a_warning() {
     let target = Server::start(vec![respond(page_of("ok"))]).await;
     let observation = observe(&target.url("/"), json!({}), &Authority::new("test CA")).await;
-    Warns(WarningKind::Fallback).compare(&observation).unwrap();
+    Warns(WarningKind::CapabilityDowngrade).compare(&observation).unwrap();
     assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
 }

@@ -216,7 +216,9 @@ async fn a_real_bind_replies_over_every_transport() {
             (facts.transport.as_str(), facts.rcode.as_str(), facts.min_ttl_seconds),
             (transport, "NOERROR", Some(300))
         );
-        assert!(facts.authoritative && !facts.recursion_available && !facts.authenticated && !facts.signed);
+        assert!(
+            facts.authoritative && !facts.recursion_available && !facts.authenticated_data && !facts.signed
+        );
         assert!(facts.response_bytes.is_some_and(|bytes| bytes > 40));
         assert_eq!(observation.facts.tls.is_some(), port != bind.plain);
         let http = observation.facts.http.map(|http| (http.http_status, http.http_version));
@@ -325,7 +327,7 @@ async fn only_a_validating_resolver_proves_an_answer() {
     assert_eq!((failure.kind, failure.phase), (Kind::DnsNotAuthenticated, Phase::Validate));
     assert!(failure.detail.contains("the answer is signed, but a server with authority"), "{failure}");
     let mut facts = observation.facts.dns.unwrap();
-    assert!(facts.signed && facts.authoritative && !facts.authenticated);
+    assert!(facts.signed && facts.authoritative && !facts.authenticated_data);
     // Name servers rotate their records.
     facts.answer_records.sort_unstable();
     assert_eq!(
@@ -351,7 +353,7 @@ async fn only_a_validating_resolver_proves_an_answer() {
     let observation = observe(&net, validating, fields()).await;
     assert_eq!(observation.failure, None);
     let facts = observation.facts.dns.unwrap();
-    assert!(facts.authenticated && facts.signed && facts.recursion_available && !facts.authoritative);
+    assert!(facts.authenticated_data && facts.signed && facts.recursion_available && !facts.authoritative);
     let failure = observe(&net, distrusting, fields()).await.failure.unwrap();
     assert_eq!(failure.kind, Kind::DnsErrorRcode);
     assert!(failure.detail.starts_with("SERVFAIL"), "{failure}");

@@ -1,7 +1,7 @@
 //! The account and the audit trail.
 
 use serde_json::{Value, json};
-use vigie::domain::{CustomerId, RecordKind, Revision, Role, Timestamp};
+use vigie::domain::{ConfigRecordKind, CustomerId, Revision, Role, Timestamp};
 use vigie::service::ServiceError;
 use vigie::store::AuditFilter;
 use vigie::syntax::node::Node;
@@ -100,7 +100,7 @@ async fn each_account_sees_and_changes_only_itself() {
     let kit = Kit::new().await;
     let (account, _) = kit.resources.account(&kit.stranger()).await.unwrap();
     assert_eq!((&account["id"], &account["name"]), (&json!(kit.other.0), &json!("other")));
-    let one = kit.resources.get(&kit.stranger(), RecordKind::Customer, 1).await;
+    let one = kit.resources.get(&kit.stranger(), ConfigRecordKind::Customer, 1).await;
     assert_eq!(one.err(), Some(ServiceError::NotFound));
     let power = as_role(Role::PowerUser);
     assert!(kit.resources.account(&power).await.is_ok());
@@ -114,11 +114,13 @@ async fn each_account_sees_and_changes_only_itself() {
 #[tokio::test]
 async fn the_audit_trail_records_actions_and_is_filtered() {
     let kit = Kit::new().await;
-    let first = kit.create_valid(RecordKind::Property, json!({"name": "a"})).await;
+    let first = kit.create_valid(ConfigRecordKind::Property, json!({"name": "a"})).await;
     kit.clock.advance(std::time::Duration::from_mins(1));
-    kit.patch(&as_role(Role::CoAdmin), RecordKind::Property, first, json!({"name": "b"})).await.unwrap();
-    kit.create_valid(RecordKind::Location, json!({"name": "c"})).await;
-    kit.create(&kit.stranger(), RecordKind::Property, json!({"name": "theirs"})).await.unwrap();
+    kit.patch(&as_role(Role::CoAdmin), ConfigRecordKind::Property, first, json!({"name": "b"}))
+        .await
+        .unwrap();
+    kit.create_valid(ConfigRecordKind::Location, json!({"name": "c"})).await;
+    kit.create(&kit.stranger(), ConfigRecordKind::Property, json!({"name": "theirs"})).await.unwrap();
     let rows = async |filter: AuditFilter| {
         let found = kit.resources.audit_trail(&admin(), filter, ALL).await.unwrap();
         let brief = |row: &serde_json::Map<String, Value>| {

@@ -1,15 +1,15 @@
 //! Blackouts: one-time or weekly, of a monitor of the account.
 
 use serde_json::{Value, json};
-use vigie::domain::{CustomerId, RecordKind, Role};
+use vigie::domain::{ConfigRecordKind, CustomerId, Role};
 use vigie::service::ServiceError;
-use vigie::store::RecordFilter;
+use vigie::store::ConfigRecordFilter;
 
 use crate::resources::kit::{
     Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages, object,
 };
 
-const KIND: RecordKind = RecordKind::Blackout;
+const KIND: ConfigRecordKind = ConfigRecordKind::Blackout;
 const MONITOR: i64 = 200_001;
 
 async fn kit() -> Kit {
@@ -60,7 +60,7 @@ async fn the_unused_half_of_the_fields_is_null() {
 #[tokio::test]
 async fn times_are_in_the_time_zone_of_the_account() {
     let kit = kit().await;
-    kit.patch(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Europe/Paris"})).await.unwrap();
+    kit.patch(&admin(), ConfigRecordKind::Customer, 1, json!({"time_zone": "Europe/Paris"})).await.unwrap();
     // It is 13:00 in Paris.
     assert_eq!(
         messages(kit.create(&admin(), KIND, once(json!({}))).await),
@@ -124,7 +124,8 @@ async fn lists_are_filtered() {
     let second = kit.create_valid(KIND, weekly(json!({}))).await;
     let third = kit.create_valid(KIND, weekly(json!({"assoc_id": 200_003}))).await;
     let ids = async |fields: Vec<(&'static str, Value)>, assoc: Vec<i64>| {
-        let filter = RecordFilter { field_values: fields, parent_ids: assoc, ..RecordFilter::new(KIND) };
+        let filter =
+            ConfigRecordFilter { field_values: fields, parent_ids: assoc, ..ConfigRecordFilter::new(KIND) };
         let rows = kit.list(&admin(), filter).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };

@@ -1,14 +1,14 @@
 //! Bulk edit of blackouts: several monitors, all or nothing.
 
 use serde_json::{Value, json};
-use vigie::domain::{CustomerId, RecordKind, Role};
+use vigie::domain::{ConfigRecordKind, CustomerId, Role};
 use vigie::service::ServiceError;
-use vigie::store::RecordFilter;
+use vigie::store::ConfigRecordFilter;
 use vigie::syntax::node::Node;
 
 use crate::resources::kit::{Kit, admin, as_role, forbidden, messages};
 
-const KIND: RecordKind = RecordKind::Blackout;
+const KIND: ConfigRecordKind = ConfigRecordKind::Blackout;
 
 async fn kit() -> Kit {
     let kit = Kit::new().await;
@@ -25,7 +25,7 @@ async fn edit(kit: &Kit, body: Value) -> Result<(), ServiceError> {
 
 /// Returns monitor, `weekly` or `once`, and note of each blackout, sorted.
 async fn blackouts_of(kit: &Kit) -> Vec<String> {
-    let rows = kit.list(&admin(), RecordFilter::new(KIND)).await;
+    let rows = kit.list(&admin(), ConfigRecordFilter::new(KIND)).await;
     let mut blackouts: Vec<String> = rows
         .iter()
         .map(|row| {

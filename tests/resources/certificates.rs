@@ -12,7 +12,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
+use vigie::domain::{ConfigRecordKind, CustomerId, FailureKind, Role};
 use vigie::net::{ConnectionTrace, Deadline, Net, NetConfig, Pem, PublicRoots, TlsOptions, TrustConfig};
 use vigie::service::DecryptedCertificate;
 
@@ -21,7 +21,7 @@ use crate::resources::kit::{
 };
 use crate::support::tls_server::{Authority, Identity, config, serve};
 
-const KIND: RecordKind = RecordKind::Certificate;
+const KIND: ConfigRecordKind = ConfigRecordKind::Certificate;
 const VALID: (i32, i32) = (2020, 2090);
 
 fn client(pem: String) -> Value {

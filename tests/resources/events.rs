@@ -1,19 +1,19 @@
 //! Events: reported once, shown in the time zone of the account.
 
 use serde_json::json;
-use vigie::domain::{RecordKind, Role, Timestamp};
+use vigie::domain::{ConfigRecordKind, Role, Timestamp};
 use vigie::service::ServiceError;
-use vigie::store::RecordFilter;
+use vigie::store::ConfigRecordFilter;
 
 use crate::resources::kit::{Kit, NOON, admin, assert_isolated, assert_refused, assert_roles, long};
 
-const KIND: RecordKind = RecordKind::Event;
+const KIND: ConfigRecordKind = ConfigRecordKind::Event;
 
 // row: 2.6 event; 2.6 description; 2.6 value; 2.6 quantity; 2.6 name; 2.6 login; 2.6 timestamp
 #[tokio::test]
 async fn an_event_gets_name_login_and_time_from_the_server() {
     let kit = Kit::new().await;
-    kit.patch(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Asia/Tokyo"})).await.unwrap();
+    kit.patch(&admin(), ConfigRecordKind::Customer, 1, json!({"time_zone": "Asia/Tokyo"})).await.unwrap();
     let body = json!({
         "event": "deploy_done", "description": "v7", "value": "12345678",
         "name": "ignored", "login": "ignored", "timestamp": "ignored", "id": 5,
@@ -41,12 +41,12 @@ async fn lists_are_filtered_by_type_and_time() {
         kit.clock.advance(std::time::Duration::from_mins(1));
     }
     let at = |minute: i64| Some(Timestamp::from_seconds(NOON + 60 * minute));
-    let count = async |filter: RecordFilter| kit.list(&admin(), filter).await.len();
-    let all = || RecordFilter::new(KIND);
+    let count = async |filter: ConfigRecordFilter| kit.list(&admin(), filter).await.len();
+    let all = || ConfigRecordFilter::new(KIND);
     assert_eq!(count(all()).await, 3);
-    assert_eq!(count(RecordFilter { field_values: vec![("event", json!("a"))], ..all() }).await, 2);
-    assert_eq!(count(RecordFilter { from: at(1), ..all() }).await, 2);
-    assert_eq!(count(RecordFilter { from: at(1), until: at(2), ..all() }).await, 1);
+    assert_eq!(count(ConfigRecordFilter { field_values: vec![("event", json!("a"))], ..all() }).await, 2);
+    assert_eq!(count(ConfigRecordFilter { from: at(1), ..all() }).await, 2);
+    assert_eq!(count(ConfigRecordFilter { from: at(1), until: at(2), ..all() }).await, 1);
 }
 
 // row: 8 description and value of an event

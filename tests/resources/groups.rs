@@ -1,14 +1,14 @@
 //! Notifier groups, templates and SLAs: which objects they may reference.
 
 use serde_json::{Value, json};
-use vigie::domain::{CustomerId, GroupMonitor, RecordKind, Role};
+use vigie::domain::{ConfigRecordKind, CustomerId, GroupMonitor, Role};
 
 use crate::resources::kit::{
     Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, forbidden, messages, object,
 };
 
-const GROUP: RecordKind = RecordKind::NotifierGroup;
-const SLA: RecordKind = RecordKind::Sla;
+const GROUP: ConfigRecordKind = ConfigRecordKind::NotifierGroup;
+const SLA: ConfigRecordKind = ConfigRecordKind::Sla;
 const MONITOR: i64 = 200_001;
 
 async fn kit() -> Kit {
@@ -23,8 +23,9 @@ async fn kit() -> Kit {
 async fn a_group_references_objects_of_the_account_once_each() {
     let kit = kit().await;
     let recipient = json!({"name": "a", "recipient": "a@a.example"});
-    let stranger = kit.create(&kit.stranger(), RecordKind::Recipient, recipient.clone()).await.unwrap().id;
-    let recipient = kit.create_valid(RecordKind::Recipient, recipient).await;
+    let stranger =
+        kit.create(&kit.stranger(), ConfigRecordKind::Recipient, recipient.clone()).await.unwrap().id;
+    let recipient = kit.create_valid(ConfigRecordKind::Recipient, recipient).await;
     let step = |step: i64| json!({"id": MONITOR, "step_number": step});
     let no_recipient = format!("`recipients[1].id`: recipient `{stranger}` does not exist");
     assert_refused(
@@ -75,14 +76,14 @@ async fn a_group_references_objects_of_the_account_once_each() {
 async fn a_template_in_use_cannot_be_removed() {
     let kit = kit().await;
     let template = json!({"name": "t", "kind": "site_error", "method_id": 1, "subject": "s", "text": "b"});
-    let template = kit.create_valid(RecordKind::Template, template).await;
+    let template = kit.create_valid(ConfigRecordKind::Template, template).await;
     let group = kit.create_valid(GROUP, json!({"name": "g", "templates": [{"id": template}]})).await;
     assert_eq!(
-        conflict(kit.delete(&admin(), RecordKind::Template, template).await),
+        conflict(kit.delete(&admin(), ConfigRecordKind::Template, template).await),
         "Groups use this template; remove it from them first: `g`"
     );
     kit.delete(&admin(), GROUP, group).await.unwrap();
-    kit.delete(&admin(), RecordKind::Template, template).await.unwrap();
+    kit.delete(&admin(), ConfigRecordKind::Template, template).await.unwrap();
 }
 
 fn sla(more: Value) -> Value {
@@ -157,7 +158,7 @@ async fn goals_periods_and_exclusions_are_validated() {
     kit.create_valid(SLA, exclusion(json!({"location_id": 2, "note": "move"}))).await;
     assert_roles(
         &kit,
-        RecordKind::Template,
+        ConfigRecordKind::Template,
         |role| json!({"name": role.name()}),
         &[Role::Admin, Role::CoAdmin, Role::PowerUser],
     )
@@ -187,7 +188,7 @@ async fn slas_of_several_monitors_are_edited_at_once() {
     );
     assert_eq!(messages(edit(both.clone(), json!({"name": ""})).await), ["`name` must not be empty"]);
     edit(both, json!({"name": "Silver", "uptime": 99.5, "description": null})).await.unwrap();
-    let all = kit.list(&admin(), vigie::store::RecordFilter::new(SLA)).await;
+    let all = kit.list(&admin(), vigie::store::ConfigRecordFilter::new(SLA)).await;
     let brief: Vec<_> = all
         .iter()
         .map(|one| {

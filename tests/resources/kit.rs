@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{AccountCache, MonitorCache, SharedAccountData};
+use vigie::catalog::{AccountCache, InstanceData, MonitorCache};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
-    Revision, Role, Timestamp, UserId,
+    CapturedFile, CheckResult, ConfigRecord, ConfigRecordKind, CustomerId, Location, LocationId, MonitorId,
+    MonitorType, Revision, Role, Timestamp, UserId,
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::reader::InputFormat;
@@ -17,11 +17,12 @@ use vigie::schema::validate::validate_new;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{Monitor, MonitorMetadata, Origin};
 use vigie::service::{
-    AccountService, Caller, EntryPoint, RecordService, RecordServiceDependencies, SavedObject, ServiceError,
+    AccountService, Caller, ConfigRecordService, ConfigRecordServiceDependencies, EntryPoint, SavedObject,
+    ServiceError,
 };
 use vigie::store::{
-    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
-    SqliteStore,
+    AuditEntry, AuditFilter, ConfigChange, ConfigRecordFilter, ConfigStore, NewConfigRecord, Pagination,
+    SqliteSettings, SqliteStore,
 };
 use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
@@ -44,7 +45,7 @@ impl Planner for FakePlanner {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, CapturedFile> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -57,7 +58,7 @@ pub struct Kit {
     pub planner: Arc<FakePlanner>,
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
-    pub resources: RecordService,
+    pub resources: ConfigRecordService,
     pub monitors: Arc<MonitorCache>,
     pub accounts: Arc<AccountCache>,
     pub vault: Arc<Keyring>,
@@ -76,9 +77,9 @@ impl Kit {
             name: name.to_owned(),
             region_code: id * 10,
         };
-        let facts = SharedAccountData {
+        let facts = InstanceData {
             locations: vec![location(1, "north"), location(2, "south")],
-            ..SharedAccountData::default()
+            ..InstanceData::default()
         };
         let planner = Arc::new(FakePlanner::default());
         let agent = |location: &Location| AgentStatus {
@@ -92,7 +93,7 @@ impl Kit {
         let monitors = Arc::new(MonitorCache::default());
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
-        let resources = RecordService::new(RecordServiceDependencies {
+        let resources = ConfigRecordService::new(ConfigRecordServiceDependencies {
             config_store: store.clone(),
             monitor_cache: monitors.clone(),
             account_cache: accounts.clone(),
@@ -102,8 +103,8 @@ impl Kit {
             metrics: Arc::default(),
             clock: clock.clone(),
         });
-        let other = NewRecord {
-            kind: RecordKind::Customer,
+        let other = NewConfigRecord {
+            kind: ConfigRecordKind::Customer,
             customer: None,
             parent_id: None,
             unique_key: Some("other".to_owned()),
@@ -120,14 +121,14 @@ impl Kit {
     pub async fn create(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         body: Value,
     ) -> Result<SavedObject, ServiceError> {
         self.resources.create(caller, kind, &Node::from(body)).await
     }
 
     /// Creates an object that must be accepted; returns its id.
-    pub async fn create_valid(&self, kind: RecordKind, body: Value) -> i64 {
+    pub async fn create_valid(&self, kind: ConfigRecordKind, body: Value) -> i64 {
         let created = self.create(&admin(), kind, body.clone()).await;
         created.unwrap_or_else(|error| panic!("{body}: {error:?}")).id
     }
@@ -135,29 +136,29 @@ impl Kit {
     pub async fn patch(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         id: i64,
         body: Value,
     ) -> Result<SavedObject, ServiceError> {
         self.resources.patch(caller, kind, id, &Node::from(body), None).await
     }
 
-    pub async fn delete(&self, caller: &Caller, kind: RecordKind, id: i64) -> Result<(), ServiceError> {
+    pub async fn delete(&self, caller: &Caller, kind: ConfigRecordKind, id: i64) -> Result<(), ServiceError> {
         self.resources.delete(caller, kind, id, None).await
     }
 
-    pub async fn get(&self, kind: RecordKind, id: i64) -> Value {
+    pub async fn get(&self, kind: ConfigRecordKind, id: i64) -> Value {
         Value::Object(self.resources.get(&admin(), kind, id).await.unwrap().0)
     }
 
-    pub async fn list(&self, caller: &Caller, filter: RecordFilter) -> Vec<Value> {
+    pub async fn list(&self, caller: &Caller, filter: ConfigRecordFilter) -> Vec<Value> {
         let found = self.resources.list(caller, filter, ALL).await.unwrap();
         assert_eq!(found.total, found.items.len() as u64);
         found.items.into_iter().map(Value::Object).collect()
     }
 
     /// Returns the stored record.
-    pub async fn record(&self, kind: RecordKind, id: i64) -> Option<Record> {
+    pub async fn record(&self, kind: ConfigRecordKind, id: i64) -> Option<ConfigRecord> {
         self.store.record(kind, id).await.unwrap()
     }
 
@@ -206,7 +207,7 @@ fn caller(customer: CustomerId, user: i64, login: &str, role: Role) -> Caller {
         user_id: UserId(user),
         login: Arc::from(login),
         role,
-        program_scopes: None,
+        token_scopes: None,
         client_address: address,
         entry_point: EntryPoint::ApiV3,
     }
@@ -248,7 +249,7 @@ pub fn long(characters: usize) -> String {
 }
 
 /// Asserts that each body is refused with exactly these messages.
-pub async fn assert_refused(kit: &Kit, kind: RecordKind, cases: &[(Value, &[&str])]) {
+pub async fn assert_refused(kit: &Kit, kind: ConfigRecordKind, cases: &[(Value, &[&str])]) {
     for (body, expected) in cases {
         let outcome = kit.create(&admin(), kind, body.clone()).await;
         let brief: String = body.to_string().chars().take(200).collect();
@@ -258,25 +259,30 @@ pub async fn assert_refused(kit: &Kit, kind: RecordKind, cases: &[(Value, &[&str
 }
 
 /// Asserts that only `creators` may create an object from `body`, and that every role but `REPORTONLY` may list them.
-pub async fn assert_roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, creators: &[Role]) {
+pub async fn assert_roles(
+    kit: &Kit,
+    kind: ConfigRecordKind,
+    body: impl Fn(Role) -> Value,
+    creators: &[Role],
+) {
     for role in Role::ALL {
         let outcome = kit.create(&as_role(role), kind, body(role)).await;
         assert_eq!(outcome.is_ok(), creators.contains(&role), "{role}: {outcome:?}");
         if !creators.contains(&role) {
             assert_eq!(forbidden(outcome), format!("The role {role} does not permit this"));
         }
-        let listed = kit.resources.list(&as_role(role), RecordFilter::new(kind), ALL).await;
+        let listed = kit.resources.list(&as_role(role), ConfigRecordFilter::new(kind), ALL).await;
         assert_eq!(listed.is_ok(), role != Role::ReportOnly, "{role}");
     }
 }
 
 /// Asserts that `id` does not exist for another account.
-pub async fn assert_isolated(kit: &Kit, kind: RecordKind, id: i64, body: Value) {
+pub async fn assert_isolated(kit: &Kit, kind: ConfigRecordKind, id: i64, body: Value) {
     let stranger = kit.stranger();
     assert_eq!(kit.resources.get(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
     assert_eq!(kit.patch(&stranger, kind, id, body).await.err(), Some(ServiceError::NotFound));
     assert_eq!(kit.delete(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
     assert!(kit.record(kind, id).await.is_some());
-    let listed = kit.list(&stranger, RecordFilter::new(kind)).await;
+    let listed = kit.list(&stranger, ConfigRecordFilter::new(kind)).await;
     assert!(listed.iter().all(|row| row["id"] != id), "{listed:?}");
 }

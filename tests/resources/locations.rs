@@ -1,15 +1,15 @@
 //! Locations: those of the settings, shared ones, and an account's own.
 
 use serde_json::json;
-use vigie::domain::{CustomerId, RecordKind, Revision, Role};
+use vigie::domain::{ConfigRecordKind, CustomerId, Revision, Role};
 use vigie::service::ServiceError;
-use vigie::store::RecordFilter;
+use vigie::store::ConfigRecordFilter;
 
 use crate::resources::kit::{
     Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, conflict, forbidden, long,
 };
 
-const KIND: RecordKind = RecordKind::Location;
+const KIND: ConfigRecordKind = ConfigRecordKind::Location;
 
 #[tokio::test]
 async fn a_location_is_created_changed_and_deleted() {
@@ -62,8 +62,11 @@ async fn locations_of_the_settings_are_visible_to_all_and_read_only() {
     for id in [1, 2] {
         assert_eq!(kit.get(KIND, id).await["health"], away, "{id}");
     }
-    let page =
-        kit.resources.list(&admin(), RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
+    let page = kit
+        .resources
+        .list(&admin(), ConfigRecordFilter::new(KIND), crate::resources::kit::ALL)
+        .await
+        .unwrap();
     assert!(page.items.iter().all(|row| row["health"] == away), "{page:?}");
     let text = "This location is defined in the settings of the server; change it there";
     assert_eq!(forbidden(kit.patch(&admin(), KIND, 1, json!({"name": "x"})).await), text);
@@ -79,7 +82,7 @@ async fn locations_of_account_1_are_shared_unless_private() {
     let theirs =
         kit.create(&kit.stranger(), KIND, json!({"name": "shared", "private": false})).await.unwrap().id;
     let ids = async |caller| {
-        let rows = kit.list(&caller, RecordFilter::new(KIND)).await;
+        let rows = kit.list(&caller, ConfigRecordFilter::new(KIND)).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids(admin()).await, [1, 2, shared, private]);
@@ -113,12 +116,14 @@ async fn a_location_in_use_cannot_be_removed() {
         "2 monitors use this location; give them another one first"
     );
     kit.monitors.replace_all(Vec::new());
-    kit.patch(&admin(), RecordKind::Customer, 1, json!({"default_locations": [{"id": id}]})).await.unwrap();
+    kit.patch(&admin(), ConfigRecordKind::Customer, 1, json!({"default_locations": [{"id": id}]}))
+        .await
+        .unwrap();
     assert_eq!(
         conflict(kit.delete(&admin(), KIND, id).await),
         "This location is among the default locations of 1 account(s)"
     );
-    kit.patch(&admin(), RecordKind::Customer, 1, json!({"default_locations": []})).await.unwrap();
+    kit.patch(&admin(), ConfigRecordKind::Customer, 1, json!({"default_locations": []})).await.unwrap();
     kit.delete(&admin(), KIND, id).await.unwrap();
 }
 

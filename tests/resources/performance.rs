@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use vigie::clock::Clock;
 use vigie::domain::{
-    CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NotificationKind, Outcome,
-    RecordKind, Revision, RunId, Status, Timestamp,
+    CheckId, CheckResult, ConfigRecordKind, CustomerId, Facts, LocationId, MonitorId, MonitorType,
+    NotificationKind, Outcome, Revision, RunId, Status, Timestamp,
 };
 use vigie::pipeline::{DeliveryWakeup, PerformanceDependencies, PerformanceEvaluator};
 use vigie::store::{
-    AlertChanges, ConfigChange, ConfigStore, Housekeeping, Ingest, IngestBatch, NewRecord,
+    AlertChanges, ConfigChange, ConfigStore, Housekeeping, Ingest, IngestBatch, NewConfigRecord,
     NotificationFilter, Outbox,
 };
 
@@ -35,8 +35,8 @@ async fn start_evaluator(kit: &Kit) -> PerformanceEvaluator {
     PerformanceEvaluator::new(dependencies(kit)).await.unwrap()
 }
 
-async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) -> i64 {
-    let record = NewRecord {
+async fn record(kit: &Kit, kind: ConfigRecordKind, assoc: Option<i64>, fields: Value) -> i64 {
+    let record = NewConfigRecord {
         kind,
         customer: Some(CustomerId(1)),
         parent_id: assoc,
@@ -56,7 +56,7 @@ async fn recipient(kit: &Kit, name: &str, performance: bool, clear: bool) -> i64
         "name": name, "recipient": "a@b.test", "method_id": 1, "availability_alert": true,
         "performance_alert": performance, "notify_on_clear": clear,
     });
-    record(kit, RecordKind::Recipient, None, fields).await
+    record(kit, ConfigRecordKind::Recipient, None, fields).await
 }
 
 /// Stores checks of the shop, one a minute from `ago` minutes ago on; `millis` are their durations in milliseconds.
@@ -123,11 +123,11 @@ async fn a_mean_over_its_limit_is_notified_and_cleared_once_over_restarts() {
     recipient(&kit, "neither", false, true).await;
     let fields =
         json!({"type": "static", "threshold": 1.5, "window": 10, "level": "warning", "enabled": true});
-    let alert = record(&kit, RecordKind::PerformanceAlert, Some(SHOP), fields).await;
+    let alert = record(&kit, ConfigRecordKind::PerformanceAlert, Some(SHOP), fields).await;
     // A blackout does not silence performance alerts.
     let blackout =
         json!({"type": "Alert", "from_date": "2026-01-01 00:00:00", "thru_date": "2026-01-03 00:00:00"});
-    record(&kit, RecordKind::Blackout, Some(SHOP), blackout).await;
+    record(&kit, ConfigRecordKind::Blackout, Some(SHOP), blackout).await;
 
     let mut evaluator = start_evaluator(&kit).await;
     // The mean of the last ten minutes is over the limit at location 2 only; failed and older checks do not count.
@@ -178,7 +178,7 @@ async fn a_dynamic_limit_is_relative_to_the_mean_of_the_days_before() {
     kit.monitor(SHOP, CustomerId(1), json!({}));
     let recipient_id = recipient(&kit, "a", true, true).await;
     let fields = json!({"type": "dynamic", "threshold": 50, "days": 2, "window": 15, "enabled": true});
-    record(&kit, RecordKind::PerformanceAlert, Some(SHOP), fields).await;
+    record(&kit, ConfigRecordKind::PerformanceAlert, Some(SHOP), fields).await;
     // 1 s for hours; older than two days, much slower.
     store_checks(&kit, 1, 60 * 24 * 3, &[20_000; 60], Outcome::Ok).await;
     store_checks(&kit, 1, 300, &[1000; 240], Outcome::Ok).await;
@@ -201,9 +201,9 @@ async fn an_alert_of_a_disabled_monitor_ends_without_a_notification() {
     kit.monitor(SHOP, CustomerId(1), json!({}));
     recipient(&kit, "a", true, true).await;
     let fields = json!({"type": "static", "threshold": 1, "window": 15, "enabled": true});
-    let alert = record(&kit, RecordKind::PerformanceAlert, Some(SHOP), fields).await;
+    let alert = record(&kit, ConfigRecordKind::PerformanceAlert, Some(SHOP), fields).await;
     let step = json!({"type": "static", "threshold": 1, "window": 15, "enabled": true, "step": 2});
-    record(&kit, RecordKind::PerformanceAlert, Some(SHOP), step).await;
+    record(&kit, ConfigRecordKind::PerformanceAlert, Some(SHOP), step).await;
     store_checks(&kit, 1, 5, &[2000], Outcome::Ok).await;
     let mut evaluator = start_evaluator(&kit).await;
     evaluator.evaluate_all().await.unwrap();

@@ -1,14 +1,14 @@
 //! Custom properties: ids of values are stable, and values in use cannot be removed.
 
 use serde_json::{Value, json};
-use vigie::domain::{RecordKind, Role};
+use vigie::domain::{ConfigRecordKind, Role};
 use vigie::service::ServiceError;
 
 use crate::resources::kit::{
     Kit, admin, assert_isolated, assert_refused, assert_roles, conflict, long, messages,
 };
 
-const KIND: RecordKind = RecordKind::Property;
+const KIND: ConfigRecordKind = ConfigRecordKind::Property;
 
 async fn values(kit: &Kit, id: i64) -> Value {
     kit.get(KIND, id).await["values"].clone()

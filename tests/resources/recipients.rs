@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use vigie::catalog::{RecipientSecrets, decrypt_recipient_password};
 use vigie::clock::Clock;
-use vigie::domain::{CustomerId, NotificationMethod, RecordKind, Role};
-use vigie::store::{ConfigChange, ConfigStore, NewRecord, RecordFilter};
+use vigie::domain::{ConfigRecordKind, CustomerId, NotificationMethod, Role};
+use vigie::store::{ConfigChange, ConfigRecordFilter, ConfigStore, NewConfigRecord};
 
 use crate::resources::kit::{
     Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, messages, object,
 };
 
-const KIND: RecordKind = RecordKind::Recipient;
+const KIND: ConfigRecordKind = ConfigRecordKind::Recipient;
 
 fn mail(more: Value) -> Value {
     let mut body = json!({"name": "Anna", "recipient": "anna@a.example"});
@@ -75,7 +75,7 @@ async fn secrets_of_earlier_versions_are_masked_and_sealed_by_the_next_change() 
         (json!({"name": "n", "recipient": "https://a.example/t0ken", "method_id": 101}), "t0ken"),
         (json!({"name": "n", "recipient": "10.0.0.1", "method_id": 8, "username": "c0mmunity"}), "c0mmunity"),
     ] {
-        let record = NewRecord {
+        let record = NewConfigRecord {
             kind: KIND,
             customer: Some(CustomerId(1)),
             parent_id: None,
@@ -195,8 +195,11 @@ async fn the_address_of_a_webhook_is_sealed_and_masked_for_everybody() {
     let address = async |role: Role| {
         let caller = as_role(role);
         let one = kit.resources.get(&caller, KIND, id).await.unwrap().0["recipient"].clone();
-        let list =
-            kit.resources.list(&caller, RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
+        let list = kit
+            .resources
+            .list(&caller, ConfigRecordFilter::new(KIND), crate::resources::kit::ALL)
+            .await
+            .unwrap();
         assert_eq!(list.items[0]["recipient"], one);
         one
     };
@@ -276,17 +279,17 @@ async fn blackouts_of_a_monitor_with_the_same_id_are_not_its_own() {
         body["type"] = json!(kind);
         body
     };
-    let own = kit.create_valid(RecordKind::Blackout, body("Notifier")).await;
-    let monitors = kit.create_valid(RecordKind::Blackout, body("Alert")).await;
+    let own = kit.create_valid(ConfigRecordKind::Blackout, body("Notifier")).await;
+    let monitors = kit.create_valid(ConfigRecordKind::Blackout, body("Alert")).await;
     let past = json!({"assoc_id": id, "type": "Notifier", "from_date": "2026-01-01 12:00:00",
         "thru_date": "2026-01-01 12:10:00"});
-    let past = kit.create_valid(RecordKind::Blackout, past).await;
+    let past = kit.create_valid(ConfigRecordKind::Blackout, past).await;
     assert_eq!(kit.get(KIND, id).await["blackout_ids"], json!([own, past]));
     kit.clock.advance(std::time::Duration::from_mins(11));
     assert_eq!(kit.get(KIND, id).await["blackout_ids"], json!([own]));
     kit.delete(&admin(), KIND, id).await.unwrap();
     for (blackout, stays) in [(own, false), (past, false), (monitors, true)] {
-        assert_eq!(kit.record(RecordKind::Blackout, blackout).await.is_some(), stays, "{blackout}");
+        assert_eq!(kit.record(ConfigRecordKind::Blackout, blackout).await.is_some(), stays, "{blackout}");
     }
 }
 
@@ -296,10 +299,10 @@ async fn a_deleted_recipient_is_removed_from_its_groups() {
     let (one, two) =
         (kit.create_valid(KIND, mail(json!({}))).await, kit.create_valid(KIND, mail(json!({}))).await);
     let group = json!({"name": "g", "recipients": [{"id": one}, {"id": two}]});
-    let group = kit.create_valid(RecordKind::NotifierGroup, group).await;
+    let group = kit.create_valid(ConfigRecordKind::NotifierGroup, group).await;
     assert_eq!(kit.get(KIND, one).await["notifier_groups"], json!([group]));
     kit.delete(&admin(), KIND, one).await.unwrap();
-    assert_eq!(kit.get(RecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
+    assert_eq!(kit.get(ConfigRecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
     let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
     assert_eq!(facts.contacts.groups[0].recipient_ids, [vigie::domain::RecipientId(two)]);
     assert_eq!(facts.contacts.recipients.len(), 1);
@@ -311,6 +314,6 @@ async fn roles_limit_access() {
     assert_roles(&kit, KIND, |_| mail(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
     let id = kit.create_valid(KIND, post(json!({}))).await;
     assert_isolated(&kit, KIND, id, json!({"name": "x"})).await;
-    let listed = kit.list(&as_role(Role::ReadOnly), RecordFilter::new(KIND)).await;
+    let listed = kit.list(&as_role(Role::ReadOnly), ConfigRecordFilter::new(KIND)).await;
     assert!(!format!("{listed:?}").contains("s3cret"));
 }

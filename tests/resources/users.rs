@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use vigie::domain::{RecordKind, Role, Timestamp, UserId};
+use vigie::domain::{ConfigRecordKind, Role, Timestamp, UserId};
 use vigie::service::{AccountService, Caller, ServiceError};
 use vigie::store::{StoredToken, TokenKind, TokenStore};
 
@@ -10,7 +10,7 @@ use crate::resources::kit::{
     Kit, NOON, admin, as_role, assert_isolated, assert_refused, conflict, forbidden, long, messages,
 };
 
-const KIND: RecordKind = RecordKind::User;
+const KIND: ConfigRecordKind = ConfigRecordKind::User;
 
 fn user(login: &str, role: Role) -> Value {
     json!({"login": login, "role": role.name(), "password": "correct horse"})

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::domain::{
-    Capture, CheckResult, CustomerId, EpisodeId, LocationId, MonitorId, NotificationState, Outcome, Status,
-    Timestamp, Verification,
+    CapturedFile, CheckResult, CustomerId, EpisodeId, LocationId, MonitorId, NotificationState, Outcome,
+    Status, Timestamp, Verification,
 };
 use vigie::store::{
     AddedCapture, AlertChanges, AlertStore, CheckVerification, DeliveryOutcome, EpisodeFilter, IngestBatch,
@@ -205,7 +205,7 @@ pub async fn files_may_be_added_after_their_result(store: &impl Store) {
     commit_results(store, vec![failed.clone(), plain.clone()]).await;
     let evidence = |result: &CheckResult, text: &str| AddedCapture {
         result_key: key(result),
-        capture: Capture::new("traceroute.txt", "text/plain", text.as_bytes()),
+        capture: CapturedFile::new("traceroute.txt", "text/plain", text.as_bytes()),
     };
     let files =
         vec![evidence(&failed, "1 gateway"), evidence(&plain, "1 router"), evidence(&error(9, at(0)), "")];

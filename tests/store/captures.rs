@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::domain::{Capture, CheckResult};
+use vigie::domain::{CapturedFile, CheckResult};
 use vigie::store::Retention;
 
 use crate::store::samples::{all, at, commit_results, error, ok};
@@ -19,7 +19,8 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 fn with_captures(mut result: CheckResult, files: &[(&str, &[u8])]) -> CheckResult {
-    result.captures = files.iter().map(|(name, content)| Capture::new(name, "text/plain", content)).collect();
+    result.captures =
+        files.iter().map(|(name, content)| CapturedFile::new(name, "text/plain", content)).collect();
     result
 }
 

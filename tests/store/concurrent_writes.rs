@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use vigie::domain::{MonitorId, RecordKind, Revision};
+use vigie::domain::{ConfigRecordKind, MonitorId, Revision};
 use vigie::schema::Origin;
 use vigie::store::{
-    AuditFilter, AuditObject, ConfigChange, ConfigStore, RecordFilter, SqliteSettings, SqliteStore,
+    AuditFilter, AuditObject, ConfigChange, ConfigRecordFilter, ConfigStore, SqliteSettings, SqliteStore,
     StoreError,
 };
 
@@ -26,7 +26,7 @@ async fn a_refused_call_does_not_affect_others_in_its_transaction() {
                 1 => Some(ConfigChange::RemoveMonitor { id: MonitorId(1_000_000), expected: Revision(1) }),
                 // A name that account 1 has.
                 2 => Some(ConfigChange::CreateRecord(new_record(
-                    RecordKind::Customer,
+                    ConfigRecordKind::Customer,
                     Some("default"),
                     serde_json::json!({}),
                 ))),
@@ -34,7 +34,7 @@ async fn a_refused_call_does_not_affect_others_in_its_transaction() {
             };
             let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
             let writes = std::iter::once(new).chain(refused).collect();
-            (n % 4, store.write_changes(writes, vec![entry(AuditObject::CreatedByWrite(0), "anna", n)]).await)
+            (n % 4, store.write_changes(writes, vec![entry(AuditObject::NthCreated(0), "anna", n)]).await)
         })
     });
     let outcomes = futures::future::join_all(calls).await;
@@ -51,7 +51,10 @@ async fn a_refused_call_does_not_affect_others_in_its_transaction() {
     let created: std::collections::HashSet<_> =
         audit.items.iter().map(|row| row.object_id.unwrap()).collect();
     assert_eq!(created.len(), 200, "every call has an id of its own");
-    assert_eq!(store.records(RecordFilter::new(RecordKind::Customer), ALL).await.unwrap().total, 1);
+    assert_eq!(
+        store.records(ConfigRecordFilter::new(ConfigRecordKind::Customer), ALL).await.unwrap().total,
+        1
+    );
 }
 
 /// `cargo test --release --test service -- --ignored --nocapture creators`
@@ -72,7 +75,7 @@ async fn sixteen_creators_reach_a_thousand_creates_a_second() {
                     let mut created = 0_u32;
                     while Instant::now() < until {
                         let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
-                        let audit = vec![entry(AuditObject::CreatedByWrite(0), "anna", i64::from(created))];
+                        let audit = vec![entry(AuditObject::NthCreated(0), "anna", i64::from(created))];
                         store.write_changes(vec![new], audit).await.unwrap();
                         created += 1;
                     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use vigie::domain::{CustomerId, MonitorId, MonitorType, Record, RecordKind, Revision, UserId};
+use vigie::domain::{ConfigRecord, ConfigRecordKind, CustomerId, MonitorId, MonitorType, Revision, UserId};
 use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use vigie::store::{
-    AuditFilter, AuditObject, ConfigChange, NewAuditEntry, NewMonitor, NewRecord, Pagination, RecordFilter,
-    Retention, StoreError, StoredMonitor, seal_context,
+    AuditFilter, AuditObject, ConfigChange, ConfigRecordFilter, NewAuditEntry, NewConfigRecord, NewMonitor,
+    Pagination, Retention, StoreError, StoredMonitor, seal_context,
 };
 
 use crate::store::samples::at;
@@ -54,8 +54,8 @@ pub fn entry(object_id: AuditObject, login: &str, second: i64) -> NewAuditEntry 
     }
 }
 
-pub fn new_record(kind: RecordKind, unique: Option<&str>, fields: Value) -> NewRecord {
-    NewRecord {
+pub fn new_record(kind: ConfigRecordKind, unique: Option<&str>, fields: Value) -> NewConfigRecord {
+    NewConfigRecord {
         kind,
         customer: Some(ONE),
         parent_id: None,
@@ -109,10 +109,11 @@ pub async fn a_change_of_an_older_revision_is_refused_and_changes_nothing(store:
     assert_eq!(stored_monitors(store).await, [newer.clone()]);
 
     // The record before the refused change, and the audit entry, are rolled back with it.
-    let refused = vec![ConfigChange::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
-    let outcome = store.write_changes(refused, vec![entry(AuditObject::CreatedByWrite(0), "anna", 1)]).await;
+    let refused =
+        vec![ConfigChange::CreateRecord(new_record(ConfigRecordKind::Event, None, json!({}))), put(1)];
+    let outcome = store.write_changes(refused, vec![entry(AuditObject::NthCreated(0), "anna", 1)]).await;
     assert_eq!(outcome, Err(StoreError::Stale));
-    assert_eq!(store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().total, 0);
+    assert_eq!(store.records(ConfigRecordFilter::new(ConfigRecordKind::Event), ALL).await.unwrap().total, 0);
     assert_eq!(store.audit_entries(AuditFilter::default(), ALL).await.unwrap().total, 0);
 
     let remove =
@@ -171,39 +172,41 @@ pub async fn a_pause_of_a_file_monitor_survives_changes_of_its_file(store: &impl
 pub async fn records_attached_to_a_monitor_are_removed_with_it(store: &impl Store) {
     let id = create(store, Origin::Api, "Shop").await;
     let attached = |kind| {
-        let new = NewRecord { parent_id: Some(id), ..new_record(kind, None, json!({})) };
+        let new = NewConfigRecord { parent_id: Some(id), ..new_record(kind, None, json!({})) };
         ConfigChange::CreateRecord(new)
     };
-    let writes = [RecordKind::Blackout, RecordKind::Test, RecordKind::Event].map(attached).to_vec();
+    let writes =
+        [ConfigRecordKind::Blackout, ConfigRecordKind::Test, ConfigRecordKind::Event].map(attached).to_vec();
     store.write_changes(writes, vec![]).await.unwrap();
     let remove = ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(1) };
     store.write_changes(vec![remove], vec![]).await.unwrap();
-    let left = async |kind| store.records(RecordFilter::new(kind), ALL).await.unwrap().total;
-    assert_eq!(left(RecordKind::Blackout).await, 0);
-    assert_eq!(left(RecordKind::Test).await, 0);
-    assert_eq!(left(RecordKind::Event).await, 1, "an event is not attached, whatever its number");
+    let left = async |kind| store.records(ConfigRecordFilter::new(kind), ALL).await.unwrap().total;
+    assert_eq!(left(ConfigRecordKind::Blackout).await, 0);
+    assert_eq!(left(ConfigRecordKind::Test).await, 0);
+    assert_eq!(left(ConfigRecordKind::Event).await, 1, "an event is not attached, whatever its number");
 }
 
 pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl Store) {
-    let default = store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
+    let default = store.record(ConfigRecordKind::Customer, 1).await.unwrap().unwrap();
     assert_eq!((default.customer, default.fields["name"].as_str().unwrap()), (ONE, "default"));
 
-    let user = new_record(RecordKind::User, Some("anna"), json!({"login": "anna", "locked": false}));
-    let deploy = |second: i64, name: &str| NewRecord {
+    let user = new_record(ConfigRecordKind::User, Some("anna"), json!({"login": "anna", "locked": false}));
+    let deploy = |second: i64, name: &str| NewConfigRecord {
         created_at: at(second),
         parent_id: Some(second),
         private_data: None,
-        ..new_record(RecordKind::Event, None, json!({"event": name, "level": 3}))
+        ..new_record(ConfigRecordKind::Event, None, json!({"event": name, "level": 3}))
     };
-    let customer = NewRecord { customer: None, ..new_record(RecordKind::Customer, None, json!({})) };
+    let customer =
+        NewConfigRecord { customer: None, ..new_record(ConfigRecordKind::Customer, None, json!({})) };
     let writes = [user.clone(), deploy(10, "deploy"), deploy(20, "deploy"), deploy(30, "outage"), customer];
     let ids = store.write_changes(writes.map(ConfigChange::CreateRecord).to_vec(), vec![]).await.unwrap();
     assert_eq!(ids, [100_001, 100_002, 100_003, 100_004, 100_005]);
 
-    let found = store.record_by_unique_key(RecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
-    let expected = Record {
+    let found = store.record_by_unique_key(ConfigRecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
+    let expected = ConfigRecord {
         id: ids[0],
-        kind: RecordKind::User,
+        kind: ConfigRecordKind::User,
         customer: ONE,
         parent_id: None,
         unique_key: Some("anna".to_owned()),
@@ -215,31 +218,36 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
         private_data: user.private_data.clone(),
     };
     assert_eq!(found, expected);
-    assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
-    assert_eq!(store.record(RecordKind::Event, ids[0]).await.unwrap(), None, "it is of another kind");
-    assert_eq!(store.record_by_unique_key(RecordKind::Property, "anna".to_owned()).await.unwrap(), None);
-    let own = store.record(RecordKind::Customer, ids[4]).await.unwrap().unwrap();
+    assert_eq!(store.record(ConfigRecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
+    assert_eq!(store.record(ConfigRecordKind::Event, ids[0]).await.unwrap(), None, "it is of another kind");
+    assert_eq!(
+        store.record_by_unique_key(ConfigRecordKind::Property, "anna".to_owned()).await.unwrap(),
+        None
+    );
+    let own = store.record(ConfigRecordKind::Customer, ids[4]).await.unwrap().unwrap();
     assert_eq!(own.customer, CustomerId(ids[4]), "a customer belongs to itself");
 
-    let events = RecordFilter::new(RecordKind::Event).for_customer(ONE);
-    let found = async |filter: RecordFilter, page| {
+    let events = ConfigRecordFilter::new(ConfigRecordKind::Event).for_customer(ONE);
+    let found = async |filter: ConfigRecordFilter, page| {
         let listed = store.records(filter, page).await.unwrap();
         (listed.total, listed.items.into_iter().map(|record| record.id).collect::<Vec<_>>())
     };
     assert_eq!(found(events.clone(), ALL).await, (3, ids[1..4].to_vec()));
     assert_eq!(found(events.clone(), Pagination { limit: 1, offset: 1 }).await, (3, vec![ids[2]]));
-    let deploys = RecordFilter {
+    let deploys = ConfigRecordFilter {
         field_values: vec![("event", json!("deploy")), ("level", json!(3))],
         ..events.clone()
     };
     assert_eq!(found(deploys, ALL).await, (2, ids[1..3].to_vec()));
-    let window = RecordFilter { from: Some(at(20)), until: Some(at(30)), ..events.clone() };
+    let window = ConfigRecordFilter { from: Some(at(20)), until: Some(at(30)), ..events.clone() };
     assert_eq!(found(window, ALL).await, (1, vec![ids[2]]));
-    let attached = RecordFilter { parent_ids: vec![10, 30], ..events.clone() };
+    let attached = ConfigRecordFilter { parent_ids: vec![10, 30], ..events.clone() };
     assert_eq!(found(attached, ALL).await, (2, vec![ids[1], ids[3]]));
     assert_eq!(found(events.for_customer(CustomerId(2)), ALL).await, (0, vec![]));
-    let locked =
-        RecordFilter { field_values: vec![("locked", json!(false))], ..RecordFilter::new(RecordKind::User) };
+    let locked = ConfigRecordFilter {
+        field_values: vec![("locked", json!(false))],
+        ..ConfigRecordFilter::new(ConfigRecordKind::User)
+    };
     assert_eq!(found(locked, ALL).await, (1, vec![ids[0]]));
 
     let mut newer = expected;
@@ -247,30 +255,29 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
     newer.unique_key = Some("otto".to_owned());
     newer.modified_at = at(50);
     newer.fields.insert("locked".to_owned(), json!(true));
-    let put = |record: &Record, expected| ConfigChange::UpdateRecord {
+    let put = |record: &ConfigRecord, expected| ConfigChange::UpdateRecord {
         record: Box::new(record.clone()),
         expected: Revision(expected),
     };
     store.write_changes(vec![put(&newer, 1)], vec![]).await.unwrap();
-    assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(newer.clone()));
+    assert_eq!(store.record(ConfigRecordKind::User, ids[0]).await.unwrap(), Some(newer.clone()));
     assert_eq!(store.write_changes(vec![put(&newer, 1)], vec![]).await, Err(StoreError::Stale));
-    let other = new_record(RecordKind::User, Some("otto"), json!({}));
+    let other = new_record(ConfigRecordKind::User, Some("otto"), json!({}));
     let outcome = store.write_changes(vec![ConfigChange::CreateRecord(other)], vec![]).await;
     assert_eq!(outcome, Err(StoreError::AlreadyExists("otto".to_owned())));
     let remove =
         |kind, id, expected| vec![ConfigChange::RemoveRecord { kind, id, expected: Revision(expected) }];
     assert_eq!(
-        store.write_changes(remove(RecordKind::Event, ids[0], 2), vec![]).await,
+        store.write_changes(remove(ConfigRecordKind::Event, ids[0], 2), vec![]).await,
         Err(StoreError::Stale)
     );
-    store.write_changes(remove(RecordKind::User, ids[0], 2), vec![]).await.unwrap();
-    assert_eq!(store.record_by_unique_key(RecordKind::User, "otto".to_owned()).await.unwrap(), None);
+    store.write_changes(remove(ConfigRecordKind::User, ids[0], 2), vec![]).await.unwrap();
+    assert_eq!(store.record_by_unique_key(ConfigRecordKind::User, "otto".to_owned()).await.unwrap(), None);
 }
 
 pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop"));
-    let entries =
-        vec![entry(AuditObject::CreatedByWrite(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
+    let entries = vec![entry(AuditObject::NthCreated(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
     let id = store.write_changes(vec![new], entries).await.unwrap()[0];
     let mut foreign = entry(AuditObject::Id(7), "anna", 30);
     foreign.customer = CustomerId(2);
@@ -306,8 +313,8 @@ pub async fn secrets_are_resealed_in_their_context(store: &impl Store) {
     for name in ["a", "b"] {
         create(store, Origin::Api, name).await;
     }
-    let certificate = new_record(RecordKind::Certificate, None, json!({}));
-    let user = new_record(RecordKind::User, None, json!({}));
+    let certificate = new_record(ConfigRecordKind::Certificate, None, json!({}));
+    let user = new_record(ConfigRecordKind::User, None, json!({}));
     let ids = store
         .write_changes(
             vec![ConfigChange::CreateRecord(certificate), ConfigChange::CreateRecord(user)],
@@ -325,32 +332,30 @@ pub async fn secrets_are_resealed_in_their_context(store: &impl Store) {
     assert!(stored_monitors(store).await.iter().all(|row| row.sealed_secrets.as_ref() == Some(&expected)));
     let private = async |kind, id| store.record(kind, id).await.unwrap().unwrap().private_data.unwrap();
     let expected = format!("{}|hash", seal_context("certificate", ONE)).into_bytes();
-    assert_eq!(private(RecordKind::Certificate, ids[0]).await, expected);
-    assert_eq!(private(RecordKind::User, ids[1]).await, b"hash", "a hash is not sealed");
+    assert_eq!(private(ConfigRecordKind::Certificate, ids[0]).await, expected);
+    assert_eq!(private(ConfigRecordKind::User, ids[1]).await, b"hash", "a hash is not sealed");
 }
 
 pub async fn an_audit_entry_names_the_object_created_in_its_call(store: &impl Store) {
-    let user = || ConfigChange::CreateRecord(new_record(RecordKind::User, None, json!({"login": "anna"})));
+    let user =
+        || ConfigChange::CreateRecord(new_record(ConfigRecordKind::User, None, json!({"login": "anna"})));
     let first = store.write_changes(vec![user()], vec![]).await.unwrap()[0];
     let changes = vec![
         ConfigChange::RevokeTokens(UserId(first)),
         user(),
-        ConfigChange::RemoveRecord { kind: RecordKind::User, id: first, expected: Revision(1) },
+        ConfigChange::RemoveRecord { kind: ConfigRecordKind::User, id: first, expected: Revision(1) },
         ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop")),
     ];
-    let entries = vec![
-        entry(AuditObject::CreatedByWrite(0), "anna", 1),
-        entry(AuditObject::CreatedByWrite(1), "otto", 2),
-    ];
+    let entries =
+        vec![entry(AuditObject::NthCreated(0), "anna", 1), entry(AuditObject::NthCreated(1), "otto", 2)];
     let created = store.write_changes(changes, entries).await.unwrap();
     let rows = store.audit_entries(AuditFilter::default(), ALL).await.unwrap().items;
     let object_ids: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
     assert_eq!(object_ids, created.iter().copied().map(Some).collect::<Vec<_>>());
     // An entry about no object is an error in the program; its whole call is rolled back.
-    let outcome =
-        store.write_changes(vec![user()], vec![entry(AuditObject::CreatedByWrite(1), "anna", 3)]).await;
+    let outcome = store.write_changes(vec![user()], vec![entry(AuditObject::NthCreated(1), "anna", 3)]).await;
     assert!(matches!(outcome, Err(StoreError::Unusable(_))), "{outcome:?}");
-    let users = store.records(RecordFilter::new(RecordKind::User), ALL).await.unwrap();
+    let users = store.records(ConfigRecordFilter::new(ConfigRecordKind::User), ALL).await.unwrap();
     assert_eq!((users.total, store.audit_entries(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));
 }
 

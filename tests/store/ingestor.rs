@@ -228,7 +228,7 @@ async fn waiting_captures_are_bounded_and_results_are_stored_without_them() {
     let (ingestor, _) = start(store.clone(), settings);
     let failed_result = |minute: i64| {
         let mut result = error(1, at(minute * 60));
-        result.captures = vec![vigie::domain::Capture::new("a.txt", "text/plain", &[7; 1000])];
+        result.captures = vec![vigie::domain::CapturedFile::new("a.txt", "text/plain", &[7; 1000])];
         result
     };
     for minute in 0..5 {

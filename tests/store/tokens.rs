@@ -1,7 +1,7 @@
 //! Access tokens and sessions.
 
 use serde_json::json;
-use vigie::domain::{RecordKind, Revision, TokenScopes, UserId};
+use vigie::domain::{ConfigRecordKind, Revision, TokenScopes, UserId};
 use vigie::store::{ConfigChange, StoredToken, TokenKind, TokenUse};
 
 use crate::store::config::new_record;
@@ -45,7 +45,7 @@ pub async fn tokens_are_stored_extended_revoked_and_expired(store: &impl Store) 
 }
 
 pub async fn tokens_end_with_their_user(store: &impl Store) {
-    let new = ConfigChange::CreateRecord(new_record(RecordKind::User, Some("anna"), json!({})));
+    let new = ConfigChange::CreateRecord(new_record(ConfigRecordKind::User, Some("anna"), json!({})));
     let user = store.write_changes(vec![new], vec![]).await.unwrap()[0];
     let left = async |number: u8| store.token([number; 32]).await.unwrap().is_some();
     store.insert(token(1, TokenKind::Access, user, 100)).await.unwrap();
@@ -53,7 +53,7 @@ pub async fn tokens_end_with_their_user(store: &impl Store) {
     store.write_changes(vec![ConfigChange::RevokeTokens(UserId(user))], vec![]).await.unwrap();
     assert!(!left(1).await && left(2).await);
     store.insert(token(1, TokenKind::Session, user, 100)).await.unwrap();
-    let remove = ConfigChange::RemoveRecord { kind: RecordKind::User, id: user, expected: Revision(1) };
+    let remove = ConfigChange::RemoveRecord { kind: ConfigRecordKind::User, id: user, expected: Revision(1) };
     store.write_changes(vec![remove], vec![]).await.unwrap();
     assert!(!left(1).await && left(2).await);
 }

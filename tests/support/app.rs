@@ -15,22 +15,22 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
-use vigie::catalog::{AccountCache, MobileEmulation, MonitorCache, SharedAccountData};
+use vigie::catalog::{AccountCache, InstanceData, MobileSettings, MonitorCache};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
-    Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, MonitorId, MonitorType, Outcome,
-    RecordKind, Role, RunId, Status, Timestamp, UserId,
+    CapturedFile, CheckId, CheckResult, ConfigRecordKind, CustomerId, Facts, Location, LocationId, MonitorId,
+    MonitorType, Outcome, Role, RunId, Status, Timestamp, UserId,
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
 use vigie::service::monitors;
 use vigie::service::{
-    AccountService, AlertService, AlertServiceDependencies, LastRunLookup, MonitorContext,
-    MonitorDependencies, NoAlertPipeline, OnDemandTestDependencies, OnDemandTests, RecordService,
-    RecordServiceDependencies, StatusQueries,
+    AccountService, AlertService, AlertServiceDependencies, ConfigRecordService,
+    ConfigRecordServiceDependencies, LastRunLookup, MonitorDependencies, MonitorReader, MonitorService,
+    NoopAlertPipeline, OnDemandTestDependencies, OnDemandTests,
 };
 use vigie::store::{
-    ConfigChange, ConfigStore, MonitorState, NewRecord, SqliteSettings, SqliteStore, StoredToken,
+    ConfigChange, ConfigStore, MonitorState, NewConfigRecord, SqliteSettings, SqliteStore, StoredToken,
     Synchronous, TokenKind, TokenStore,
 };
 use vigie::syntax::node::Node;
@@ -96,7 +96,7 @@ impl App {
         let account_cache = Arc::new(AccountCache::new(Arc::clone(&config), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
-        let monitors = MonitorContext::new(MonitorDependencies {
+        let monitors = MonitorService::new(MonitorDependencies {
             config_store: Arc::clone(&config),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
@@ -109,7 +109,7 @@ impl App {
         let tokens: Arc<dyn TokenStore> = store.clone();
         let accounts = Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&timer)));
         let metrics = Arc::new(Metrics::new());
-        let resources = Arc::new(RecordService::new(RecordServiceDependencies {
+        let resources = Arc::new(ConfigRecordService::new(ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
@@ -131,21 +131,21 @@ impl App {
             alert_store: store.clone(),
             outbox: store.clone(),
             config_store: Arc::clone(&config),
-            alert_pipeline_handle: Arc::new(NoAlertPipeline),
+            alert_pipeline_handle: Arc::new(NoopAlertPipeline),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&timer),
         }));
         let queries =
-            Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
+            Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         queries.set_account_data(account_cache, Arc::clone(&config));
         let state = ApiState {
             accounts,
-            monitor_context: monitors,
+            monitor_service: monitors,
             records: resources,
             alerts,
             on_demand_tests,
-            status_queries: queries,
+            monitor_reader: queries,
             uploads: Arc::default(),
             clock: timer,
         };
@@ -162,7 +162,7 @@ impl App {
 
     /// Creates another account.
     pub async fn account(&self, name: &str) -> CustomerId {
-        let record = self.record(RecordKind::Customer, None, json!({"name": name}), Some(name));
+        let record = self.record(ConfigRecordKind::Customer, None, json!({"name": name}), Some(name));
         CustomerId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0])
     }
 
@@ -177,7 +177,7 @@ impl App {
         let unique = format!("{login}-{}", next_number());
         let fields =
             json!({"login": login, "name": "", "role": role.name(), "enabled": true, "locked": false});
-        let record = self.record(RecordKind::User, Some(account), fields, Some(&unique));
+        let record = self.record(ConfigRecordKind::User, Some(account), fields, Some(&unique));
         let user = UserId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0]);
         let token = format!("test-{}-{}", user, next_number());
         let issued_at = self.clock.now();
@@ -203,12 +203,12 @@ impl App {
 
     fn record(
         &self,
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         customer: Option<CustomerId>,
         fields: Value,
         unique: Option<&str>,
     ) -> ConfigChange {
-        ConfigChange::CreateRecord(NewRecord {
+        ConfigChange::CreateRecord(NewConfigRecord {
             kind,
             customer,
             parent_id: None,
@@ -222,9 +222,9 @@ impl App {
 }
 
 /// Returns three locations, a few monitor types, and no limits by plan.
-fn common() -> SharedAccountData {
+fn common() -> InstanceData {
     let location = |id, name: &str| Location { id: LocationId(id), name: name.to_owned(), region_code: id };
-    SharedAccountData {
+    InstanceData {
         locations: vec![location(1, "Home"), location(2, "Away"), location(3, "Far")],
         dns_name_count: 1,
         supported_types: vec![
@@ -235,14 +235,14 @@ fn common() -> SharedAccountData {
         ],
         supported_tls_versions: vec!["12"],
         default_certificate_warning_days: 14,
-        mobile_emulation: MobileEmulation {
+        mobile_emulation: MobileSettings {
             provider_host: Some("devices.test".to_owned()),
             region_id: Some(3),
             profile_names: [(1, "phone"), (2, "tablet"), (3, "watch")]
                 .map(|(id, name)| (id, name.to_owned()))
                 .into(),
         },
-        ..SharedAccountData::default()
+        ..InstanceData::default()
     }
 }
 
@@ -390,7 +390,7 @@ impl Planner for FakePlanner {
         })
     }
 
-    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+    fn run_traceroute(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, CapturedFile> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
@@ -443,7 +443,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         attempts: Vec::new(),
         facts: Facts::default(),
         details: vigie::domain::CheckDetails::default(),
-        captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
+        captures: vec![CapturedFile::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         verification: None,
         suppressed_by: Vec::new(),
         missed: None,

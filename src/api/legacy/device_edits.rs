@@ -20,7 +20,7 @@ pub(super) async fn create(call: LegacyCall) -> Result<LegacyResponse, LegacyErr
         return Err(LegacyError::missing_field(field));
     }
     let saved =
-        monitors::create(&call.state.monitor_context, &call.caller, monitor_type, InputFormat::Legacy, &body)
+        monitors::create(&call.state.monitor_service, &call.caller, monitor_type, InputFormat::Legacy, &body)
             .await?;
     Ok(id_response(saved.id))
 }
@@ -30,7 +30,7 @@ pub(super) async fn update(call: LegacyCall, id: String) -> Result<LegacyRespons
     let id = monitor_id_from_path(&call, &id)?;
     let body = read_json_object(call.request).await?;
     let saved = monitors::patch(
-        &call.state.monitor_context,
+        &call.state.monitor_service,
         &call.caller,
         id,
         None,
@@ -45,13 +45,13 @@ pub(super) async fn update(call: LegacyCall, id: String) -> Result<LegacyRespons
 /// Removes a monitor. Responds like a create.
 pub(super) async fn remove(call: LegacyCall, id: String) -> Result<LegacyResponse, LegacyError> {
     let id = monitor_id_from_path(&call, &id)?;
-    monitors::delete(&call.state.monitor_context, &call.caller, id, None).await?;
+    monitors::delete(&call.state.monitor_service, &call.caller, id, None).await?;
     Ok(id_response(id.0))
 }
 
 fn monitor_id_from_path(call: &LegacyCall, id: &str) -> Result<MonitorId, LegacyError> {
     let id = parse_id(id).map(MonitorId).ok_or_else(LegacyError::invalid_device)?;
-    find_device(id, &call.caller, &call.state.monitor_context).map(|monitor| monitor.id)
+    find_device(id, &call.caller, &call.state.monitor_service).map(|monitor| monitor.id)
 }
 
 fn id_response(id: i64) -> LegacyResponse {

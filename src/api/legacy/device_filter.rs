@@ -8,7 +8,7 @@ use super::response::LegacyError;
 use crate::api::path::parse_id;
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
-use crate::service::{Caller, MonitorContext};
+use crate::service::{Caller, MonitorService};
 
 /// Most ids or names in one list. A URL cannot hold more meaningful ones.
 const MAX_LIST_ENTRIES: usize = 10_000;
@@ -26,7 +26,7 @@ impl DeviceFilter {
     pub(super) fn from_query(
         uri: &Uri,
         caller: &Caller,
-        monitors: &MonitorContext,
+        monitors: &MonitorService,
     ) -> Result<Self, LegacyError> {
         let non_blank_parameter = |name| query_parameter(uri, name).filter(|text| !text.trim().is_empty());
         let split_list = |text: &str| text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
@@ -57,7 +57,7 @@ impl DeviceFilter {
 fn parse_ids(
     ids: &[String],
     caller: &Caller,
-    monitors: &MonitorContext,
+    monitors: &MonitorService,
 ) -> Result<BTreeSet<MonitorId>, LegacyError> {
     if ids.len() > MAX_LIST_ENTRIES {
         return Err(LegacyError::invalid_device());
@@ -76,7 +76,7 @@ fn parse_ids(
 pub(super) fn find_device(
     id: MonitorId,
     caller: &Caller,
-    monitors: &MonitorContext,
+    monitors: &MonitorService,
 ) -> Result<Monitor, LegacyError> {
     let device =
         monitors.find(caller.customer, id).filter(|monitor| legacy::is_visible(monitor.monitor_type()));

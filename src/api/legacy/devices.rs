@@ -13,12 +13,12 @@ use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, log_cut_off, read_monitor_ch
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::monitors;
-use crate::service::{Caller, MonitorContext, ServiceError};
+use crate::service::{Caller, MonitorService, ServiceError};
 
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
-    let filter = DeviceFilter::from_query(call.request.uri(), &call.caller, &call.state.monitor_context)?;
+    let filter = DeviceFilter::from_query(call.request.uri(), &call.caller, &call.state.monitor_service)?;
     let reader = DeviceReader {
-        monitors: call.state.monitor_context,
+        monitors: call.state.monitor_service,
         caller: call.caller,
         filter,
         next_id: Some(MonitorId(0)),
@@ -38,7 +38,7 @@ pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
 struct DeviceReader {
-    monitors: Arc<MonitorContext>,
+    monitors: Arc<MonitorService>,
     caller: Caller,
     filter: DeviceFilter,
     /// First id of the next chunk; `None` after the last one.

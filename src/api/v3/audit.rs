@@ -41,8 +41,7 @@ async fn list_audit_entries(
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
     let (from, until) = parse_time_range(&mut query, &zone);
-    let parse_positive_id =
-        |text: &str| text.parse::<i64>().ok().filter(|parse_positive_id| *parse_positive_id > 0);
+    let parse_positive_id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = AuditFilter {
         customer: None,
         login: query.value("login").map(str::to_owned),
@@ -54,8 +53,8 @@ async fn list_audit_entries(
     let paging = query.paging();
     query.into_result()?;
     let (role, records) = (caller.role, state.records);
-    let newest_first = |last, parse_positive_id| parse_positive_id < last;
-    list_response::stream_pages(role, paging, newest_first, move |page| {
+    let is_older = |last, id| id < last;
+    list_response::stream_pages(role, paging, is_older, move |page| {
         let (records, caller, filter) = (Arc::clone(&records), caller.clone(), filter.clone());
         async move { records.audit_trail(&caller, filter, page).await }
     })

@@ -18,7 +18,7 @@ use crate::schema::table::operations::{APPLY, APPLY_RESPONSE, BULK_EDIT_RESULT};
 use crate::schema::table::requests::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
 use crate::schema::typed::request::{ApplyRequest, parse_request_fields};
 use crate::service::monitors;
-use crate::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
+use crate::service::{AppliedChange, ApplyOptions, Caller, MonitorDefinition, ServiceError};
 use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
@@ -72,7 +72,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = monitors::bulk_edit(&state.monitor_context, &caller, &body).await?;
+                let warnings = monitors::bulk_edit(&state.monitor_service, &caller, &body).await?;
                 Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
@@ -81,9 +81,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings =
-                    monitors::bulk_edit_passwords_with_warnings(&state.monitor_context, &caller, &body)
-                        .await?;
+                let warnings = monitors::bulk_edit_passwords(&state.monitor_service, &caller, &body).await?;
                 Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
@@ -92,7 +90,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = monitors::bulk_edit_scripts(&state.monitor_context, &caller, &body).await?;
+                let warnings = monitors::bulk_edit_scripts(&state.monitor_service, &caller, &body).await?;
                 Ok::<_, ApiError>(bulk_edit_response(&body, warnings))
             },
         )
@@ -123,7 +121,7 @@ async fn apply_monitors(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let (entries, options) = parse_apply_request(body)?;
-    let changes = monitors::apply(&state.monitor_context, &caller, entries, options).await?;
+    let changes = monitors::apply(&state.monitor_service, &caller, entries, options).await?;
     let changes: Vec<Value> = changes.into_iter().map(change_to_json).collect();
     Ok(Json(json!({"changes": changes})))
 }
@@ -134,7 +132,7 @@ fn change_to_json(change: AppliedChange) -> Value {
 }
 
 /// Splits the body into entries and options. The fields of the monitors are validated when they are saved.
-fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
+fn parse_apply_request(body: Node) -> Result<(Vec<MonitorDefinition>, ApplyOptions), ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = reader.read_fields(&APPLY, &body, &[], true);
     let mut errors = reader.errors;
@@ -182,7 +180,7 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
 }
 
 /// Parses key and type of one monitor, with its fields; `type` stays among them.
-fn parse_apply_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
+fn parse_apply_entry(index: usize, node: Node) -> Result<MonitorDefinition, Vec<ValidationError>> {
     let field_path = |field: &str| format!("monitors[{index}].{field}");
     let mut errors = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
@@ -241,9 +239,11 @@ fn parse_apply_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<Validat
     }
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
     match (key, monitor_type) {
-        (Some(key), Some(monitor_type)) if errors.is_empty() => {
-            Ok(ApplyEntry { key, monitor_type, body: Node { value: NodeValue::Map(fields), position } })
-        }
+        (Some(key), Some(monitor_type)) if errors.is_empty() => Ok(MonitorDefinition {
+            key,
+            monitor_type,
+            body: Node { value: NodeValue::Map(fields), position },
+        }),
         _ => Err(errors),
     }
 }

@@ -63,8 +63,7 @@ async fn list_episodes(
 ) -> Result<Response, ApiError> {
     let zone = state.records.time_zone(&caller).await?;
     let (from, until) = parse_time_range(&mut query, &zone);
-    let parse_positive_id =
-        |text: &str| text.parse::<i64>().ok().filter(|parse_positive_id| *parse_positive_id > 0);
+    let parse_positive_id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = EpisodeFilter {
         customer: None,
         monitor: query.parse_value("monitor_id", "an id", parse_positive_id).map(MonitorId),
@@ -76,7 +75,7 @@ async fn list_episodes(
     query.into_result()?;
     let (role, alerts) = (caller.role, state.alerts);
     // Outages are ordered by start, not by id, so only a repeat of the last one can be detected.
-    let is_different_id = |last, parse_positive_id| parse_positive_id != last;
+    let is_different_id = |last, id| id != last;
     list_response::stream_pages(role, paging, is_different_id, move |page| {
         let (alerts, caller, filter) = (Arc::clone(&alerts), caller.clone(), filter.clone());
         async move { alerts.episodes(&caller, filter, page).await }

@@ -21,7 +21,7 @@ use crate::api::state::ApiState;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Permission};
 use crate::schema::monitor_file::to_file_entry;
 use crate::schema::{Monitor, Origin};
-use crate::service::{Caller, MonitorContext};
+use crate::service::{Caller, MonitorService};
 
 /// Most monitors in one chunk: few, since each may have a script.
 const MAX_CHUNK_MONITORS: usize = 20;
@@ -68,7 +68,7 @@ async fn export_monitors(
     let monitor_types = query.parse_comma_list("type", type_requirement, MonitorType::from_name);
     query.into_result()?;
     let reader = ExportReader {
-        monitors: state.monitor_context,
+        monitors: state.monitor_service,
         customer: caller.customer,
         monitor_types,
         next_id: None,
@@ -89,7 +89,7 @@ async fn export_monitors(
 
 /// Iterates the monitors by id.
 struct ExportReader {
-    monitors: Arc<MonitorContext>,
+    monitors: Arc<MonitorService>,
     customer: CustomerId,
     monitor_types: Vec<MonitorType>,
     next_id: Option<MonitorId>,
@@ -115,7 +115,7 @@ impl ExportReader {
     }
 }
 
-fn export_entry(monitors: &MonitorContext, monitor: &Monitor) -> Map<String, Value> {
+fn export_entry(monitors: &MonitorService, monitor: &Monitor) -> Map<String, Value> {
     let (origin, key) = origin_and_key(monitor);
     // Leave out the account: it is that of whoever applies the file.
     let mut file_entry = to_file_entry(&key, CustomerId(1), &monitor.document);

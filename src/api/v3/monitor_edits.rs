@@ -88,7 +88,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Patch(&MONITOR_CLONE))
     .with_optional_body()
-    .with_response(ResponseSpec::SavedId(None));
+    .with_response(ResponseSpec::SavedId { additional_fields: None });
     let pause_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/pause",
@@ -98,7 +98,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&PAUSE))
-    .with_response(ResponseSpec::SavedId(None));
+    .with_response(ResponseSpec::SavedId { additional_fields: None });
     let resume_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/resume",
@@ -107,7 +107,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         "Resume a paused monitor",
     )
     .with_permission(Some(Permission::Edit))
-    .with_response(ResponseSpec::SavedId(None));
+    .with_response(ResponseSpec::SavedId { additional_fields: None });
     router
         .route(delete_operation, delete_monitor)
         .route(clone_operation, clone_monitor)
@@ -126,7 +126,7 @@ fn add_type_routes(router: OperationRouter, type_operations: &TypeOperations) ->
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(table::for_type(monitor_type)))
-    .with_response(ResponseSpec::SavedId(None));
+    .with_response(ResponseSpec::SavedId { additional_fields: None });
     let edit_operation = Operation::new(
         OperationMethod::Patch,
         type_operations.item_path,
@@ -136,14 +136,14 @@ fn add_type_routes(router: OperationRouter, type_operations: &TypeOperations) ->
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Patch(table::for_type(monitor_type)))
-    .with_response(ResponseSpec::SavedId(None))
+    .with_response(ResponseSpec::SavedId { additional_fields: None })
     .with_if_match()
     .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED);
     let create_handler = async move |State(state): State<ApiState>,
                                      Extension(caller): Extension<Caller>,
                                      JsonBody(body): JsonBody| {
         let saved =
-            monitors::create(&state.monitor_context, &caller, monitor_type, InputFormat::V3, &body).await?;
+            monitors::create(&state.monitor_service, &caller, monitor_type, InputFormat::V3, &body).await?;
         Ok::<_, ApiError>(etag::saved_response(saved))
     };
     let edit_handler = async move |State(state): State<ApiState>,
@@ -153,7 +153,7 @@ fn add_type_routes(router: OperationRouter, type_operations: &TypeOperations) ->
                                    JsonBody(body): JsonBody| {
         let expected_revision = etag::expected_revision(&headers)?;
         let saved = monitors::patch(
-            &state.monitor_context,
+            &state.monitor_service,
             &caller,
             MonitorId(id),
             Some(monitor_type),
@@ -184,7 +184,7 @@ fn add_conversion_route(router: OperationRouter, monitor_type: MonitorType) -> O
     };
     let operation = Operation::new(OperationMethod::Patch, path, operation_id, "monitors", summary)
         .with_permission(Some(Permission::Edit))
-        .with_response(ResponseSpec::SavedId(None))
+        .with_response(ResponseSpec::SavedId { additional_fields: None })
         .with_if_match()
         .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED)
         .with_additional_status(409, "The monitor has API steps already");
@@ -194,7 +194,7 @@ fn add_conversion_route(router: OperationRouter, monitor_type: MonitorType) -> O
                                          headers: HeaderMap| {
         let expected_revision = etag::expected_revision(&headers)?;
         let saved = monitors::convert_single_request_to_steps(
-            &state.monitor_context,
+            &state.monitor_service,
             &caller,
             MonitorId(operation_id),
             monitor_type,
@@ -213,7 +213,7 @@ async fn delete_monitor(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let expected_revision = etag::expected_revision(&headers)?;
-    monitors::delete(&state.monitor_context, &caller, MonitorId(id), expected_revision).await?;
+    monitors::delete(&state.monitor_service, &caller, MonitorId(id), expected_revision).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -224,7 +224,7 @@ async fn clone_monitor(
     OptionalJsonBody(body): OptionalJsonBody,
 ) -> Result<Response, ApiError> {
     Ok(etag::saved_response(
-        monitors::copy_monitor(&state.monitor_context, &caller, MonitorId(id), &body).await?,
+        monitors::copy_monitor(&state.monitor_service, &caller, MonitorId(id), &body).await?,
     ))
 }
 
@@ -237,7 +237,7 @@ async fn pause_monitor(
     let zone = state.records.time_zone(&caller).await?;
     let pause_end = parse_pause_end(&body, &zone)?;
     Ok(etag::saved_response(
-        monitors::pause_monitor(&state.monitor_context, &caller, MonitorId(id), pause_end).await?,
+        monitors::pause_monitor(&state.monitor_service, &caller, MonitorId(id), pause_end).await?,
     ))
 }
 
@@ -263,7 +263,7 @@ async fn resume_monitor(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(monitors::resume_monitor(&state.monitor_context, &caller, MonitorId(id)).await?))
+    Ok(etag::saved_response(monitors::resume_monitor(&state.monitor_service, &caller, MonitorId(id)).await?))
 }
 
 #[cfg(test)]

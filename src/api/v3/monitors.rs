@@ -21,7 +21,7 @@ use crate::domain::{MonitorId, MonitorType, Permission};
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
 use crate::service::monitors;
-use crate::service::{Caller, MonitorContext, PropertyFilter, ServiceError, property_filter};
+use crate::service::{Caller, CustomPropertyFilter, MonitorService, ServiceError, property_filter};
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let field_tables: Vec<_> =
@@ -76,7 +76,7 @@ async fn list_monitors(
         subtype_application: query.parse_value("subtype_application", "a text", |text| Some(text.to_owned())),
         subtype_name: query.parse_value("subtype_name", "a text", |text| Some(text.to_owned())),
         property_value_ids: query.parse_comma_list("value_id", "an id or a comma list of ids", parse_id),
-        properties: PropertyFilter::default(),
+        properties: CustomPropertyFilter::default(),
         caller: caller.clone(),
     };
     let mut paging = query.paging();
@@ -85,13 +85,13 @@ async fn list_monitors(
     let properties = query.values("property");
     query.into_result()?;
     if !properties.is_empty() {
-        let account_cache = state.monitor_context.account_cache();
+        let account_cache = state.monitor_service.account_cache();
         filter.properties = property_filter(account_cache, &caller, &properties).await?;
     }
     let (total_count, first_id) =
-        state.monitor_context.count_and_find(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+        state.monitor_service.count_and_find(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorListReader::new(
-        state.monitor_context,
+        state.monitor_service,
         filter,
         selection,
         include_scripts.unwrap_or(false),
@@ -118,7 +118,7 @@ async fn get_monitor(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    let (revision, object) = monitors::monitor_or_view_to_json(&state.monitor_context, &caller, id)
+    let (revision, object) = monitors::monitor_or_view_to_json(&state.monitor_service, &caller, id)
         .await?
         .ok_or_else(ApiError::not_found)?;
     Ok(etag::json_with_etag(revision, &object))
@@ -132,7 +132,7 @@ struct MonitorFilter {
     subtype_application: Option<String>,
     subtype_name: Option<String>,
     property_value_ids: Vec<i64>,
-    properties: PropertyFilter,
+    properties: CustomPropertyFilter,
 }
 
 impl MonitorFilter {
@@ -159,7 +159,7 @@ impl MonitorFilter {
 
 /// Iterates the monitors by id. Monitors added or removed meanwhile do not shift the others.
 struct MonitorListReader {
-    monitors: Arc<MonitorContext>,
+    monitors: Arc<MonitorService>,
     filter: MonitorFilter,
     selection: FieldSelection,
     include_scripts: bool,
@@ -169,7 +169,7 @@ struct MonitorListReader {
 
 impl MonitorListReader {
     fn new(
-        monitors: Arc<MonitorContext>,
+        monitors: Arc<MonitorService>,
         filter: MonitorFilter,
         selection: FieldSelection,
         include_scripts: bool,

@@ -48,7 +48,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let test_operation = operation(OperationMethod::Post, "/test-notifiers", "testNotifier", summary)
         .with_permission(Some(Permission::Edit))
         .with_body(BodySpec::Create(&TEST_NOTIFICATION))
-        .with_response(ResponseSpec::SavedId(None));
+        .with_response(ResponseSpec::SavedId { additional_fields: None });
     let summary = "Render a template with example data; nothing is stored or sent";
     let preview_operation =
         Operation::new(OperationMethod::Post, "/templates/preview", "previewTemplate", "templates", summary)
@@ -82,8 +82,8 @@ async fn list_notifications(
     let paging = query.paging();
     query.into_result()?;
     let (role, alerts) = (caller.role, state.alerts);
-    let newest_first = |last, id| id < last;
-    list_response::stream_pages(role, paging, newest_first, move |page| {
+    let is_older = |last, id| id < last;
+    list_response::stream_pages(role, paging, is_older, move |page| {
         let (alerts, caller, filter) = (Arc::clone(&alerts), caller.clone(), filter.clone());
         async move { alerts.notifications(&caller, filter, page).await }
     })

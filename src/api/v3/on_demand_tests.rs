@@ -14,7 +14,7 @@ use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::domain::{LocationId, MonitorId, Permission};
 use crate::schema::table::records::ON_DEMAND_TEST;
-use crate::service::{Caller, test_path};
+use crate::service::{Caller, on_demand_test_url};
 
 const START_PARAMS: &[Param] = &[
     Param::new("monitor_id", ParamType::Int(1), "The monitor to test").required(),
@@ -68,7 +68,7 @@ async fn start_test(
     let Some(monitor_id) = monitor_id else { return Err(ApiError::not_found()) };
     let test_id =
         state.on_demand_tests.start(&caller, MonitorId(monitor_id), location_id.map(LocationId)).await?;
-    Ok(Json(json!({"id": test_id.to_string(), "result_url": test_path(test_id)})).into_response())
+    Ok(Json(json!({"id": test_id.to_string(), "result_url": on_demand_test_url(test_id)})).into_response())
 }
 
 async fn get_test(

@@ -67,14 +67,14 @@ async fn list_rollups(
     let Some(monitor_id) = monitor_id else { return Err(ApiError::not_found()) };
     let request = Arc::new(RollupRequest { monitor_id, location, step, from, until, fields });
     let query = request.to_query(&caller, state.clock.now())?;
-    let status_queries = state.status_queries;
+    let monitor_reader = state.monitor_reader;
     list_response::stream_pages(
         caller.role,
         paging,
         |_, _| true,
         move |page| {
-            let (status_queries, request) = (Arc::clone(&status_queries), Arc::clone(&request));
-            async move { rollup_rows(&status_queries, &request, query, page).await }
+            let (monitor_reader, request) = (Arc::clone(&monitor_reader), Arc::clone(&request));
+            async move { rollup_rows(&monitor_reader, &request, query, page).await }
         },
     )
     .await

@@ -138,7 +138,7 @@ async fn get_site_status(
     };
     let locations = state.records.available_locations(&caller).await?;
     let (total_count, first_id) =
-        state.monitor_context.count_and_find(paging.offset.unwrap_or(0), &matches_filter);
+        state.monitor_service.count_and_find(paging.offset.unwrap_or(0), &matches_filter);
     let remaining = paging.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let reader = SiteStatusReader { state, locations, matches_filter, next_id: first_id, remaining };
     // Read the first chunk before the response starts, so that an error has its own status.
@@ -167,13 +167,13 @@ impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
         let max_monitors = self.remaining.min(MAX_CHUNK_MONITORS);
         let first_id = self.next_id.take().filter(|_| max_monitors > 0);
         let Some(first_id) = first_id else { return Ok((Vec::new(), self)) };
-        let monitors = self.state.monitor_context.list_from(first_id, max_monitors, &self.matches_filter);
+        let monitors = self.state.monitor_service.list_from(first_id, max_monitors, &self.matches_filter);
         self.remaining -= monitors.len();
         if monitors.len() == max_monitors && self.remaining > 0 {
             self.next_id = monitors.last().map(|last| MonitorId(last.id.0 + 1));
         }
         let states =
-            self.state.status_queries.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
+            self.state.monitor_reader.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
         let mut statuses: BTreeMap<MonitorId, Vec<LocationStatus<'_>>> = BTreeMap::new();
         for state in states {
             statuses.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
@@ -185,7 +185,7 @@ impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
             monitor_type: monitor.monitor_type(),
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(now),
-            state: self.state.status_queries.overall_health(monitor, now).as_str(),
+            state: self.state.monitor_reader.overall_health(monitor, now).as_str(),
             locations: statuses.remove(&monitor.id).unwrap_or_default(),
         }));
         drop(statuses);

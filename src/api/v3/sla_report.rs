@@ -85,7 +85,7 @@ async fn compute_report(
             .unwrap_or_default(),
     };
     query.into_result()?;
-    Ok(state.records.sla_report(caller, id, request, &state.status_queries).await?)
+    Ok(state.records.sla_report(caller, id, request, &state.monitor_reader).await?)
 }
 
 fn nullable_number_schema(description: &str) -> Value {

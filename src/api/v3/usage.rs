@@ -73,7 +73,7 @@ async fn compute(state: &ApiState, caller: &Caller, mut query: QueryParams) -> R
             .unwrap_or_default(),
     };
     query.into_result()?;
-    let sources = (&*state.status_queries, &**state.monitor_context.account_cache());
+    let sources = (&*state.monitor_reader, &**state.monitor_service.account_cache());
     Ok(usage_report(caller, request, sources, state.clock.now()).await?)
 }
 

@@ -213,7 +213,7 @@ fn object_kind(destination: &str, is_document: bool) -> PageObjectKind {
 mod tests {
     use super::*;
 
-    fn told(timings: Value) -> LoggedRequest {
+    fn request_with_timings(timings: Value) -> LoggedRequest {
         let request =
             json!({ "request": "1", "url": "http://a/", "method": "GET", "headers": [], "timings": timings });
         let response = json!({ "status": 200, "protocol": "http/1.1", "headers": [], "bytesReceived": 9 });
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_new_connection_has_all_phases() {
-        let exchange = told(json!({
+        let exchange = request_with_timings(json!({
             "requestTime": 1_000_010.0, "dnsStart": 1_000_020.0, "dnsEnd": 1_000_021.5, "connectStart": 1_000_022.0,
             "tlsStart": 1_000_023.0, "tlsEnd": 1_000_053.0, "connectEnd": 1_000_053.0, "requestStart": 1_000_100.0,
             "responseStart": 1_000_300.0, "responseEnd": 1_000_800.0,
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn missing_marks_give_no_phase() {
-        let exchange = told(json!({
+        let exchange = request_with_timings(json!({
             "requestTime": 1_000_010.0, "dnsStart": 0, "dnsEnd": 0, "connectStart": 1_000_001.0,
             "connectEnd": 1_000_005.0, "tlsStart": 0, "tlsEnd": 1_000_005.0, "requestStart": 1_000_020.0,
             "responseStart": 1_000_030.0, "responseEnd": 0,
@@ -258,7 +258,7 @@ mod tests {
         let names: Vec<&str> = exchange.phases.iter().map(|(phase, _)| phase.name()).collect();
         assert_eq!(names, ["first_byte"]);
         assert!((exchange.ended_at - 1000.9).abs() < 1e-6, "the event is what is left");
-        let without_marks = told(Value::Null);
+        let without_marks = request_with_timings(Value::Null);
         assert!(
             without_marks.phases.iter().next().is_none() && (without_marks.started_at - 1000.05).abs() < 1e-6
         );

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::run_counter::RunTotals;
-use crate::service::details::format_duration;
+use crate::service::result_view::format_duration;
 
 /// Measurements of a load run. The JSON keys are those of behaviour.md 9, followed by a few more.
 #[derive(Clone, Debug, PartialEq, Serialize)]

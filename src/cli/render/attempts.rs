@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::phase_bars;
 use super::text::escape_controls;
 use crate::cli::style::Style;
-use crate::service::details::{AttemptView, HopHeading, format_duration};
+use crate::service::result_view::{AttemptView, HopHeading, format_duration};
 
 /// Prints one attempt, after an empty line.
 pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {

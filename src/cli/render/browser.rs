@@ -6,7 +6,7 @@ use super::objects;
 use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{
+use crate::service::result_view::{
     ActionView, BrowserStepView, BrowserView, ConsoleLine, format_duration, waterfall_span_us,
 };
 

@@ -6,7 +6,7 @@ use super::text::escape_controls;
 use super::{attempts, browser, content_view_lines, facts, page, steps};
 use crate::cli::style::Style;
 use crate::domain::CheckResult;
-use crate::service::details::{
+use crate::service::result_view::{
     DetailsView, attempt_views as attempts_of, fact_lines, format_duration, status_description,
 };
 
@@ -52,7 +52,7 @@ fn render_reasons(out: &mut String, result: &CheckResult) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::details::sample_result;
+    use crate::service::result_view::sample_result;
 
     #[test]
     fn a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{ContentViewRow, format_duration, format_grouped};
+use crate::service::result_view::{ContentViewRow, format_duration, format_grouped};
 
 /// Prints all content views.
 pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>], style: Style) {

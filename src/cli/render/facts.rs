@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text::escape_controls;
 use crate::cli::style::Style;
-use crate::service::details::FactLine;
+use crate::service::result_view::FactLine;
 
 /// Prints all facts, after an empty line; prints nothing without facts.
 pub(super) fn render_facts(out: &mut String, facts: &[FactLine], style: Style) {

@@ -6,7 +6,7 @@ use super::phase_bars;
 use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{ObjectView, format_duration, format_grouped};
+use crate::service::result_view::{ObjectView, format_duration, format_grouped};
 
 /// Prints one object, in a waterfall that spans `span_us` microseconds.
 pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: u64, style: Style) {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::objects;
 use super::text::shorten_url;
 use crate::cli::style::Style;
-use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span_us};
+use crate::service::result_view::{PageView, format_duration, format_grouped, waterfall_span_us};
 
 /// Objects that are printed; the JSON has all of them.
 const MAX_PRINTED_OBJECTS: usize = 60;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::cli::style::Style;
 use crate::domain::Phases;
-use crate::service::details::{format_duration, phase_label, phase_spans, sum_us};
+use crate::service::result_view::{format_duration, phase_label, phase_spans, sum_us};
 
 /// Cells of the longest bar.
 pub(super) const BAR_CELLS: usize = 40;

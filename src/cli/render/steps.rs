@@ -6,7 +6,7 @@ use super::browser;
 use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{RequestView, StepView, format_duration};
+use crate::service::result_view::{RequestView, StepView, format_duration};
 
 /// Most characters of a printed step name.
 const MAX_NAME_CHARS: usize = 40;

@@ -7,7 +7,7 @@ use crate::cli::style::Style;
 use crate::cli::table;
 use crate::domain::{Location, LocationId, Outcome, Phase};
 use crate::service::RollupRow;
-use crate::service::details::format_duration;
+use crate::service::result_view::format_duration;
 
 /// A table of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub struct BrowserFacts {
     /// Name and version of its driver.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[serde(rename = "driver")]
-    pub driver_version: String,
+    pub driver_name_and_version: String,
     /// User agent that it sent to servers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub user_agent: String,

@@ -284,7 +284,7 @@ fn signature_text(chain: &PresentedChain<'_>, anchors: &TrustAnchors) -> String 
     if let Some((who, bits)) = chain.short_key(anchors, MIN_RSA_BITS) {
         return short_key_text(&who, bits);
     }
-    let Some((who, issuer)) = chain.badly_signed(anchors) else {
+    let Some((who, issuer)) = chain.first_invalid_signature(anchors) else {
         return format!(
             "several authorities of the same name are in the chain of {}, and the way over none of them is valid; \
              install the chain as the authority delivers it",

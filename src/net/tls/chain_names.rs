@@ -197,7 +197,7 @@ impl<'a> PresentedChain<'a> {
     }
 
     /// Names the first certificate whose signature fits no key of its issuer, and the issuer.
-    pub(super) fn badly_signed(&self, anchors: &TrustAnchors) -> Option<(String, String)> {
+    pub(super) fn first_invalid_signature(&self, anchors: &TrustAnchors) -> Option<(String, String)> {
         let algorithms = anchors.crypto_provider.signature_verification_algorithms.all;
         for (index, one) in self.readable() {
             let issuer = one.issuer().as_raw();

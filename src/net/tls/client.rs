@@ -46,7 +46,7 @@ impl TlsClient {
         let result = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
         let HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher } = result?;
-        let record = self.verifier.record();
+        let record = self.verifier.last_verification();
         let certificates = certificate::parse_chain(&record.chain);
         let tls_warnings = record.warnings.clone();
         let mut facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher, tls_warnings };
@@ -89,7 +89,7 @@ impl TlsClient {
                 Ok(())
             }
             Err(error) => {
-                let record = self.verifier.record();
+                let record = self.verifier.last_verification();
                 let (kind, detail) =
                     error.describe(&self.server_name, &record.chain, &self.verifier.trust_anchors);
                 Err(Failure::new(Phase::Tls, kind, detail))

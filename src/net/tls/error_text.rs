@@ -36,32 +36,32 @@ pub(super) fn tls_error_text(error: &Error) -> String {
         }
         Error::InvalidMessage(message) => format!(
             "the target sent a TLS message that cannot be read ({}); its TLS library or a device in between is broken",
-            words(message)
+            variant_words(message)
         ),
         Error::InappropriateMessage { got_type, .. } => {
-            format!("the target sent a TLS record out of turn ({}); its TLS library is broken", words(got_type))
+            format!("the target sent a TLS record out of turn ({}); its TLS library is broken", variant_words(got_type))
         }
         Error::InappropriateHandshakeMessage { got_type, .. } => format!(
             "the target sent a message of the handshake out of turn ({}); its TLS library is broken",
-            words(got_type)
+            variant_words(got_type)
         ),
         Error::AlertReceived(alert) => alert_text(*alert),
         Error::PeerIncompatible(reason) => incompatibility_text(reason),
         Error::PeerMisbehaved(misbehaviour) => format!(
             "the target broke the rules of TLS ({}); its TLS library or a device in between is broken",
-            words(misbehaviour)
+            variant_words(misbehaviour)
         ),
         Error::InvalidCertificate(reason) => format!(
             "the certificate of the target was refused ({}); replace the certificate",
-            words(reason)
+            variant_words(reason)
         ),
         Error::InvalidCertRevocationList(reason) => format!(
             "the revocation list of the certificate's authority cannot be used ({}); the authority has to renew it",
-            words(reason)
+            variant_words(reason)
         ),
         Error::InvalidEncryptedClientHello(reason) => format!(
             "the target's settings for an encrypted hello cannot be used ({}); the target has to correct them",
-            words(reason)
+            variant_words(reason)
         ),
         Error::NoCertificatesPresented => {
             "the target sent no certificate; configure one at the target".to_owned()
@@ -132,7 +132,7 @@ fn alert_text(alert: AlertDescription) -> String {
         }
         _ => "it accepts the handshake no further; see its log, and compare with `openssl s_client`",
     };
-    format!("the target refused the TLS handshake (alert: {}): {meaning}", words(&alert))
+    format!("the target refused the TLS handshake (alert: {}): {meaning}", variant_words(&alert))
 }
 
 fn incompatibility_text(reason: &PeerIncompatible) -> String {
@@ -158,13 +158,13 @@ fn incompatibility_text(reason: &PeerIncompatible) -> String {
         }
         other => format!(
             "the target and Vigie share no way to speak TLS ({}); allow ECDHE with AES-GCM or ChaCha20 at the target",
-            words(other)
+            variant_words(other)
         ),
     }
 }
 
 /// Returns the name of a variant as words: `handshake failure` for `HandshakeFailure`. What it holds is left out.
-fn words(variant: &impl Debug) -> String {
+fn variant_words(variant: &impl Debug) -> String {
     let name = format!("{variant:?}");
     let name: String = name.chars().take_while(char::is_ascii_alphanumeric).collect();
     let mut text = String::new();

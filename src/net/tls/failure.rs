@@ -61,7 +61,7 @@ fn rustls_error(error: &io::Error) -> Option<&Error> {
 
 /// Returns kind and text of a refused certificate, or of a signature that does not fit an accepted one.
 pub(super) fn certificate_failure(server_name: &str, verifier: &RecordingVerifier) -> (FailureKind, String) {
-    let record = verifier.record();
+    let record = verifier.last_verification();
     if let Some(error) = &record.error {
         return error.describe(server_name, &record.chain, &verifier.trust_anchors);
     }

@@ -58,7 +58,7 @@ impl QuicTlsClient {
     /// Returns the facts as far as the handshake got. Version and suite are only set when it was `is_complete`;
     /// `cipher_suite` is its number (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, is_complete: bool, cipher_suite: Option<u16>) -> Option<TlsFacts> {
-        let record = self.verifier.record();
+        let record = self.verifier.last_verification();
         let certificates = certificate::parse_chain(&record.chain);
         let tls_version = is_complete.then(|| "TLSv1.3".to_owned());
         let cipher_suite = cipher_suite.filter(|_| is_complete).map(CipherSuite::from);
@@ -77,7 +77,7 @@ impl QuicTlsClient {
     pub(in crate::net) async fn check_revocation(&self, deadline: Deadline) -> Result<Vec<String>, Failure> {
         let Some(net) = &self.revocation_net else { return Ok(Vec::new()) };
         super::revocation::check_revocation(net, &self.verifier, deadline).await.map_err(|error| {
-            let record = self.verifier.record();
+            let record = self.verifier.last_verification();
             let (kind, detail) =
                 error.describe(&self.server_name, &record.chain, &self.verifier.trust_anchors);
             Failure::new(Phase::Tls, kind, detail)
@@ -86,7 +86,7 @@ impl QuicTlsClient {
 
     /// Returns why the certificate was refused, if it was.
     pub(in crate::net) fn certificate_failure(&self) -> Option<Failure> {
-        self.verifier.record().error?;
+        self.verifier.last_verification().error?;
         let (kind, detail) = failure::certificate_failure(&self.server_name, &self.verifier);
         Some(Failure::new(Phase::Tls, kind, detail))
     }

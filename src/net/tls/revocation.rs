@@ -59,7 +59,7 @@ pub(super) async fn check_revocation(
     verifier: &RecordingVerifier,
     deadline: Deadline,
 ) -> Result<Vec<String>, ChainError> {
-    let record = verifier.record();
+    let record = verifier.last_verification();
     // The rest of the attempt needs its time too.
     let deadline = Deadline::within((deadline.remaining() / SHARE_OF_TIME).min(MAX_TIME));
     let (mut notes, mut lists) = (Vec::new(), Vec::new());

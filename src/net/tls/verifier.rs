@@ -44,7 +44,7 @@ impl RecordingVerifier {
     }
 
     /// Returns what the last handshake showed.
-    pub(super) fn record(&self) -> VerificationRecord {
+    pub(super) fn last_verification(&self) -> VerificationRecord {
         self.record.lock().clone()
     }
 

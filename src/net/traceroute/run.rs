@@ -6,7 +6,7 @@ use super::options::{Traceroute, TracerouteOptions};
 use super::route::{Route, TracerouteMethod, choose_longer_route};
 use super::trace_socket::TraceSocket;
 use super::tracer;
-use crate::domain::{Capture, Failure};
+use crate::domain::{CapturedFile, Failure};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::stack::Net;
@@ -39,12 +39,12 @@ impl Net {
     }
 
     /// Runs [`Self::traceroute`] and returns its text, or its failure, as a file.
-    pub async fn traceroute_to_capture(&self, endpoint: &Endpoint, deadline: Deadline) -> Capture {
+    pub async fn traceroute_to_capture(&self, endpoint: &Endpoint, deadline: Deadline) -> CapturedFile {
         let text = match self.traceroute(endpoint, TracerouteOptions::default(), deadline).await {
             Ok(traceroute) => traceroute.to_string(),
             Err(failure) => format!("traceroute to {}: {failure}\n", endpoint.host),
         };
-        Capture::new(CAPTURE_FILE_NAME, "text/plain; charset=utf-8", text.as_bytes())
+        CapturedFile::new(CAPTURE_FILE_NAME, "text/plain; charset=utf-8", text.as_bytes())
     }
 
     async fn trace_with_method(

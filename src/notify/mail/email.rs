@@ -6,7 +6,7 @@ use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Letter};
 
-use crate::domain::Capture;
+use crate::domain::CapturedFile;
 use crate::notify::outgoing_message::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
@@ -59,7 +59,7 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
     email.map_err(|error| permanent_error("the mail cannot be built", &error))
 }
 
-fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
+fn with_attachments(mut parts: MultiPart, files: &[CapturedFile]) -> MultiPart {
     for file in files {
         let Some(content) = &file.content else { continue };
         let content_type =

@@ -15,7 +15,7 @@ use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
     Verification,
 };
-use crate::store::{AddedCapture, AlertChanges, CheckVerification, NewRecord};
+use crate::store::{AddedCapture, AlertChanges, CheckVerification, NewConfigRecord};
 use crate::telemetry::fault_point;
 
 /// Delay of a traceroute notification, so that the alert that it belongs to is sent first.
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct PostCommitActions {
     pub(super) parent_checks: Vec<ParentCheckRequest>,
     /// Checks whose notifications need not wait any longer.
     pub(super) checks_to_release: Vec<CheckId>,
-    pub(super) events: Vec<NewRecord>,
+    pub(super) events: Vec<NewConfigRecord>,
     /// Whether there are new notifications.
     pub(super) has_notifications: bool,
 }
@@ -63,7 +63,7 @@ pub(super) struct BatchContext {
     /// Monitors that others depend on and that nothing can check now.
     pub(super) unavailable_parents: Vec<MonitorId>,
     pub(super) checks_to_release: Vec<CheckId>,
-    pub(super) events: Vec<NewRecord>,
+    pub(super) events: Vec<NewConfigRecord>,
     pub(super) alert_changes: AlertChanges,
     pub(super) missed_results: Vec<CheckResult>,
 }

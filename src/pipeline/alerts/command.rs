@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::settings::AlertEngineSettings;
 use crate::alerting::MonitorHealth;
 use crate::domain::{
-    Capture, CheckId, EpisodeId, LocationId, MonitorId, NewNotification, RunId, Timestamp, Verification,
+    CapturedFile, CheckId, EpisodeId, LocationId, MonitorId, NewNotification, RunId, Timestamp, Verification,
 };
 use crate::schema::Monitor;
 use crate::store::ResultKey;
@@ -23,7 +23,7 @@ pub(in crate::pipeline) enum IngestCommand {
     /// A traceroute has ended; without a file when it failed.
     TracerouteDone {
         result_key: ResultKey,
-        output_file: Option<Capture>,
+        output_file: Option<CapturedFile>,
         notifications: Vec<NewNotification>,
     },
     /// The settings were reloaded.

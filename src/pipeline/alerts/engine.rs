@@ -38,7 +38,7 @@ pub struct AlertEngine {
     /// The monitor that is being processed, to know where a panic was.
     pub(super) monitor_in_progress: Option<MonitorId>,
     /// Monitors at which the engine panicked twice. They raise no alerts until they are changed.
-    pub(super) set_apart: HashMap<MonitorId, Revision>,
+    pub(super) quarantined_monitors: HashMap<MonitorId, Revision>,
 }
 
 impl AlertEngine {
@@ -66,7 +66,7 @@ impl AlertEngine {
             monitors: HashMap::new(),
             restored_state: Some(restored_state),
             monitor_in_progress: None,
-            set_apart: HashMap::new(),
+            quarantined_monitors: HashMap::new(),
             dependencies,
             settings,
             command_sender,

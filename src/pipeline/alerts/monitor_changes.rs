@@ -23,10 +23,10 @@ impl AlertEngine {
         let mut changed = Vec::new();
         for monitor in upserts {
             self.monitor_in_progress = Some(monitor.id);
-            if self.set_apart.get(&monitor.id) == Some(&monitor.revision) {
+            if self.quarantined_monitors.get(&monitor.id) == Some(&monitor.revision) {
                 continue;
             }
-            self.set_apart.remove(&monitor.id);
+            self.quarantined_monitors.remove(&monitor.id);
             self.account_snapshots.ensure_loaded(monitor.customer).await;
             let monitor_id = monitor.id;
             changed.push((monitor_id, self.upsert_monitor(monitor, batch)));
@@ -37,7 +37,7 @@ impl AlertEngine {
         }
         // The first change contains all monitors: restored state that is left belongs to removed ones.
         if let Some(restored_state) = self.restored_state.take() {
-            let (monitors, episodes) = restored_state.into_orphans(&self.set_apart);
+            let (monitors, episodes) = restored_state.into_orphans(&self.quarantined_monitors);
             batch.alert_changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = batch.now;
             batch

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::alerting::{LocationResult, NotificationDraft};
 use crate::catalog::AccountSnapshot;
-use crate::catalog::monitor_summary::{custom_properties, display_target};
+use crate::catalog::monitor_description::{custom_properties, display_target};
 use crate::domain::{
     CheckId, CheckResult, ContentViewResult, LocationId, LocationReport, NotificationContent,
     NotificationKind, Phase, Status, Timestamp,

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use crate::catalog::json_object::into_object;
-use crate::domain::{CustomerId, LocationId, RecordKind, Timestamp};
-use crate::store::NewRecord;
+use crate::domain::{ConfigRecordKind, CustomerId, LocationId, Timestamp};
+use crate::store::NewConfigRecord;
 
 /// Pairs of account and offline location for which an event was recorded.
 #[derive(Default)]
@@ -32,7 +32,7 @@ pub(super) fn location_event(
     location_id: LocationId,
     is_offline: bool,
     at: Timestamp,
-) -> NewRecord {
+) -> NewConfigRecord {
     let (event_type, change_text) = if is_offline {
         ("location_away", "has no live agent; runs there are recorded as missed")
     } else {
@@ -44,8 +44,8 @@ pub(super) fn location_event(
         "value": "",
         "quantity": 1,
     });
-    NewRecord {
-        kind: RecordKind::Event,
+    NewConfigRecord {
+        kind: ConfigRecordKind::Event,
         customer: Some(customer_id),
         parent_id: None,
         unique_key: None,

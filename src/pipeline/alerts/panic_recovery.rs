@@ -17,7 +17,7 @@ impl AlertEngine {
 
     /// Stops alerting of `monitor_id` until it is changed, in the revision of `commands` if it is among them; returns
     /// the monitor, when it is known.
-    pub(in crate::pipeline) fn set_apart(
+    pub(in crate::pipeline) fn quarantine(
         &mut self,
         monitor_id: MonitorId,
         commands: &[IngestCommand],
@@ -29,7 +29,7 @@ impl AlertEngine {
         let changed = upserts.flatten().rfind(|monitor| monitor.id == monitor_id).cloned();
         let known = self.monitors.remove(&monitor_id).map(|entry| entry.monitor);
         let monitor = changed.or(known)?;
-        self.set_apart.insert(monitor_id, monitor.revision);
+        self.quarantined_monitors.insert(monitor_id, monitor.revision);
         self.health_map.write().remove(&monitor_id);
         Some(monitor)
     }
@@ -51,7 +51,7 @@ impl AlertEngine {
             verification_runner: self.verification_runner.clone(),
             traceroute_runner: std::mem::take(&mut self.traceroute_runner),
             offline_locations: std::mem::take(&mut self.offline_locations),
-            set_apart: std::mem::take(&mut self.set_apart),
+            quarantined_monitors: std::mem::take(&mut self.quarantined_monitors),
             ..reloaded
         })
     }

@@ -77,13 +77,13 @@ impl RestoredAlertStates {
         (entry, ended_episodes)
     }
 
-    /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those `set_apart`.
+    /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those of `quarantined_monitors`.
     pub(super) fn into_orphans(
         mut self,
-        set_apart: &HashMap<MonitorId, Revision>,
+        quarantined_monitors: &HashMap<MonitorId, Revision>,
     ) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
-        self.alert_states.retain(|monitor_id, _| !set_apart.contains_key(monitor_id));
-        self.open_episodes.retain(|monitor_id, _| !set_apart.contains_key(monitor_id));
+        self.alert_states.retain(|monitor_id, _| !quarantined_monitors.contains_key(monitor_id));
+        self.open_episodes.retain(|monitor_id, _| !quarantined_monitors.contains_key(monitor_id));
         (self.alert_states.into_keys().collect(), self.open_episodes.into_values().flatten().collect())
     }
 }

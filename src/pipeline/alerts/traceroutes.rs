@@ -10,7 +10,7 @@ use tokio::sync::mpsc::WeakSender;
 
 use super::command::IngestCommand;
 use super::settings::AlertEngineDependencies;
-use crate::domain::{Capture, LocationId, NewNotification, Timestamp};
+use crate::domain::{CapturedFile, LocationId, NewNotification, Timestamp};
 use crate::schema::Monitor;
 use crate::store::ResultKey;
 
@@ -97,7 +97,7 @@ impl TracerouteRunner {
 }
 
 /// Adds the text of the file to the messages.
-fn with_traceroute_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
+fn with_traceroute_text(mut messages: Vec<NewNotification>, file: &CapturedFile) -> Vec<NewNotification> {
     let content = file.content.as_deref().unwrap_or_default();
     let text = String::from_utf8_lossy(content.get(..MAX_TEXT_BYTES).unwrap_or(content)).into_owned();
     for message in &mut messages {

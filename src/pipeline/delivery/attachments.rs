@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Capture, CheckId, NotificationMethod, Recipient};
+use crate::domain::{CapturedFile, CheckId, NotificationMethod, Recipient};
 use crate::store::ResultStore;
 
 /// Maximum size of all attachments of one message together, in bytes.
@@ -15,7 +15,7 @@ pub(super) async fn load_attachments(
     result_store: Option<&Arc<dyn ResultStore>>,
     check_id: Option<CheckId>,
     recipient: &Recipient,
-) -> Vec<Capture> {
+) -> Vec<CapturedFile> {
     let (Some(result_store), Some(check_id)) = (result_store, check_id) else { return Vec::new() };
     if !matches!(recipient.method, NotificationMethod::MailText | NotificationMethod::MailHtml) {
         return Vec::new();
@@ -40,12 +40,12 @@ pub(super) async fn load_attachments(
 }
 
 /// Returns the text of the traceroute among `files`, to be shown in the mail itself.
-pub(super) fn traceroute_text(files: &[Capture]) -> Option<String> {
+pub(super) fn traceroute_text(files: &[CapturedFile]) -> Option<String> {
     let content = files.iter().find(|file| file.name == TRACEROUTE_FILE_NAME)?.content.as_deref()?;
     Some(String::from_utf8_lossy(content).into_owned())
 }
 
-fn is_attached_for(recipient: &Recipient, file: &Capture) -> bool {
+fn is_attached_for(recipient: &Recipient, file: &CapturedFile) -> bool {
     file.name == TRACEROUTE_FILE_NAME
         || recipient.attach_screen_capture && file.media_type.starts_with("image/")
         || recipient.attach_server_response && file.name.starts_with("response-")

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::{Notification, RecordKind, Timestamp};
-use crate::store::{ConfigChange, NewRecord};
+use crate::domain::{ConfigRecordKind, Notification, Timestamp};
+use crate::store::{ConfigChange, NewConfigRecord};
 
 /// Type of the event, for filters.
 const EVENT_TYPE: &str = "notification_given_up";
@@ -33,8 +33,8 @@ pub(super) fn dead_letter_event(
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-    ConfigChange::CreateRecord(NewRecord {
-        kind: RecordKind::Event,
+    ConfigChange::CreateRecord(NewConfigRecord {
+        kind: ConfigRecordKind::Event,
         customer: Some(content.customer),
         parent_id: None,
         unique_key: None,

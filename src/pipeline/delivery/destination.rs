@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::catalog::{AccountCache, RecipientSecrets};
-use crate::domain::{CustomerId, Notification, NotificationMethod, Recipient, Record, RecordKind};
+use crate::domain::{
+    ConfigRecord, ConfigRecordKind, CustomerId, Notification, NotificationMethod, Recipient,
+};
 use crate::notify::{AccountTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
@@ -55,7 +57,8 @@ impl DestinationLookup for AccountDestinations {
                 .iter()
                 .find(|recipient| recipient.id == new_notification.recipient_id);
             let Some(recipient) = found_recipient.cloned() else { return Ok(None) };
-            let Some(record) = self.config_store.record(RecordKind::Recipient, recipient.id.0).await? else {
+            let Some(record) = self.config_store.record(ConfigRecordKind::Recipient, recipient.id.0).await?
+            else {
                 return Ok(None);
             };
             let (recipient, secret) = self.with_secrets(recipient, &record);
@@ -94,7 +97,7 @@ impl DestinationLookup for AccountDestinations {
 
 impl AccountDestinations {
     /// Returns `recipient` with its sealed address and community, and its password.
-    fn with_secrets(&self, mut recipient: Recipient, record: &Record) -> (Recipient, Secret) {
+    fn with_secrets(&self, mut recipient: Recipient, record: &ConfigRecord) -> (Recipient, Secret) {
         match RecipientSecrets::open(&self.keyring, record) {
             Ok(secrets) => {
                 recipient.address = secrets.recipient.unwrap_or(recipient.address);
@@ -113,7 +116,7 @@ impl AccountDestinations {
         customer: CustomerId,
         template_id: i64,
     ) -> Result<Option<AccountTemplate>, StoreError> {
-        let record = self.config_store.record(RecordKind::Template, template_id).await?;
+        let record = self.config_store.record(ConfigRecordKind::Template, template_id).await?;
         let record = record.filter(|record| record.customer == customer);
         Ok(record.and_then(|record| ok_or_log_skipped(&record, template_from_fields(&record.fields))))
     }

@@ -31,14 +31,14 @@ impl DeliveryWorker {
     }
 
     /// Whether the delivery panicked twice at this message.
-    pub(super) fn is_to_set_apart(&self, message: i64) -> bool {
+    pub(super) fn is_to_quarantine(&self, message: i64) -> bool {
         self.panics_by_message.get(&message).is_some_and(|panics| *panics >= MAX_PANICS)
     }
 
     /// Gives up a message at which the delivery panicked twice.
-    pub(super) async fn set_apart(&mut self, notification: &Notification, now: Timestamp) {
+    pub(super) async fn quarantine(&mut self, notification: &Notification, now: Timestamp) {
         self.panics_by_message.remove(&notification.id);
-        self.dependencies.metrics.record_set_apart("notification");
+        self.dependencies.metrics.record_quarantine("notification");
         let error = "Vigie panicked at this message twice; see its log".to_owned();
         self.give_up(notification, None, error, now).await;
     }
@@ -56,7 +56,7 @@ impl SupervisedTask for DeliveryWorker {
                 () = self.run_loop() => {}
                 () = abort.cancelled() => {}
             }
-            self.heartbeat.rest();
+            self.heartbeat.mark_idle();
             self.ended.cancel();
         })
     }

@@ -110,7 +110,7 @@ impl DeliveryWorker {
             self.heartbeat.beat();
             let sleep_time = self.run_round().await;
             let clock = Arc::clone(&self.dependencies.clock);
-            self.heartbeat.rest_at_most(sleep_time);
+            self.heartbeat.mark_idle_for(sleep_time);
             if let Some(drain_timeout) = *self.shutdown_receiver.borrow() {
                 break drain_timeout;
             }
@@ -189,8 +189,8 @@ impl DeliveryWorker {
         let mut methods = HashMap::new();
         let mut recipients_over_limit = HashSet::new();
         for notification in due_notifications {
-            if self.is_to_set_apart(notification.id) {
-                self.set_apart(&notification, now).await;
+            if self.is_to_quarantine(notification.id) {
+                self.quarantine(&notification, now).await;
                 continue;
             }
             let recipient = notification.message.recipient_id;

@@ -1,11 +1,11 @@
-//! Commits with retries. What the store cannot write, however often it is tried, is set apart, so that the rest goes on.
+//! Commits with retries. What the store cannot write, however often it is tried, is quarantined, so that the rest goes on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::commit_failure::CommitFailure;
-use super::set_apart::SetApart;
+use super::quarantine::QuarantinedItem;
 use super::split_batch::{SplitBatch, split_batch};
 use super::worker::IngestWorker;
 use crate::store::{IngestBatch, StoreError};
@@ -47,7 +47,7 @@ impl IngestWorker {
                 }
                 SplitBatch::Single(records) => {
                     for record in records {
-                        self.set_apart.record(SetApart { error: error.to_string(), ..record }).await;
+                        self.quarantine.record(QuarantinedItem { error: error.to_string(), ..record }).await;
                     }
                 }
             }
@@ -81,7 +81,7 @@ impl IngestWorker {
                 }
                 Err(error) => self.record_failure(error, batch.results.len()),
             }
-            self.heartbeat.rest_at_most(retry_delay);
+            self.heartbeat.mark_idle_for(retry_delay);
             tokio::time::sleep(retry_delay).await;
             retry_delay = (retry_delay * 2).min(self.settings.max_retry_delay);
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::quarantine::QuarantineRecorder;
 use super::result_spool::ResultSpool;
-use super::set_apart::SetApartRecorder;
 use crate::store::Ingest;
 use crate::telemetry::{Metrics, TaskHeartbeat};
 
@@ -14,7 +14,7 @@ pub struct IngestDependencies {
     /// Counts commits and what waits for them.
     pub metrics: Arc<Metrics>,
     /// Keeps what cannot be stored.
-    pub set_apart: SetApartRecorder,
+    pub quarantine: QuarantineRecorder,
     /// Keeps what the store did not take before the ingest ended.
     pub spool: Option<Arc<ResultSpool>>,
     /// Heartbeat of the loop.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
-use super::set_apart::{SetApart, SetApartRecorder};
+use super::quarantine::{QuarantineRecorder, QuarantinedItem};
 use super::settings::IngestSettings;
 use super::task::IngestTask;
 use super::worker::IngestWorker;
@@ -59,7 +59,7 @@ impl Ingestor {
             store,
             metrics: Arc::clone(&metrics),
             spool: None,
-            set_apart: SetApartRecorder::only_counting(metrics),
+            quarantine: QuarantineRecorder::only_counting(metrics),
             heartbeat: TaskHeartbeat::unwatched(TaskName::Ingest),
         };
         let (ingestor, mut task) = Self::new(dependencies, stored_states, settings);
@@ -167,7 +167,7 @@ impl Ingestor {
         std::mem::forget(cancel_guard);
     }
 
-    /// Waits until every result that was submitted so far is stored, or set apart. Waits for ever when the ingest ends
+    /// Waits until every result that was submitted so far is stored, or quarantined. Waits for ever when the ingest ends
     /// before.
     pub(super) async fn flush(&self) {
         let submitted = self.worker.submitted_results.load(Ordering::Acquire);
@@ -180,12 +180,13 @@ impl Ingestor {
     pub async fn set_monitor_apart(&self, monitor: &Monitor, error: &str) {
         let body = serde_json::json!({ "name": monitor.name(), "revision": monitor.revision });
         let (kind, id) = ("monitor", monitor.id.0.to_string());
-        let record = SetApart { kind, id, monitor_id: Some(monitor.id), error: error.to_owned(), body };
-        self.set_apart(record).await;
+        let record =
+            QuarantinedItem { kind, id, monitor_id: Some(monitor.id), error: error.to_owned(), body };
+        self.quarantine(record).await;
     }
 
-    pub(super) async fn set_apart(&self, record: SetApart) {
-        self.worker.set_apart.record(record).await;
+    pub(super) async fn quarantine(&self, record: QuarantinedItem) {
+        self.worker.quarantine.record(record).await;
     }
 
     /// Removes the states of removed monitors, so that one that is added again starts without state.

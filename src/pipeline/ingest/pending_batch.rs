@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::domain::{Capture, CheckResult};
+use crate::domain::{CapturedFile, CheckResult};
 use crate::pipeline::alerts::{IngestCommand, PostCommitActions};
 use crate::store::IngestBatch;
 
@@ -55,5 +55,5 @@ pub(super) struct InFlightCommit {
 
 /// Returns the bytes of the captures of `result`.
 pub(super) fn capture_bytes(result: &CheckResult) -> usize {
-    result.captures.iter().map(Capture::content_len).sum()
+    result.captures.iter().map(CapturedFile::content_len).sum()
 }

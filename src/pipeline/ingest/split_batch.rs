@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::set_apart::SetApart;
+use super::quarantine::QuarantinedItem;
 use crate::domain::MonitorId;
 use crate::store::{AlertChanges, IngestBatch};
 
@@ -13,8 +13,8 @@ use crate::store::{AlertChanges, IngestBatch};
 pub(super) enum SplitBatch {
     /// Smaller batches, to be committed in this order.
     Parts(Vec<IngestBatch>),
-    /// It cannot be split any more: its contents, to be set apart.
-    Single(Vec<SetApart>),
+    /// It cannot be split any more: its contents, to be quarantined.
+    Single(Vec<QuarantinedItem>),
 }
 
 /// Splits `batch` by monitor; the batch of one monitor into its single results, changes and states.
@@ -111,10 +111,10 @@ fn single_parts(batch: &IngestBatch) -> Vec<IngestBatch> {
     parts
 }
 
-/// Converts the only item of `batch` to what is set apart.
-fn to_records(batch: &IngestBatch) -> Vec<SetApart> {
+/// Converts the only item of `batch` to what is quarantined.
+fn to_records(batch: &IngestBatch) -> Vec<QuarantinedItem> {
     let changes = &batch.alert_changes;
-    let change = |monitor_id: MonitorId, what: &str, body: Value| SetApart {
+    let change = |monitor_id: MonitorId, what: &str, body: Value| QuarantinedItem {
         kind: "change",
         id: format!("{what}-{monitor_id}"),
         monitor_id: Some(monitor_id),
@@ -122,7 +122,7 @@ fn to_records(batch: &IngestBatch) -> Vec<SetApart> {
         body,
     };
     let mut records: Vec<_> =
-        batch.results.iter().map(|result| SetApart::from_result(result, String::new())).collect();
+        batch.results.iter().map(|result| QuarantinedItem::from_result(result, String::new())).collect();
     records.extend(
         batch
             .monitor_states

@@ -1,7 +1,7 @@
 //! The form of a result in the spool: its JSON, and each capture as the length of its metadata (32 bits,
 //! little-endian), the metadata as JSON, and the content.
 
-use crate::domain::{Capture, CheckResult};
+use crate::domain::{CapturedFile, CheckResult};
 use crate::spool::SpoolRecord;
 
 /// Encodes `result` and its captures.
@@ -16,7 +16,7 @@ pub(super) fn encode_result(result: &CheckResult) -> (SpoolRecord, Vec<SpoolReco
     (SpoolRecord { check_id, content }, captures)
 }
 
-fn encode_capture(capture: &Capture, content: &[u8]) -> Vec<u8> {
+fn encode_capture(capture: &CapturedFile, content: &[u8]) -> Vec<u8> {
     let metadata = serde_json::to_vec(capture).unwrap_or_default();
     let length = u32::try_from(metadata.len()).unwrap_or(u32::MAX);
     [&length.to_le_bytes(), metadata.as_slice(), content].concat()
@@ -35,11 +35,11 @@ pub(super) fn decode_result(
     Ok(result)
 }
 
-fn decode_capture(bytes: &[u8]) -> Option<Capture> {
+fn decode_capture(bytes: &[u8]) -> Option<CapturedFile> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (metadata, content) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-    let capture: Capture = serde_json::from_slice(metadata).ok()?;
-    Some(Capture { content: Some(content.into()), ..capture })
+    let capture: CapturedFile = serde_json::from_slice(metadata).ok()?;
+    Some(CapturedFile { content: Some(content.into()), ..capture })
 }
 
 #[cfg(test)]
@@ -67,8 +67,10 @@ mod tests {
             reasons: vec!["it \"failed\"\n".to_owned()],
         };
         let at = Timestamp::from_seconds(1_800_000_000);
-        let captures =
-            vec![Capture::new("page", "text/html", b"<p>\0\xff"), Capture::new("empty", "text/plain", b"")];
+        let captures = vec![
+            CapturedFile::new("page", "text/html", b"<p>\0\xff"),
+            CapturedFile::new("empty", "text/plain", b""),
+        ];
         let result = CheckResult { captures, ..CheckResult::without_attempts(metadata, at, at, verdict) };
         let (record, of_captures) = encode_result(&result);
         assert_eq!(decode_result(&record, &of_captures).unwrap(), result);

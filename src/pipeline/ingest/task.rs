@@ -13,13 +13,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::pending_batch::{InFlightCommit, PendingBatch, ProcessedBatch, capture_bytes};
-use super::set_apart::SetApart;
+use super::quarantine::QuarantinedItem;
 use super::worker::IngestWorker;
 use crate::domain::{CheckResult, MonitorId};
 use crate::pipeline::alerts::{AlertEngine, IngestCommand};
 use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat, fault_point, panic_message};
 
-/// Panics at which whatever was there is set apart.
+/// Panics at which whatever was there is quarantined.
 const MAX_PANICS: u32 = 2;
 /// How long results that wait for space in the queue may take to arrive when the rest is spooled.
 const SPOOL_RECEIVE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -118,7 +118,7 @@ impl IngestTask {
     /// Waits for results, commands or a timer; `None` once no more results can arrive.
     async fn receive_batch(&mut self, max_batch: usize) -> Option<PendingBatch> {
         let is_shutting_down = || self.worker.is_shutting_down.load(Ordering::Acquire);
-        self.heartbeat.rest();
+        self.heartbeat.mark_idle();
         if self.result_receiver.len() < max_batch && !is_shutting_down() {
             tokio::time::sleep_until(self.next_batch_at).await;
         }
@@ -216,18 +216,18 @@ impl IngestTask {
         self.panics_by_monitor.remove(&monitor_id);
         let Some(batch) = self.pending.front() else { return };
         let engine = self.alert_engine.as_mut();
-        let Some(monitor) = engine.and_then(|engine| engine.set_apart(monitor_id, &batch.commands)) else {
+        let Some(monitor) = engine.and_then(|engine| engine.quarantine(monitor_id, &batch.commands)) else {
             return;
         };
         let results: Vec<_> = batch.results.iter().filter(|result| result.monitor_id == monitor_id).collect();
-        let record = SetApart {
+        let record = QuarantinedItem {
             kind: "monitor",
             id: monitor_id.0.to_string(),
             monitor_id: Some(monitor_id),
             error: format!("alerting panicked: {panic}"),
             body: serde_json::json!({ "name": monitor.name(), "revision": monitor.revision, "results": results }),
         };
-        self.worker.set_apart.record(record).await;
+        self.worker.quarantine.record(record).await;
     }
 
     /// Finds the result at which the batch panics, by halves, and sets it apart.
@@ -241,7 +241,7 @@ impl IngestTask {
         let Some(result) = batch.results.pop() else { return };
         self.worker.release(1, capture_bytes(&result));
         let error = format!("processing it panicked: {panic}");
-        self.worker.set_apart.record(SetApart::from_result(&result, error)).await;
+        self.worker.quarantine.record(QuarantinedItem::from_result(&result, error)).await;
     }
 
     /// Loads the alert engine again from the store, with the monitors that it had. A panic in here leaves the old one in
@@ -324,7 +324,7 @@ impl SupervisedTask for IngestTask {
                 () = abort.cancelled() => {}
             }
             self.spool_the_rest().await;
-            self.heartbeat.rest();
+            self.heartbeat.mark_idle();
             self.ended.cancel();
         })
     }

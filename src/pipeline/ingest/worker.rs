@@ -10,8 +10,8 @@ use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
 use super::monitor_state::next_monitor_state;
 use super::pending_batch::{PendingBatch, PostCommit, ProcessedBatch, capture_bytes};
+use super::quarantine::QuarantineRecorder;
 use super::result_spool::ResultSpool;
-use super::set_apart::SetApartRecorder;
 use super::settings::IngestSettings;
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{AlertEngine, BatchOutcome};
@@ -22,7 +22,7 @@ use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 pub(super) struct IngestWorker {
     pub(super) store: Arc<dyn Ingest>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) set_apart: SetApartRecorder,
+    pub(super) quarantine: QuarantineRecorder,
     pub(super) spool: Option<Arc<ResultSpool>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
@@ -50,13 +50,13 @@ impl IngestWorker {
         stored_states: Vec<MonitorState>,
         settings: IngestSettings,
     ) -> Self {
-        let IngestDependencies { store, metrics, set_apart, spool, heartbeat } = dependencies;
+        let IngestDependencies { store, metrics, quarantine, spool, heartbeat } = dependencies;
         let stored_states =
             stored_states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
         Self {
             store,
             metrics,
-            set_apart,
+            quarantine,
             spool,
             heartbeat,
             settings,
@@ -121,7 +121,7 @@ impl IngestWorker {
         }
     }
 
-    /// Uncounts results that are stored, or set apart.
+    /// Uncounts results that are stored, or quarantined.
     pub(super) fn release(&self, results: usize, capture_bytes: usize) {
         self.uncount(results, capture_bytes);
         self.released_results.send_modify(|released| *released += results as u64);

@@ -11,13 +11,13 @@ use crate::alerting::{
 use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
-    LocationId, LocationMeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind,
-    Timestamp,
+    ConfigRecordKind, LocationId, LocationMeanDuration, NewNotification, NotificationKind, Outcome,
+    RecipientId, Timestamp,
 };
 use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, Pagination, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
+    ConfigRecordFilter, ConfigStore, Pagination, PerformanceAlertStore, ResultStore, RollupSpan, StoreError,
     StoredPerformanceAlert,
 };
 use crate::telemetry::fault_point;
@@ -132,7 +132,7 @@ impl PerformanceEvaluator {
     pub async fn evaluate_all(&mut self) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
         let all_rows = Pagination { limit: u32::MAX, offset: 0 };
-        let filter = RecordFilter::new(RecordKind::PerformanceAlert);
+        let filter = ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> = self
             .dependencies
             .config_store

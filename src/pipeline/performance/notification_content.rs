@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::alerting::{PerformanceAlertChange, PerformanceRule, PerformanceThreshold};
 use crate::catalog::AccountSnapshot;
 use crate::catalog::json_object::into_object;
-use crate::catalog::monitor_summary::{custom_properties, display_target};
+use crate::catalog::monitor_description::{custom_properties, display_target};
 use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::alerting::{PerformanceAlertLevel, PerformanceRule, PerformanceThreshold};
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::{MonitorId, Record};
+use crate::domain::{ConfigRecord, MonitorId};
 use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
 
 /// Reads the rule of `record`; `None` for one that is not evaluated: it is disabled, damaged, or about a step, whose
 /// time no probe of this build measures.
-pub(super) fn rule_from_record(record: &Record) -> Option<PerformanceRule> {
+pub(super) fn rule_from_record(record: &ConfigRecord) -> Option<PerformanceRule> {
     let settings: PerformanceAlertSettings = settings_or_skip(record)?;
     if settings.step.is_some() || !settings.enabled || settings.threshold <= 0.0 {
         return None;

@@ -35,7 +35,7 @@ impl PerformanceTask {
                     }
                 }
             }
-            self.heartbeat.rest_at_most(EVALUATION_INTERVAL);
+            self.heartbeat.mark_idle_for(EVALUATION_INTERVAL);
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = clock.sleep(EVALUATION_INTERVAL) => {}

@@ -10,8 +10,8 @@ use super::evaluate::{Evaluation, EvaluationInput};
 use super::options::ApiStepsOptions;
 use super::step_plan::StepPlan;
 use crate::domain::{
-    Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
-    WarningKind, duration_micros,
+    CapturedFile, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status,
+    StepResult, WarningKind, duration_micros,
 };
 use crate::evaluate::template::Variables;
 use crate::probe::probe_trait::ProbeContext;
@@ -50,7 +50,7 @@ struct StepState {
     redirect_warning: Option<String>,
     /// Remarks that leave the outcome as it is.
     notes: Vec<String>,
-    captures: Vec<Capture>,
+    captures: Vec<CapturedFile>,
     chain_trace: ChainTrace,
 }
 
@@ -291,7 +291,7 @@ impl<'a> ApiStepsAttempt<'a> {
             observation.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &message));
         }
         for note in notes {
-            observation.record_warning(WarningKind::Fallback, with_step_prefix(&result, &note));
+            observation.record_warning(WarningKind::CapabilityDowngrade, with_step_prefix(&result, &note));
         }
         observation.captures.extend(captures);
         let failure = result.failures.first().map(|first| attempt_failure(first, &result));
@@ -356,7 +356,7 @@ impl<'a> ApiStepsAttempt<'a> {
             let mut hidden = text.to_owned();
             redact_secrets_and_named_values(&mut hidden);
             if hidden != text {
-                *capture = Capture::new(&capture.name, &*capture.media_type, hidden.as_bytes());
+                *capture = CapturedFile::new(&capture.name, &*capture.media_type, hidden.as_bytes());
             }
         }
         self.redactor = Some(redactor);

@@ -14,7 +14,7 @@ use super::script_browser::ScriptBrowser;
 use super::step_recorder::StepRecorder;
 use super::time_budget::{TimeBudget, WaitLimit};
 use crate::browser::BrowserSession;
-use crate::domain::Capture;
+use crate::domain::CapturedFile;
 use crate::redaction::redactor::Redactor;
 
 /// Longest page source that is kept, in bytes.
@@ -59,7 +59,7 @@ async fn capture_page(
     rule: &CaptureRule,
     redactor: &Redactor,
     (moment, name_prefix): (CaptureMoment, &str),
-) -> Vec<Capture> {
+) -> Vec<CapturedFile> {
     let needs_one_document =
         [rule.screenshots, rule.page_sources, rule.headers].iter().filter(|is_on| **is_on).count() > 1;
     let mut shown = if rule.headers || needs_one_document { shown_document(browser).await } else { None };
@@ -97,7 +97,7 @@ async fn capture_headers(
     redactor: &Redactor,
     shown: Option<&ShownDocument>,
     (moment, name_prefix): (CaptureMoment, &str),
-) -> Option<Capture> {
+) -> Option<CapturedFile> {
     let request = match shown {
         Some(shown) => find_request(browser, documents, shown).await,
         None => None,
@@ -105,7 +105,7 @@ async fn capture_headers(
     let last_in_step = || documents.last_in_step().filter(|_| moment == CaptureMoment::Failure).cloned();
     let text = network_results::header_text(&request.or_else(last_in_step)?, redactor);
     let name = format!("{name_prefix}-headers.txt");
-    Some(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()))
+    Some(CapturedFile::new(&name, "text/plain; charset=utf-8", text.as_bytes()))
 }
 
 /// Performs the action `screenshot`. The file is kept at every level but `Disabled`.
@@ -126,17 +126,21 @@ pub(super) async fn run_screenshot_action(
     }
 }
 
-async fn capture_screenshot(session: &BrowserSession, rule: &CaptureRule, name: &str) -> Option<Capture> {
+async fn capture_screenshot(
+    session: &BrowserSession,
+    rule: &CaptureRule,
+    name: &str,
+) -> Option<CapturedFile> {
     let png = session.screenshot(Instant::now() + CAPTURE_TIMEOUT).await.ok()?;
     if rule.screenshots_as_png {
-        return Some(Capture::new(&format!("{name}.png"), "image/png", &png));
+        return Some(CapturedFile::new(&format!("{name}.png"), "image/png", &png));
     }
     // Encoding takes milliseconds, too long for the async thread.
     let jpeg = tokio::task::spawn_blocking(move || png_to_jpeg(&png)).await.ok().flatten();
-    jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
+    jpeg.map(|jpeg| CapturedFile::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
-async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &str) -> Option<Capture> {
+async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &str) -> Option<CapturedFile> {
     let reading = dom::read_text(
         session,
         &TextSource::PageSource,
@@ -150,7 +154,7 @@ async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &st
     while !redacted.is_char_boundary(end) {
         end -= 1;
     }
-    Some(Capture::new(&format!("{name}.html"), "text/html; charset=utf-8", redacted[..end].as_bytes()))
+    Some(CapturedFile::new(&format!("{name}.html"), "text/html; charset=utf-8", redacted[..end].as_bytes()))
 }
 
 /// Converts `png` to JPEG, which is a fraction of its size.

@@ -1,7 +1,7 @@
 //! When captures are taken and kept (interface.md 2.3 Capture, fields.md 3 `capture`). In the settings an action is a
 //! step, and an event is one action in it.
 
-use crate::domain::Capture;
+use crate::domain::CapturedFile;
 use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFormat};
 
 /// Size limit of all files of one attempt, in bytes; later files are dropped.
@@ -79,12 +79,12 @@ impl CaptureRule {
 /// The captures of an attempt so far.
 #[derive(Debug, Default)]
 pub(super) struct CaptureFiles {
-    files: Vec<(Capture, CaptureRetention)>,
+    files: Vec<(CapturedFile, CaptureRetention)>,
     bytes: usize,
 }
 
 impl CaptureFiles {
-    pub(super) fn add(&mut self, file: Capture, retention: CaptureRetention) {
+    pub(super) fn add(&mut self, file: CapturedFile, retention: CaptureRetention) {
         self.bytes += file.content_len();
         self.files.push((file, retention));
     }
@@ -94,8 +94,8 @@ impl CaptureFiles {
     }
 
     /// Returns the files to keep, given whether the check `failed`.
-    pub(super) fn into_retained(self, failed: bool) -> Vec<Capture> {
-        let kept = |(file, keep): (Capture, CaptureRetention)| {
+    pub(super) fn into_retained(self, failed: bool) -> Vec<CapturedFile> {
+        let kept = |(file, keep): (CapturedFile, CaptureRetention)| {
             (keep == CaptureRetention::Always || failed).then_some(file)
         };
         self.files.into_iter().filter_map(kept).collect()

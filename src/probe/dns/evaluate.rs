@@ -64,7 +64,7 @@ pub(super) fn evaluate_response(
             format!("no record of type `{queried_types}` was in the answer"),
         );
     }
-    if require_dnssec && !response.authenticated {
+    if require_dnssec && !response.authenticated_data {
         return fail(FailureKind::DnsNotAuthenticated, unauthenticated_detail(response).to_owned());
     }
     if expected_values.is_empty() {

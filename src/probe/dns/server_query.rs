@@ -24,7 +24,7 @@ pub(super) struct DnsAttemptState {
 pub(super) fn record_response_facts(facts: &mut DnsFacts, response: &DnsResponse) {
     facts.rcode = rcode_name(response.rcode);
     facts.authoritative = response.authoritative;
-    facts.authenticated = response.authenticated;
+    facts.authenticated_data = response.authenticated_data;
     facts.signed = response.is_signed();
     facts.recursion_available = response.recursion_available;
     facts.truncated |= response.truncated;

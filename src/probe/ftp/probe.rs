@@ -153,7 +153,7 @@ impl FtpProbe {
         let mut client = FtpClient::from_session(cx.net, cx.deadline, session, recorder.clone()).await?;
         let outcome = self.run_commands(cx, &mut client, must_log_in, facts).await;
         if let Some(note) = client.pasv_fallback_note.take() {
-            warnings.push(Warning::new(WarningKind::Fallback, note));
+            warnings.push(Warning::new(WarningKind::CapabilityDowngrade, note));
         }
         facts.ftp_passive_command = client.passive_command().map(Into::into);
         facts.ftp_data_address = client.data_address();

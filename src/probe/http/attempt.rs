@@ -68,7 +68,7 @@ impl<'a> HttpAttempt<'a> {
                 self.evaluate_certificate_expiry();
             }
             if let Some(message) = self.chain.take_version_fallback_note() {
-                self.observation.record_warning(WarningKind::Fallback, message);
+                self.observation.record_warning(WarningKind::CapabilityDowngrade, message);
             }
             let (head, body) = match response {
                 Ok(response) => response,
@@ -196,7 +196,7 @@ impl<'a> HttpAttempt<'a> {
         let kind = content_type(&head.headers);
         let BodyContent { bytes, wire_bytes, body_bytes, unknown_coding_note, failure } = body_content;
         if let Some(note) = unknown_coding_note {
-            self.observation.record_warning(WarningKind::Fallback, note);
+            self.observation.record_warning(WarningKind::CapabilityDowngrade, note);
         }
         let bytes = Arc::new(bytes);
         let outcome = match (failure, keyword) {

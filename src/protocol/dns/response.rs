@@ -4,7 +4,7 @@ use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
-use super::record_text;
+use super::zone_file_format;
 use crate::domain::replace_control_chars;
 
 /// Maximum number of aliases that are followed; servers themselves follow 8 to 16.
@@ -26,7 +26,7 @@ pub struct DnsResponse {
     /// Whether the response was truncated and must be requested over TCP.
     pub truncated: bool,
     /// Whether the server validated all of it by DNSSEC (AD, RFC 4035 3.2.3).
-    pub authenticated: bool,
+    pub authenticated_data: bool,
     /// Length of the message in bytes.
     pub message_bytes: usize,
     /// The answer section.
@@ -67,7 +67,7 @@ impl DnsResponse {
             authoritative: message.metadata.authoritative,
             recursion_available: message.metadata.recursion_available,
             truncated: message.metadata.truncation,
-            authenticated: message.metadata.authentic_data,
+            authenticated_data: message.metadata.authentic_data,
             message_bytes,
             referral_zone: referral,
             has_soa: message.authorities.iter().any(|record| record.record_type() == RecordType::SOA),
@@ -86,7 +86,7 @@ impl DnsResponse {
             authoritative: flags_high & 0x04 != 0,
             recursion_available: flags_low & 0x80 != 0,
             truncated: true,
-            authenticated: flags_low & 0x20 != 0,
+            authenticated_data: flags_low & 0x20 != 0,
             message_bytes: bytes.len(),
             answers: Vec::new(),
             referral_zone: None,
@@ -131,7 +131,7 @@ impl DnsResponse {
     #[must_use]
     pub fn record_texts(&self, max_records: usize) -> Vec<String> {
         let text = |record: &Record| {
-            format!("{} {}", record.record_type(), record_text::truncated_zone_file_value(record))
+            format!("{} {}", record.record_type(), zone_file_format::truncated_zone_file_value(record))
         };
         self.records_without_signatures().take(max_records).map(text).collect()
     }
@@ -139,7 +139,7 @@ impl DnsResponse {
     /// Returns the values of the records of `record_type` at the end of the aliases, as in zone files.
     #[must_use]
     pub fn record_values(&self, record_type: RecordType) -> Vec<String> {
-        self.records_of_type(record_type).map(record_text::zone_file_value).collect()
+        self.records_of_type(record_type).map(zone_file_format::zone_file_value).collect()
     }
 
     fn records_without_signatures(&self) -> impl Iterator<Item = &Record> {

@@ -151,16 +151,16 @@ pub(super) struct FieldIndex {
     pub(super) position_by_name: HashMap<&'static str, u16, FixedState>,
     pub(super) defaults: Vec<Option<Value>>,
     /// All values of each field that has only a few, so that documents can share them.
-    pub(super) shared_values: Vec<Vec<Value>>,
+    pub(super) interned_values: Vec<Vec<Value>>,
     /// Positions in `fields` of the fields of each typed struct, found by the list of its field names.
-    pub(super) positions_by_struct: [OnceLock<StructPositions>; MAX_CACHED_STRUCTS],
+    pub(super) field_position_cache: [OnceLock<CachedFieldPositions>; MAX_CACHED_POSITION_LISTS],
 }
 
 /// Maximum number of typed structs per table whose positions are cached.
-pub(super) const MAX_CACHED_STRUCTS: usize = 16;
+pub(super) const MAX_CACHED_POSITION_LISTS: usize = 16;
 
 /// Positions of the fields of one typed struct.
-pub(super) struct StructPositions {
+pub(super) struct CachedFieldPositions {
     pub(super) field_names: &'static [&'static str],
     pub(super) positions: Box<[u16]>,
 }

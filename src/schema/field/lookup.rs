@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType, StructPositions};
+use super::definition::{Access, CachedFieldPositions, Field, FieldIndex, FieldTable, FieldType};
 
 impl FieldTable {
     /// Creates a table from groups of fields. A later field replaces an earlier one of the same name at its position.
@@ -51,12 +51,14 @@ impl FieldTable {
         &'static self,
         names: &'static [&'static str],
     ) -> Result<Cow<'static, [u16]>, &'static str> {
-        for slot in &self.index().positions_by_struct {
+        for slot in &self.index().field_position_cache {
             let Some(cached) = slot.get() else {
                 let positions = self.find_positions(names)?;
                 // Another thread may have filled the slot.
-                let cached =
-                    slot.get_or_init(|| StructPositions { field_names: names, positions: positions.clone() });
+                let cached = slot.get_or_init(|| CachedFieldPositions {
+                    field_names: names,
+                    positions: positions.clone(),
+                });
                 if std::ptr::eq(cached.field_names, names) {
                     return Ok(Cow::Borrowed(&cached.positions));
                 }
@@ -81,8 +83,8 @@ impl FieldTable {
 
     /// Returns the shared copy of `value`, if the field at `position` has only a few values.
     #[must_use]
-    pub fn shared_value_at(&self, position: usize, value: &Value) -> Option<&Value> {
-        self.index().shared_values.get(position)?.iter().find(|known| *known == value)
+    pub fn interned_value(&self, position: usize, value: &Value) -> Option<&Value> {
+        self.index().interned_values.get(position)?.iter().find(|known| *known == value)
     }
 
     /// Returns the defaults of all fields that have one and that may be set.
@@ -112,13 +114,13 @@ impl FieldIndex {
         }
         let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
-        let shared_values = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
+        let interned_values = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
         Self {
             fields,
             position_by_name: positions,
             defaults,
-            shared_values,
-            positions_by_struct: Default::default(),
+            interned_values,
+            field_position_cache: Default::default(),
         }
     }
 }

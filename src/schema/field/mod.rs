@@ -3,8 +3,8 @@
 
 mod builders;
 mod definition;
-mod expected;
 mod lookup;
 mod queries;
+mod requirement;
 
 pub use definition::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};

@@ -51,13 +51,13 @@ impl AccountService {
 
     /// Returns the host itself, as an admin of `customer`: the command line and the server.
     #[must_use]
-    pub fn host_caller(customer: CustomerId, entry_point: EntryPoint) -> Caller {
+    pub fn host_admin_caller(customer: CustomerId, entry_point: EntryPoint) -> Caller {
         Caller {
             customer,
             user_id: UserId(0),
             login: Arc::from("host"),
             role: Role::Admin,
-            program_scopes: None,
+            token_scopes: None,
             client_address: None,
             entry_point,
         }

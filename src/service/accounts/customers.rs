@@ -4,10 +4,10 @@ use serde_json::{Map, json};
 
 use super::account_service::AccountService;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::{CustomerId, Record, RecordKind, UserId};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, UserId};
 use crate::schema::typed::record::AccountNameSettings;
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
+use crate::store::{AuditObject, ConfigChange, ConfigRecordFilter, NewConfigRecord, Pagination, StoreError};
 use crate::syntax::node::Position;
 use crate::syntax::text_format::is_control_or_bidi;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -28,7 +28,7 @@ impl AccountService {
             .into());
         }
         // The first account is created with the database and has no unique key.
-        let has_this_name = |other: &Record| {
+        let has_this_name = |other: &ConfigRecord| {
             let other: Option<AccountNameSettings<'_>> = settings_or_skip(other);
             other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
         };
@@ -36,8 +36,8 @@ impl AccountService {
             return Err(name_conflict(name));
         }
         let (now, fields) = (self.clock.now(), Map::from_iter([("name".to_owned(), json!(name))]));
-        let record = NewRecord {
-            kind: RecordKind::Customer,
+        let record = NewConfigRecord {
+            kind: ConfigRecordKind::Customer,
             customer: None,
             parent_id: None,
             unique_key: Some(name.to_lowercase()),
@@ -46,8 +46,7 @@ impl AccountService {
             fields: fields.clone(),
             private_data: None,
         };
-        let mut audit_entry =
-            caller.audit_entry(now, "create", "customer", AuditObject::CreatedByWrite(0), name);
+        let mut audit_entry = caller.audit_entry(now, "create", "customer", AuditObject::NthCreated(0), name);
         audit_entry.after = fields;
         let write_result = self
             .config_store
@@ -61,10 +60,10 @@ impl AccountService {
     }
 
     /// Returns all accounts, ordered by id. For the host alone.
-    pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, ServiceError> {
+    pub async fn customers(&self, caller: &Caller) -> Result<Vec<ConfigRecord>, ServiceError> {
         require_host(caller)?;
         let all = Pagination { limit: u32::MAX, offset: 0 };
-        Ok(self.config_store.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
+        Ok(self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::Customer), all).await?.items)
     }
 }
 

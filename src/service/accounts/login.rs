@@ -10,7 +10,7 @@ use super::issued_token::IssuedToken;
 use super::password::password_matches;
 use super::tokens::{ACCESS_TOKEN_SECONDS, SESSION_SECONDS};
 use super::users::{caller_from_user, can_log_in, normalize_login};
-use crate::domain::{CustomerId, Record, RecordKind, Role, UserId};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Role, UserId};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry, TokenKind};
 
@@ -56,7 +56,7 @@ impl AccountService {
         password: &str,
         address: IpAddr,
         entry_point: EntryPoint,
-    ) -> Result<Record, ServiceError> {
+    ) -> Result<ConfigRecord, ServiceError> {
         let normalized_login = normalize_login(login);
         let attempt = self
             .login_throttle
@@ -84,7 +84,7 @@ impl AccountService {
     pub async fn verify_own_password(
         &self,
         caller: &Caller,
-        user: &Record,
+        user: &ConfigRecord,
         password: &str,
     ) -> Result<bool, ServiceError> {
         let address = caller.client_address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -107,8 +107,8 @@ impl AccountService {
         &self,
         normalized_login: String,
         password: &str,
-    ) -> Result<(Option<Record>, bool), ServiceError> {
-        let user = self.config_store.record_by_unique_key(RecordKind::User, normalized_login).await?;
+    ) -> Result<(Option<ConfigRecord>, bool), ServiceError> {
+        let user = self.config_store.record_by_unique_key(ConfigRecordKind::User, normalized_login).await?;
         let is_correct =
             password_matches(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, is_correct))
@@ -137,7 +137,7 @@ impl AccountService {
     /// account 1, whose admins manage the host.
     async fn audit_failed_login(
         &self,
-        user: Option<&Record>,
+        user: Option<&ConfigRecord>,
         why: &'static str,
         address: IpAddr,
         entry_point: EntryPoint,
@@ -154,7 +154,7 @@ impl AccountService {
             user_id: UserId(0),
             login: Arc::from(""),
             role: Role::ReportOnly,
-            program_scopes: None,
+            token_scopes: None,
             client_address: Some(address),
             entry_point,
         };

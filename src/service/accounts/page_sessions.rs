@@ -8,7 +8,7 @@ use super::issued_token::IssuedToken;
 use super::sign_in_links::LINK_SECONDS;
 use super::tokens::{generate_token, hash_token, invalid_login_error};
 use super::users::{caller_from_user, can_log_in};
-use crate::domain::{CustomerId, RecordKind, UserId};
+use crate::domain::{ConfigRecordKind, CustomerId, UserId};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoredToken, TokenKind};
 
@@ -58,7 +58,7 @@ impl AccountService {
             .until(now + Duration::from_secs(IDLE_SECONDS));
         let token = StoredToken { address: address.to_string(), ..token };
         self.token_store.insert(token).await?;
-        let caller = with_client_address(address, Self::host_caller(CustomerId(1), EntryPoint::Pages));
+        let caller = with_client_address(address, Self::host_admin_caller(CustomerId(1), EntryPoint::Pages));
         self.audit_session_event(&caller, "login").await?;
         Ok(session.to_string())
     }
@@ -76,9 +76,9 @@ impl AccountService {
             return Err(invalid_login_error());
         }
         let caller = if token.user == UserId(0) {
-            Self::host_caller(CustomerId(1), EntryPoint::Pages)
+            Self::host_admin_caller(CustomerId(1), EntryPoint::Pages)
         } else {
-            let user = self.config_store.record(RecordKind::User, token.user.0).await?;
+            let user = self.config_store.record(ConfigRecordKind::User, token.user.0).await?;
             let user = user.filter(can_log_in).ok_or_else(invalid_login_error)?;
             caller_from_user(&user, EntryPoint::Pages)?
         };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account_service::AccountService;
 use super::issued_token::{IssuedToken, TokenHash};
-use crate::domain::{CustomerId, RecordKind, Timestamp, TokenScope, TokenScopes, UserId};
+use crate::domain::{ConfigRecordKind, CustomerId, Timestamp, TokenScope, TokenScopes, UserId};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, StoredToken, TokenKind, TokenUse};
 
@@ -95,7 +95,7 @@ impl AccountService {
                 }));
             }
         }
-        let user = self.config_store.record(RecordKind::User, caller.user_id.0).await?;
+        let user = self.config_store.record(ConfigRecordKind::User, caller.user_id.0).await?;
         let user = user.ok_or(ServiceError::NotFound)?;
         let template = StoredToken {
             name: name.to_owned(),
@@ -129,7 +129,7 @@ impl AccountService {
 
 /// Fails for the token of a program.
 fn require_login(caller: &Caller) -> Result<(), ServiceError> {
-    if caller.program_scopes.is_none() {
+    if caller.token_scopes.is_none() {
         return Ok(());
     }
     Err(ServiceError::Forbidden("The token of a program cannot make or end tokens; log in".to_owned()))

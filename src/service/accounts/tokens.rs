@@ -12,7 +12,7 @@ use super::account_service::{AccountService, with_client_address};
 use super::issued_token::TokenHash;
 use super::users::{caller_from_user, can_log_in, normalize_login};
 use crate::catalog::record_settings::settings_from_record;
-use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Timestamp, UserId};
 use crate::pipeline::ExpiredTokenPurger;
 use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
@@ -57,7 +57,7 @@ impl AccountService {
         let mut caller = with_client_address(address, caller_from_user(&user, EntryPoint::ApiV3)?);
         if let Some(scopes) = token.scopes {
             caller.role = scopes.limit_role(caller.role);
-            caller.program_scopes = Some(scopes);
+            caller.token_scopes = Some(scopes);
         }
         Ok(caller)
     }
@@ -117,7 +117,7 @@ impl AccountService {
     pub(super) async fn issue_token(
         &self,
         kind: TokenKind,
-        user: &Record,
+        user: &ConfigRecord,
         address: IpAddr,
         lifetime_seconds: u64,
     ) -> Result<String, ServiceError> {
@@ -130,7 +130,7 @@ impl AccountService {
     pub(super) async fn issue_stored_token(
         &self,
         template: StoredToken,
-        user: &Record,
+        user: &ConfigRecord,
         lifetime_seconds: u64,
     ) -> Result<String, ServiceError> {
         let (token, issued_at) = (generate_token(), self.clock.now());
@@ -139,7 +139,7 @@ impl AccountService {
         let stored = StoredToken { hash, issued_at, expires_at, last_used_at: issued_at, ..template };
         self.token_store.insert(stored).await?;
         // A new password revokes all tokens, including one issued for the old password in the meantime.
-        let current = self.config_store.record(RecordKind::User, user.id).await?;
+        let current = self.config_store.record(ConfigRecordKind::User, user.id).await?;
         if current.is_none_or(|current| current.private_data != user.private_data) {
             self.token_store.revoke(hash).await?;
             return Err(ServiceError::InvalidCredentials);
@@ -152,9 +152,9 @@ impl AccountService {
         &self,
         kind: TokenKind,
         token: &str,
-    ) -> Result<Option<(StoredToken, Record)>, ServiceError> {
+    ) -> Result<Option<(StoredToken, ConfigRecord)>, ServiceError> {
         let Some(token) = self.find_stored_token(kind, token).await? else { return Ok(None) };
-        let user = self.config_store.record(RecordKind::User, token.user.0).await?;
+        let user = self.config_store.record(ConfigRecordKind::User, token.user.0).await?;
         Ok(user.map(|user| (token, user)))
     }
 
@@ -190,10 +190,10 @@ impl AccountService {
         else {
             return Ok(None);
         };
-        if self.config_store.record(RecordKind::Customer, customer.0).await?.is_none() {
+        if self.config_store.record(ConfigRecordKind::Customer, customer.0).await?.is_none() {
             return Err(ServiceError::NotFound);
         }
-        Ok(Some(Self::host_caller(customer, EntryPoint::Cli)))
+        Ok(Some(Self::host_admin_caller(customer, EntryPoint::Cli)))
     }
 
     /// Records a use of `token`, which expires at `expires_at` then; in the store at most once a minute, otherwise in

@@ -8,10 +8,12 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::account_service::AccountService;
 use super::password::{generate_password, hash_password, login_error, password_error};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
-use crate::domain::{CustomerId, Permission, Record, RecordKind, Revision, Role, UserId};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Permission, Revision, Role, UserId};
 use crate::schema::typed::record::{UserSettings, parse_record_fields};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
-use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, StoreError};
+use crate::store::{
+    AuditObject, ConfigChange, ConfigRecordFilter, ConfigStore, NewConfigRecord, Pagination, StoreError,
+};
 use crate::syntax::MASK;
 
 const ALL_ROWS: Pagination = Pagination { limit: u32::MAX, offset: 0 };
@@ -39,7 +41,7 @@ pub struct UserChangeLock {
 pub async fn authorize_user_change(
     config_store: &dyn ConfigStore,
     caller: &Caller,
-    old: Option<&Record>,
+    old: Option<&ConfigRecord>,
     new_fields: Option<&Map<String, Value>>,
 ) -> Result<UserChangeLock, ServiceError> {
     let lock = USER_CHANGE_LOCK.lock().await;
@@ -88,9 +90,12 @@ fn parse_user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, 
     parse_record_fields(fields).map_err(ServiceError::from)
 }
 
-async fn has_other_active_admin(config_store: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
+async fn has_other_active_admin(
+    config_store: &dyn ConfigStore,
+    user: &ConfigRecord,
+) -> Result<bool, StoreError> {
     let users = config_store
-        .records(RecordFilter::new(RecordKind::User).for_customer(user.customer), ALL_ROWS)
+        .records(ConfigRecordFilter::new(ConfigRecordKind::User).for_customer(user.customer), ALL_ROWS)
         .await?
         .items;
     Ok(users
@@ -100,12 +105,12 @@ async fn has_other_active_admin(config_store: &dyn ConfigStore, user: &Record) -
 }
 
 /// Whether `user` may log in.
-pub(super) fn can_log_in(user: &Record) -> bool {
+pub(super) fn can_log_in(user: &ConfigRecord) -> bool {
     settings_or_skip(user).is_some_and(|user: UserSettings<'_>| user.can_log_in())
 }
 
 /// Returns `user` as a caller.
-pub(super) fn caller_from_user(user: &Record, entry_point: EntryPoint) -> Result<Caller, ServiceError> {
+pub(super) fn caller_from_user(user: &ConfigRecord, entry_point: EntryPoint) -> Result<Caller, ServiceError> {
     let settings: UserSettings<'_> = settings_from_record(user)?;
     let role = settings.role().map_err(|error| {
         tracing::error!(user = user.id, error = %error, "user ignored: unknown role");
@@ -117,7 +122,7 @@ pub(super) fn caller_from_user(user: &Record, entry_point: EntryPoint) -> Result
         user_id,
         login,
         role,
-        program_scopes: None,
+        token_scopes: None,
         client_address: None,
         entry_point,
     })
@@ -127,12 +132,13 @@ impl AccountService {
     /// Creates the user `admin` of account 1 when there is no user yet; returns the password if one was generated.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
         let one = Pagination { limit: 1, offset: 0 };
-        if self.config_store.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
+        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one).await?.total > 0 {
             return Ok(None);
         }
         let generated_password = password.is_none().then(generate_password);
         let password = password.or_else(|| generated_password.clone()).unwrap_or_default();
-        let (customer, server_caller) = (CustomerId(1), Self::host_caller(CustomerId(1), EntryPoint::Server));
+        let (customer, server_caller) =
+            (CustomerId(1), Self::host_admin_caller(CustomerId(1), EntryPoint::Server));
         self.add_user(&server_caller, customer, "admin", Role::Admin, &password).await?;
         Ok(generated_password)
     }
@@ -159,10 +165,10 @@ impl AccountService {
         let password_hash = Some(hash_password(password).await?);
         let _guard = authorize_user_change(&*self.config_store, caller, None, Some(&fields)).await?;
         let now = self.clock.now();
-        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::CreatedByWrite(0), login);
+        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::NthCreated(0), login);
         (entry.customer, entry.after) = (customer, fields.clone());
-        let record = NewRecord {
-            kind: RecordKind::User,
+        let record = NewConfigRecord {
+            kind: ConfigRecordKind::User,
             customer: Some(customer),
             parent_id: None,
             unique_key: Some(normalize_login(login)),
@@ -181,12 +187,16 @@ impl AccountService {
     }
 
     /// Returns the users of `customer`, ordered by id.
-    pub async fn users(&self, caller: &Caller, customer: CustomerId) -> Result<Vec<Record>, ServiceError> {
+    pub async fn users(
+        &self,
+        caller: &Caller,
+        customer: CustomerId,
+    ) -> Result<Vec<ConfigRecord>, ServiceError> {
         caller.require_permission(Permission::Administer)?;
         self.require_account_access(caller, customer).await?;
         Ok(self
             .config_store
-            .records(RecordFilter::new(RecordKind::User).for_customer(customer), ALL_ROWS)
+            .records(ConfigRecordFilter::new(ConfigRecordKind::User).for_customer(customer), ALL_ROWS)
             .await?
             .items)
     }
@@ -205,7 +215,7 @@ impl AccountService {
         let user = self.find_user(caller, login).await?;
         let fields = user.fields.clone();
         let _guard = authorize_user_change(&*self.config_store, caller, Some(&user), Some(&fields)).await?;
-        let updated = Record { private_data: Some(password_hash), ..user.clone() };
+        let updated = ConfigRecord { private_data: Some(password_hash), ..user.clone() };
         let audited_fields = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
         self.update_user_and_revoke_tokens(caller, user.revision, updated, audited_fields).await
     }
@@ -234,7 +244,7 @@ impl AccountService {
         &self,
         caller: &Caller,
         old_revision: Revision,
-        mut updated: Record,
+        mut updated: ConfigRecord,
         audited_fields: (Map<String, Value>, Map<String, Value>),
     ) -> Result<(), ServiceError> {
         let now = self.clock.now();
@@ -249,8 +259,9 @@ impl AccountService {
     }
 
     /// Returns the user with this login, of the caller's account; the host may access all accounts.
-    async fn find_user(&self, caller: &Caller, login: &str) -> Result<Record, ServiceError> {
-        let user = self.config_store.record_by_unique_key(RecordKind::User, normalize_login(login)).await?;
+    async fn find_user(&self, caller: &Caller, login: &str) -> Result<ConfigRecord, ServiceError> {
+        let user =
+            self.config_store.record_by_unique_key(ConfigRecordKind::User, normalize_login(login)).await?;
         user.filter(|user| caller.user_id == UserId(0) || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }
@@ -263,7 +274,7 @@ impl AccountService {
     ) -> Result<(), ServiceError> {
         let is_allowed = caller.customer == customer || caller.user_id == UserId(0);
         let exists =
-            is_allowed && self.config_store.record(RecordKind::Customer, customer.0).await?.is_some();
+            is_allowed && self.config_store.record(ConfigRecordKind::Customer, customer.0).await?.is_some();
         if exists { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

@@ -15,9 +15,9 @@ pub trait AlertPipelineHandle: Send + Sync + 'static {
 
 /// Does nothing, for tests of the APIs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoAlertPipeline;
+pub struct NoopAlertPipeline;
 
-impl AlertPipelineHandle for NoAlertPipeline {
+impl AlertPipelineHandle for NoopAlertPipeline {
     fn acknowledge_episode(&self, _: MonitorId, _: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }

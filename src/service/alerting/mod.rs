@@ -7,5 +7,5 @@ mod episodes;
 mod notifications;
 mod previews;
 
-pub use alert_pipeline_handle::{AlertPipelineHandle, NoAlertPipeline};
+pub use alert_pipeline_handle::{AlertPipelineHandle, NoopAlertPipeline};
 pub use alert_service::{AlertService, AlertServiceDependencies};

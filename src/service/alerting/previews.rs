@@ -8,7 +8,8 @@ use crate::catalog::AccountSnapshot;
 use crate::catalog::example_notification::example_notification;
 use crate::catalog::json_object::into_object;
 use crate::domain::{
-    NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId, RecordKind, Timestamp,
+    ConfigRecordKind, NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId,
+    Timestamp,
 };
 use crate::notify::{AccountTemplate, MessageRenderer};
 use crate::schema::Monitor;
@@ -48,7 +49,7 @@ impl AlertService {
         let notification_id =
             self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
         self.dependencies.alert_pipeline_handle.wake_delivery();
-        self.write_audit_entry(caller, "test", RecordKind::Recipient.name(), id, "").await?;
+        self.write_audit_entry(caller, "test", ConfigRecordKind::Recipient.name(), id, "").await?;
         Ok(SavedObject { id: notification_id, revision: 1, ..SavedObject::default() })
     }
 

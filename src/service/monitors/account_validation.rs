@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use crate::catalog::{AccountSnapshot, MonitorCache};
 use crate::domain::{CustomerId, MonitorId, Permission, Role};
 use crate::schema::validation_context::{BillingPlan, MonitorLookup, ValidationContext};
@@ -32,7 +32,7 @@ impl MonitorLookup for AccountMonitors {
 impl AccountValidationContext {
     /// Reads the context for monitors of `caller`; fails for callers that may not edit. Call it while the lock is held,
     /// so that the usage of plans does not change.
-    pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
+    pub(super) async fn new(context: &MonitorService, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_permission(Permission::Edit)?;
         let facts = context.dependencies.account_cache.account(caller.customer).await?;
         let plans = context.pending_plan_counts.plans_with_usage(

@@ -11,7 +11,7 @@ use super::apply_dependencies::{AppliedMonitor, ExistingIds, report_circles};
 use super::audit_fields::{changed_document_fields, created_fields, removed_fields};
 use super::bulk_change::ErrorCollector;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::save_changes;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::file_dependencies::add_parents;
@@ -32,7 +32,7 @@ const API_KEY_PREFIX: &str = "api-";
 
 /// A monitor as defined in a file of `vigie apply`.
 #[derive(Clone, Debug)]
-pub struct ApplyEntry {
+pub struct MonitorDefinition {
     /// Its key, unique over the files.
     pub key: String,
     /// Its type.
@@ -79,9 +79,9 @@ pub struct AppliedChange {
 /// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every error of every
 /// monitor, including masked secrets; errors of the store.
 pub async fn apply(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
-    entries: Vec<ApplyEntry>,
+    entries: Vec<MonitorDefinition>,
     options: ApplyOptions,
 ) -> Result<Vec<AppliedChange>, ServiceError> {
     let _lock = context.lock_exclusive().await;
@@ -121,7 +121,7 @@ pub async fn apply(
 
 /// Makes monitors depend on those that this call has created, in a second write: their ids were not known before.
 async fn save_new_parents(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     new_parents: Vec<(String, Vec<Arc<str>>)>,
     changes: &[AppliedChange],
@@ -231,7 +231,7 @@ impl KeyedParents {
 fn decide_all(
     customer: CustomerId,
     validation: &AccountValidationContext,
-    entries: &[ApplyEntry],
+    entries: &[MonitorDefinition],
     monitors: Vec<Monitor>,
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
@@ -311,7 +311,7 @@ fn decide_all(
 }
 
 fn decide_entry(
-    entry: &ApplyEntry,
+    entry: &MonitorDefinition,
     old: Option<&Monitor>,
     document: MonitorDocument,
     warnings: Vec<String>,
@@ -375,7 +375,7 @@ fn show_new_parents(after: &mut Map<String, Value>, document: &MonitorDocument, 
 /// Checks that an entry names no other account than the caller's.
 fn validate_customer_field(
     customer: CustomerId,
-    entry: &ApplyEntry,
+    entry: &MonitorDefinition,
     label: &str,
     collector: &mut ErrorCollector,
 ) {

@@ -12,7 +12,7 @@ const MAX_FULL_TEXT_CHARS: usize = 2000;
 /// Returns the fields of a new monitor.
 pub(in crate::service) fn created_fields(document: &MonitorDocument) -> Map<String, Value> {
     document
-        .to_stored(SecretMode::Masked)
+        .to_non_default_fields(SecretMode::Masked)
         .into_iter()
         .map(|(name, value)| (name, abbreviate(value)))
         .collect()
@@ -41,7 +41,7 @@ pub(in crate::service) fn changed_document_fields(
     new: &MonitorDocument,
 ) -> (Map<String, Value>, Map<String, Value>) {
     let (revealed_old, revealed_new) =
-        (old.to_stored(SecretMode::Revealed), new.to_stored(SecretMode::Revealed));
+        (old.to_non_default_fields(SecretMode::Revealed), new.to_non_default_fields(SecretMode::Revealed));
     let (masked_old, masked_new) = (old.to_json(SecretMode::Masked), new.to_json(SecretMode::Masked));
     let (mut before, mut after) = (Map::new(), Map::new());
     let names =

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::access::require_not_file_managed;
 use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::save_changes;
 use crate::domain::{MonitorId, Permission};
 use crate::schema::Monitor;
@@ -97,7 +97,7 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
 /// [`ServiceError::Forbidden`] for a role that may not edit, and for an id that is not the account's or a file's;
 /// [`ServiceError::Invalid`] with each monitor that cannot be changed; errors of the store.
 pub(super) async fn change_monitors(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     audit_action: &'static str,
     request_fields: Map<String, Value>,
@@ -147,7 +147,7 @@ pub(super) async fn change_monitors(
 
 /// Returns the monitors with these ids if the caller may change all of them.
 fn changeable_monitors(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     ids: &[MonitorId],
 ) -> Result<Vec<Monitor>, ServiceError> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account_validation::AccountValidationContext;
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use crate::catalog::AccountSnapshot;
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_BULK_EDIT;
@@ -28,7 +28,7 @@ const REQUEST_ONLY_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 /// file; [`ServiceError::Invalid`] for errors of the body, or with the monitors that may not have one of the values;
 /// errors of the store.
 pub async fn bulk_edit(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::account_validation::AccountValidationContext;
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use crate::domain::constant_time_eq;
 use crate::schema::field::{Field, FieldType};
 use crate::schema::table::FieldTable;
@@ -21,8 +21,8 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 ///
 /// # Errors
 /// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors without such a secret.
-pub async fn bulk_edit_passwords_with_warnings(
-    context: &MonitorContext,
+pub async fn bulk_edit_passwords(
+    context: &MonitorService,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
@@ -63,7 +63,7 @@ fn replace_secrets_in_monitor(
         replaced_count: 0,
         errors: Vec::new(),
     };
-    let mut values = old.document.to_stored(SecretMode::Revealed);
+    let mut values = old.document.to_non_default_fields(SecretMode::Revealed);
     replacer.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
     if replacer.replaced_count == 0 {
         let message = "none of its secrets equals `current_value`";

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::account_validation::AccountValidationContext;
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use crate::domain::MonitorType;
 use crate::schema::field::FieldType;
 use crate::schema::reader::InputFormat;
@@ -28,7 +28,7 @@ const MAX_TOTAL_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 /// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors whose script does not contain the text,
 /// or would no longer parse.
 pub async fn bulk_edit_scripts(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::audit_fields::{changed_fields, created_fields, removed_fields};
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorDependencies;
 use super::monitor_secrets::encrypt_secrets;
+use super::monitor_service::MonitorDependencies;
 use super::plan_quota::QuotaReservation;
 use crate::domain::{MonitorId, Revision, Timestamp};
 use crate::pipeline::PlanError;
@@ -51,7 +51,7 @@ impl ChangeSet {
                     now,
                     audit_action,
                     "monitor",
-                    AuditObject::CreatedByWrite(self.created_count),
+                    AuditObject::NthCreated(self.created_count),
                     monitor_name(&document),
                 );
                 self.audit_entries.push(NewAuditEntry { after: created_fields(&document), ..audit_entry });

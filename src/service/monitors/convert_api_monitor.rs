@@ -7,7 +7,7 @@ use serde_json::json;
 use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
 use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::{save_changes, saved_object};
 use crate::domain::{MonitorId, MonitorType};
 use crate::schema::reader::InputFormat;
@@ -21,7 +21,7 @@ use crate::syntax::node::Node;
 /// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
 /// already; otherwise like [`super::patch`].
 pub async fn convert_single_request_to_steps(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     monitor_type: MonitorType,

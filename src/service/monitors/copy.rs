@@ -8,15 +8,15 @@ use super::access::find_own_monitor;
 use super::account_validation::AccountValidationContext;
 use super::bulk_change::read_request_body;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::{save_changes, saved_object};
-use crate::domain::{MonitorId, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, MonitorId};
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, parse_request_fields};
 use crate::schema::{Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::store::{ConfigChange, NewRecord, Pagination, RecordFilter};
+use crate::store::{ConfigChange, ConfigRecordFilter, NewConfigRecord, Pagination};
 use crate::syntax::node::Node;
 
 /// Most characters of a name (interface.md 8).
@@ -30,7 +30,7 @@ const MAX_NAME_CHARS: usize = 255;
 /// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`];
 /// errors of the store.
 pub async fn copy_monitor(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     body: &Node,
@@ -66,20 +66,20 @@ pub async fn copy_monitor(
 
 /// Copies the performance alerts of `from` to `to`, in a second transaction: they need the id of the copy.
 async fn copy_performance_alerts(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     from: MonitorId,
     to: MonitorId,
 ) -> Result<(), ServiceError> {
-    let filter = RecordFilter {
+    let filter = ConfigRecordFilter {
         parent_ids: vec![from.0],
-        ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)
+        ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found =
         context.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
     let now = context.dependencies.clock.now();
-    let to_copy = |record: Record| {
-        ConfigChange::CreateRecord(NewRecord {
+    let to_copy = |record: ConfigRecord| {
+        ConfigChange::CreateRecord(NewConfigRecord {
             kind: record.kind,
             customer: Some(caller.customer),
             parent_id: Some(to.0),

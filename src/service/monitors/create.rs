@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::{save_changes, saved_object};
 use crate::domain::MonitorType;
 use crate::schema::reader::InputFormat;
@@ -18,7 +18,7 @@ use crate::syntax::node::Node;
 /// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every error of `body`,
 /// [`ServiceError::Unavailable`] when the planner has stopped; errors of the store.
 pub async fn create(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     monitor_type: MonitorType,
     format: InputFormat,

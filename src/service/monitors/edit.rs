@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::access::{ExpectedRevision, find_changeable_monitor, find_own_monitor};
 use super::account_validation::AccountValidationContext;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::{save_changes, saved_object};
 use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
@@ -24,7 +24,7 @@ use crate::syntax::node::Node;
 /// [`ServiceError::PreconditionFailed`] for a revision other than `if_match`, [`ServiceError::Invalid`] with every
 /// error of `body`; errors of the store.
 pub async fn patch(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     expected_type: Option<MonitorType>,
@@ -62,7 +62,7 @@ pub async fn patch(
 /// # Errors
 /// Like [`patch`].
 pub async fn delete(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     if_match: ExpectedRevision,
@@ -87,7 +87,7 @@ fn without_echoed_provider(
     if default_host.is_none() || sent_host != default_host || old.document.value("hostname").is_some() {
         return Ok(document);
     }
-    let mut values = document.to_stored(SecretMode::Revealed);
+    let mut values = document.to_non_default_fields(SecretMode::Revealed);
     values.shift_remove("hostname");
     MonitorDocument::new(document.monitor_type(), values).map_err(ServiceError::from)
 }
@@ -113,7 +113,7 @@ fn without_echoed_locations(
     if !echoes_home_location && !echoes_locations {
         return Ok(document);
     }
-    let mut values = document.to_stored(SecretMode::Revealed);
+    let mut values = document.to_non_default_fields(SecretMode::Revealed);
     for (name, is_echoed) in [("home_location", echoes_home_location), ("locations", echoes_locations)] {
         if is_echoed {
             values.shift_remove(name);

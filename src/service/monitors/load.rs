@@ -1,7 +1,7 @@
 //! Loads monitors from the store at the start.
 
-use super::monitor_context::MonitorContext;
 use super::monitor_secrets::decrypt_secrets;
+use super::monitor_service::MonitorService;
 use super::pause::register_pauses;
 use crate::schema::{Monitor, Origin};
 use crate::store::{StoreError, StoredMonitor};
@@ -11,7 +11,7 @@ use crate::vault::VaultError;
 ///
 /// # Errors
 /// Errors of the store, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
-pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
+pub async fn load_monitors(context: &MonitorService) -> Result<Vec<Monitor>, StoreError> {
     let stored = context.dependencies.config_store.stored_monitors().await?;
     decrypt_and_cache_monitors(context, stored).await
 }
@@ -19,7 +19,7 @@ pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, Sto
 /// Like [`load_monitors`], for monitors read already. A monitor with damaged secrets is left out, and an
 /// error is logged.
 pub async fn decrypt_and_cache_monitors(
-    context: &MonitorContext,
+    context: &MonitorService,
     stored: Vec<StoredMonitor>,
 ) -> Result<Vec<Monitor>, StoreError> {
     let mut monitors = Vec::new();

@@ -4,17 +4,19 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::{format_audit_time, to_local_time};
-use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
+use crate::domain::{
+    ConfigRecord, ConfigRecordKind, MonitorId, MonitorType, Outcome, Permission, Revision, Timestamp,
+};
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::time_window::parse_local_time;
 use crate::schema::{Monitor, Origin, SecretMode, table};
 use crate::script::ScriptOverview;
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{MonitorState, Pagination, RecordFilter};
+use crate::store::{ConfigRecordFilter, MonitorState, Pagination};
 
 /// Returns the version 3 object of each of `monitors` for `caller`: every field of interface.md 2.1 and of its type, in
 /// the order of the table, including computed ones (fields.md 3), with secrets masked. Fields without a value are
@@ -23,7 +25,7 @@ use crate::store::{MonitorState, Pagination, RecordFilter};
 /// # Errors
 /// Fails when the store does.
 pub async fn monitors_to_json(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     monitors: &[Monitor],
 ) -> Result<Vec<Map<String, Value>>, ServiceError> {
@@ -32,11 +34,13 @@ pub async fn monitors_to_json(
     }
     let account = context.dependencies.account_cache.account(caller.customer).await?;
     let now = context.dependencies.clock.now();
-    let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
+    let blackouts = records_of_monitors(context, caller, ConfigRecordKind::Blackout, monitors).await?;
     let blackouts = unended_blackouts(&blackouts, &account, now);
-    let agreements = ids_by_monitor(&records_of_monitors(context, caller, RecordKind::Sla, monitors).await?);
-    let alerts =
-        ids_by_monitor(&records_of_monitors(context, caller, RecordKind::PerformanceAlert, monitors).await?);
+    let agreements =
+        ids_by_monitor(&records_of_monitors(context, caller, ConfigRecordKind::Sla, monitors).await?);
+    let alerts = ids_by_monitor(
+        &records_of_monitors(context, caller, ConfigRecordKind::PerformanceAlert, monitors).await?,
+    );
     let to_object = |monitor: &Monitor| {
         let script = monitor.document.script_summary();
         let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
@@ -68,7 +72,7 @@ pub async fn monitors_to_json(
 /// # Errors
 /// Fails when the store does.
 pub async fn monitor_or_view_to_json(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: i64,
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
@@ -100,14 +104,14 @@ pub async fn monitor_or_view_to_json(
 
 /// Returns the records of `kind` that are attached to `monitors`.
 async fn records_of_monitors(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     monitors: &[Monitor],
-) -> Result<Vec<Record>, ServiceError> {
-    let filter = RecordFilter {
+) -> Result<Vec<ConfigRecord>, ServiceError> {
+    let filter = ConfigRecordFilter {
         parent_ids: monitors.iter().map(|monitor| monitor.id.0).collect(),
-        ..RecordFilter::new(kind).for_customer(caller.customer)
+        ..ConfigRecordFilter::new(kind).for_customer(caller.customer)
     };
     Ok(context
         .dependencies
@@ -118,13 +122,13 @@ async fn records_of_monitors(
 }
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.
-fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
+fn last_script_run(context: &MonitorService, monitor: &Monitor) -> Option<MonitorState> {
     let lookup = context.last_run_lookup.as_ref()?;
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| lookup.last_run(monitor)).flatten()
 }
 
 /// Returns what `monitor` depends on, without monitors that were removed.
-fn existing_parents(context: &MonitorContext, monitor: &Monitor) -> Vec<MonitorId> {
+fn existing_parents(context: &MonitorService, monitor: &Monitor) -> Vec<MonitorId> {
     let mut parents = monitor.document.parent_ids();
     parents.retain(|id| context.find(monitor.customer, *id).is_some());
     parents
@@ -132,7 +136,7 @@ fn existing_parents(context: &MonitorContext, monitor: &Monitor) -> Vec<MonitorI
 
 /// Returns the ids of blackouts that have not ended, by monitor.
 fn unended_blackouts(
-    records: &[Record],
+    records: &[ConfigRecord],
     facts: &AccountSnapshot,
     now: Timestamp,
 ) -> HashMap<MonitorId, Vec<i64>> {
@@ -152,7 +156,7 @@ fn unended_blackouts(
 }
 
 /// Returns the ids of records, by monitor.
-fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
+fn ids_by_monitor(records: &[ConfigRecord]) -> HashMap<MonitorId, Vec<i64>> {
     let mut ids_by_monitor: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         if let Some(monitor) = record.parent_id {

@@ -29,7 +29,8 @@ pub(super) fn decrypt_secrets(
     let Some(sealed) = sealed else { return Ok(monitor) };
     let plain = keyring.open(&seal_context("monitor", monitor.customer), &sealed)?;
     let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
-    let (monitor_type, stored) = (monitor.monitor_type(), monitor.document.to_stored(SecretMode::Omitted));
+    let (monitor_type, stored) =
+        (monitor.monitor_type(), monitor.document.to_non_default_fields(SecretMode::Omitted));
     monitor.document = Arc::new(
         MonitorDocument::with_secrets(monitor_type, stored, secrets)
             .map_err(|_| VaultError::AuthenticationFailed)?,

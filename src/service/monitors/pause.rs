@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::access::find_own_monitor;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use super::save::{save_changes, saved_object};
 use crate::domain::{MonitorId, Permission, Timestamp};
 use crate::schema::{Monitor, MonitorMetadata};
@@ -17,7 +17,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 /// # Errors
 /// [`ServiceError::NotFound`], [`ServiceError::Invalid`] when `until` is not in the future; errors of the store.
 pub async fn pause_monitor(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     until: Timestamp,
@@ -36,7 +36,7 @@ pub async fn pause_monitor(
 /// # Errors
 /// [`ServiceError::NotFound`]; errors of the store.
 pub async fn resume_monitor(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
 ) -> Result<SavedObject, ServiceError> {
@@ -47,7 +47,7 @@ pub async fn resume_monitor(
 }
 
 async fn set_paused_until(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     audit_action: &'static str,
@@ -70,12 +70,12 @@ async fn set_paused_until(
 }
 
 /// Registers the pauses of `monitors` for [`resume_due_monitors`].
-pub fn register_pauses(context: &MonitorContext, monitors: &[Monitor]) {
+pub fn register_pauses(context: &MonitorService, monitors: &[Monitor]) {
     context.pause_ends.register(monitors, context.dependencies.clock.now());
 }
 
 /// Plans the monitors whose pause is over; called about once a second.
-pub async fn resume_due_monitors(context: &MonitorContext, now: Timestamp) {
+pub async fn resume_due_monitors(context: &MonitorService, now: Timestamp) {
     let due_pauses = context.pause_ends.take_due(now);
     if due_pauses.is_empty() {
         return;

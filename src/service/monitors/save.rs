@@ -2,19 +2,19 @@
 
 use super::change_set::ChangeSet;
 use super::monitor_change::MonitorChange;
-use super::monitor_context::MonitorContext;
+use super::monitor_service::MonitorService;
 use crate::schema::Monitor;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 
 /// Saves all of `monitor_changes` or none, with an audit entry each, plans them and updates the monitor cache. Callers hold
-/// [`MonitorContext::lock_exclusive`], or [`MonitorContext::lock_shared`] when all of `monitor_changes` are creates. Returns the
+/// [`MonitorService::lock_exclusive`], or [`MonitorService::lock_shared`] when all of `monitor_changes` are creates. Returns the
 /// monitors as they are now, in the order of `monitor_changes`; for removed ones, their last revision.
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors of
 /// the store. Nothing was changed then.
 pub(super) async fn save_changes(
-    context: &MonitorContext,
+    context: &MonitorService,
     caller: &Caller,
     monitor_changes: Vec<MonitorChange>,
 ) -> Result<Vec<Monitor>, ServiceError> {

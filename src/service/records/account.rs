@@ -5,13 +5,17 @@ use serde_json::{Map, Value};
 
 use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, field_conflict_error, merged_fields};
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let mut old_with_defaults = ACCOUNT.defaults();
     old_with_defaults.extend(old.fields.clone());
     let fields = merged_fields(&ACCOUNT, &old_with_defaults, body)?;

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::record_service::RecordService;
-use crate::domain::{EventSeries, EventSeriesQuery, Location, RecordKind, Revision};
+use super::config_record_service::ConfigRecordService;
+use crate::domain::{ConfigRecordKind, EventSeries, EventSeriesQuery, Location, Revision};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-impl RecordService {
+impl ConfigRecordService {
     /// Returns the account: `GET /account`.
     pub async fn account(&self, caller: &Caller) -> Result<(Map<String, Value>, Revision), ServiceError> {
-        self.get(caller, RecordKind::Customer, caller.customer.0).await
+        self.get(caller, ConfigRecordKind::Customer, caller.customer.0).await
     }
 
     /// Changes the account: `PATCH /account`.
@@ -23,7 +23,7 @@ impl RecordService {
         body: &Node,
         if_match: Option<Revision>,
     ) -> Result<SavedObject, ServiceError> {
-        self.patch(caller, RecordKind::Customer, caller.customer.0, body, if_match).await
+        self.patch(caller, ConfigRecordKind::Customer, caller.customer.0, body, if_match).await
     }
 
     /// Returns the events of the account as series: `GET /events/series`.

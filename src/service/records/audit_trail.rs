@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::record_service::RecordService;
+use super::config_record_service::ConfigRecordService;
 use crate::catalog::json_object::into_object;
 use crate::catalog::v3_time_format::format_audit_time;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
 
-impl RecordService {
+impl ConfigRecordService {
     /// Returns the audit trail of the caller's account, newest first.
     pub async fn audit_trail(
         &self,

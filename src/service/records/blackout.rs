@@ -6,7 +6,7 @@ use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, field_conflict_error, invalid_request};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::catalog::v3_time_format::to_local_time;
-use crate::domain::{MonitorId, Record};
+use crate::domain::{ConfigRecord, MonitorId};
 use crate::schema::blackout;
 use crate::schema::typed::record::BlackoutSettings;
 use crate::service::caller::ServiceError;
@@ -50,7 +50,7 @@ pub(super) fn default_to_one_time(fields: &mut Map<String, Value>) {
 }
 
 /// Changes a recurring blackout; its monitor and type cannot change.
-pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(old: &ConfigRecord, body: &Node) -> Result<RecordDraft, ServiceError> {
     if !settings_from_record::<BlackoutSettings<'_>>(old)?.recurs_weekly {
         let message = "A one-time blackout cannot be changed; remove it and create another";
         return Err(ServiceError::Conflict(message.to_owned()));
@@ -66,7 +66,7 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
 }
 
 /// Refuses to remove a past blackout, which is history.
-pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+pub(super) fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {
     if is_past(cx, old) {
         return Err(ServiceError::Conflict("A past blackout cannot be removed".to_owned()));
     }
@@ -74,7 +74,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
 }
 
 /// Whether it occurs once and is over.
-pub(super) fn is_past(cx: &RecordContext<'_>, blackout: &Record) -> bool {
+pub(super) fn is_past(cx: &RecordContext<'_>, blackout: &ConfigRecord) -> bool {
     let now = to_local_time(cx.now, &cx.account.time_zone);
     settings_or_skip(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

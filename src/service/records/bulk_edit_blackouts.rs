@@ -6,18 +6,20 @@ use serde_json::{Map, Value, json};
 
 use super::audit_fields;
 use super::blackout::{default_to_one_time, is_past};
+use super::config_record_service::ConfigRecordService;
 use super::record_context::RecordContext;
 use super::record_definition::record_definition;
 use super::record_draft::{field_conflict_error, invalid_request};
-use super::record_service::RecordService;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::to_local_time;
-use crate::domain::{MonitorId, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, MonitorId};
 use crate::schema::blackout;
 use crate::schema::table::requests::BLACKOUT;
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
+use crate::store::{
+    AuditObject, ConfigChange, ConfigRecordFilter, NewAuditEntry, NewConfigRecord, Pagination,
+};
 use crate::syntax::node::Node;
 
 /// Most blackouts that one call creates or removes.
@@ -26,10 +28,10 @@ const MAX_BLACKOUTS_PER_EDIT: usize = 100_000;
 /// The store query is filtered by monitor only up to this number of monitors.
 const MAX_MONITORS_IN_FILTER: usize = 500;
 
-impl RecordService {
+impl ConfigRecordService {
     /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
-        let definition = record_definition(RecordKind::Blackout);
+        let definition = record_definition(ConfigRecordKind::Blackout);
         caller.require_permission(definition.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         // The monitors must not be removed before their blackouts are stored.
@@ -70,7 +72,7 @@ impl RecordService {
         cx: &RecordContext<'_>,
         request: &Map<String, Value>,
         monitor_ids: &BTreeSet<i64>,
-    ) -> Result<Vec<Record>, ServiceError> {
+    ) -> Result<Vec<ConfigRecord>, ServiceError> {
         let replaces = |enable_field: &str, action_field: &str| {
             request.get(enable_field) == Some(&Value::Bool(true))
                 && request.get(action_field) == Some(&json!("replace"))
@@ -80,13 +82,13 @@ impl RecordService {
         if !replaces_one_time && !replaces_weekly {
             return Ok(Vec::new());
         }
-        let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(cx.caller.customer);
+        let mut filter = ConfigRecordFilter::new(ConfigRecordKind::Blackout).for_customer(cx.caller.customer);
         if monitor_ids.len() <= MAX_MONITORS_IN_FILTER {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
         let found =
             self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-        let is_replaced = |record: &Record| {
+        let is_replaced = |record: &ConfigRecord| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let is_selected = if blackout.recurs_weekly { replaces_weekly } else { replaces_one_time };
             let is_attached = record.parent_id.is_some_and(|monitor| monitor_ids.contains(&monitor));
@@ -139,22 +141,19 @@ fn build_changes(
     cx: &RecordContext<'_>,
     monitor_ids: &BTreeSet<i64>,
     new_blackouts: &[Map<String, Value>],
-    to_remove: &[Record],
+    to_remove: &[ConfigRecord],
 ) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
     let (mut changes, mut audit_entries) = (Vec::new(), Vec::new());
     for (monitor, fields) in
         monitor_ids.iter().flat_map(|id| new_blackouts.iter().map(move |fields| (*id, fields)))
     {
-        let mut entry = cx.audit_entry(
-            "create",
-            AuditObject::CreatedByWrite(changes.len()),
-            cx.definition.name_of(fields),
-        );
+        let mut entry =
+            cx.audit_entry("create", AuditObject::NthCreated(changes.len()), cx.definition.name_of(fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         audit_entries.push(entry);
-        changes.push(ConfigChange::CreateRecord(NewRecord {
-            kind: RecordKind::Blackout,
+        changes.push(ConfigChange::CreateRecord(NewConfigRecord {
+            kind: ConfigRecordKind::Blackout,
             customer: Some(cx.caller.customer),
             parent_id: Some(monitor),
             unique_key: None,
@@ -170,7 +169,7 @@ fn build_changes(
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
         audit_entries.push(entry);
-        let (kind, id) = (RecordKind::Blackout, record.id);
+        let (kind, id) = (ConfigRecordKind::Blackout, record.id);
         changes.push(ConfigChange::RemoveRecord { kind, id, expected: record.revision });
     }
     (changes, audit_entries)

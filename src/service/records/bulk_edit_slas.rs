@@ -5,24 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::bulk_edit_blackouts::requested_monitor_ids;
+use super::config_record_service::ConfigRecordService;
 use super::record_context::RecordContext;
 use super::record_definition::record_definition;
 use super::record_draft::{body_fields, field_conflict_error};
-use super::record_service::RecordService;
 use super::{audit_fields, sla};
-use crate::domain::{Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
+use crate::store::{
+    AuditObject, ConfigChange, ConfigRecordFilter, NewAuditEntry, NewConfigRecord, Pagination,
+};
 use crate::syntax::node::Node;
 
 /// The store query is filtered by monitor only up to this number of monitors.
 const MAX_MONITORS_IN_FILTER: usize = 500;
 
-impl RecordService {
+impl ConfigRecordService {
     /// Creates or changes the agreements of several monitors. An id that is not a monitor of the account gives 403.
     pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
-        let definition = record_definition(RecordKind::Sla);
+        let definition = record_definition(ConfigRecordKind::Sla);
         caller.require_permission(definition.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors = self.dependencies.monitor_cache.lock_shared().await;
@@ -54,8 +56,8 @@ impl RecordService {
         &self,
         cx: &RecordContext<'_>,
         monitor_ids: &BTreeSet<i64>,
-    ) -> Result<BTreeMap<i64, Record>, ServiceError> {
-        let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(cx.caller.customer);
+    ) -> Result<BTreeMap<i64, ConfigRecord>, ServiceError> {
+        let mut filter = ConfigRecordFilter::new(ConfigRecordKind::Sla).for_customer(cx.caller.customer);
         if monitor_ids.len() <= MAX_MONITORS_IN_FILTER {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
@@ -70,7 +72,7 @@ impl RecordService {
 fn build_changes(
     cx: &RecordContext<'_>,
     monitor_ids: &BTreeSet<i64>,
-    mut agreements: BTreeMap<i64, Record>,
+    mut agreements: BTreeMap<i64, ConfigRecord>,
     request: &Map<String, Value>,
 ) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
     let (mut changes, mut audit_entries, mut created_count) = (Vec::new(), Vec::new(), 0);
@@ -88,9 +90,8 @@ fn build_changes(
         if old.is_some() && fields == before {
             continue;
         }
-        let object = old
-            .as_ref()
-            .map_or(AuditObject::CreatedByWrite(created_count), |record| AuditObject::Id(record.id));
+        let object =
+            old.as_ref().map_or(AuditObject::NthCreated(created_count), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
         let mut entry = cx.audit_entry(action, object, cx.definition.name_of(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);
@@ -109,7 +110,11 @@ fn default_value(field_name: &str) -> Option<Value> {
     SLA.field(field_name).and_then(crate::schema::field::Field::default_value)
 }
 
-fn update_change(cx: &RecordContext<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
+fn update_change(
+    cx: &RecordContext<'_>,
+    mut record: ConfigRecord,
+    fields: Map<String, Value>,
+) -> ConfigChange {
     let expected = record.revision;
     record.revision.0 += 1;
     record.modified_at = cx.now;
@@ -118,8 +123,8 @@ fn update_change(cx: &RecordContext<'_>, mut record: Record, fields: Map<String,
 }
 
 fn create_change(cx: &RecordContext<'_>, monitor_id: i64, fields: Map<String, Value>) -> ConfigChange {
-    ConfigChange::CreateRecord(NewRecord {
-        kind: RecordKind::Sla,
+    ConfigChange::CreateRecord(NewConfigRecord {
+        kind: ConfigRecordKind::Sla,
         customer: Some(cx.caller.customer),
         parent_id: Some(monitor_id),
         unique_key: Some(monitor_id.to_string()),

@@ -12,7 +12,7 @@ use crate::vault::Keyring;
 
 /// Dependencies of the use cases on records.
 #[derive(Clone)]
-pub struct RecordServiceDependencies {
+pub struct ConfigRecordServiceDependencies {
     /// Stores the records.
     pub config_store: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.

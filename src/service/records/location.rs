@@ -8,12 +8,12 @@ use super::record_context::{HOST_CUSTOMER, RecordContext};
 use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use super::usage::monitor_usage_text;
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
-use crate::domain::{LocationId, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, LocationId};
 use crate::schema::MonitorDocument;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
 use crate::service::caller::ServiceError;
-use crate::store::{Pagination, RecordFilter};
+use crate::store::{ConfigRecordFilter, Pagination};
 use crate::syntax::node::Node;
 
 /// Returns the health field. Locations of the settings have this process as their only agent; others have none.
@@ -32,7 +32,11 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(draft)
 }
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::from_record(old, merged_fields(&LOCATION_RECORD, &old.fields, body)?);
     set_private_and_unique_key(cx, &mut draft);
     let becomes_private = draft.fields.get("private") == Some(&json!(true))
@@ -68,7 +72,7 @@ fn generate_enrolment_secret() -> Result<String, ServiceError> {
 }
 
 /// Refuses to remove a location that monitors or account defaults use.
-pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {
     if let Some(usage_text) =
         monitor_usage_text(cx.dependencies, None, |document| uses_location(document, old.id))
     {
@@ -77,8 +81,12 @@ pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Resul
         )));
     }
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let accounts = cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Customer), all).await?;
-    let lists_this_location = |account: &&Record| {
+    let accounts = cx
+        .dependencies
+        .config_store
+        .records(ConfigRecordFilter::new(ConfigRecordKind::Customer), all)
+        .await?;
+    let lists_this_location = |account: &&ConfigRecord| {
         settings_or_skip::<AccountSettings<'_>>(account).is_some_and(|account| {
             account.default_locations.iter().any(|location| location.id == LocationId(old.id))
         })

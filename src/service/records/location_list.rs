@@ -6,10 +6,10 @@ use super::location::health_to_json;
 use super::record_context::RecordContext;
 use super::record_json;
 use crate::catalog::json_object::into_object;
-use crate::domain::{Location, RecordKind};
+use crate::domain::{ConfigRecordKind, Location};
 use crate::pipeline::AgentStatus;
 use crate::service::caller::ServiceError;
-use crate::store::{Paginated, Pagination, RecordFilter};
+use crate::store::{ConfigRecordFilter, Paginated, Pagination};
 
 /// Lists the configured locations, then the records by id.
 pub(super) async fn list_locations(
@@ -17,8 +17,11 @@ pub(super) async fn list_locations(
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let location_records =
-        cx.dependencies.config_store.records(RecordFilter::new(RecordKind::Location), all).await?;
+    let location_records = cx
+        .dependencies
+        .config_store
+        .records(ConfigRecordFilter::new(ConfigRecordKind::Location), all)
+        .await?;
     let agents = cx.dependencies.planner.agent_statuses();
     let configured = cx.account.shared.locations.iter().map(|location| configured_to_json(location, &agents));
     let records = location_records.items.iter().filter(|record| cx.can_see(record));
@@ -32,7 +35,7 @@ pub(super) async fn list_locations(
 
 /// Returns the configured location with this id.
 pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
-    if cx.definition.kind != RecordKind::Location {
+    if cx.definition.kind != ConfigRecordKind::Location {
         return None;
     }
     cx.account

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::config_record_service::ConfigRecordService;
 use super::record_definition::record_definition;
-use super::record_service::RecordService;
-use crate::domain::{MonitorId, RecordKind};
+use crate::domain::{ConfigRecordKind, MonitorId};
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{Paginated, Pagination, RecordFilter};
+use crate::store::{ConfigRecordFilter, Paginated, Pagination};
 
-impl RecordService {
+impl ConfigRecordService {
     /// Returns the performance alerts of a monitor.
     pub async fn performance_alerts_of_monitor(
         &self,
@@ -16,11 +16,11 @@ impl RecordService {
         monitor_id: MonitorId,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-        caller.require_permission(record_definition(RecordKind::PerformanceAlert).view_permission)?;
+        caller.require_permission(record_definition(ConfigRecordKind::PerformanceAlert).view_permission)?;
         self.require_own_monitor(caller, monitor_id)?;
-        let filter = RecordFilter {
+        let filter = ConfigRecordFilter {
             parent_ids: vec![monitor_id.0],
-            ..RecordFilter::new(RecordKind::PerformanceAlert)
+            ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert)
         };
         self.list(caller, filter, page).await
     }

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, field_conflict_error, fields_with_defaults, merged_fields};
-use crate::domain::{MonitorId, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, MonitorId};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
 use crate::service::caller::ServiceError;
-use crate::store::{Pagination, RecordFilter};
+use crate::store::{ConfigRecordFilter, Pagination};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
@@ -22,7 +22,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
 
 pub(super) async fn patch(
     cx: &RecordContext<'_>,
-    old: &Record,
+    old: &ConfigRecord,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&NOTIFIER_GROUP, &old.fields, body)?;
@@ -94,7 +94,7 @@ async fn validate(
         cx.account.contacts.recipients.iter().map(|recipient| recipient.id.0).collect();
     report_unknown_ids("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
-        let filter = RecordFilter::new(RecordKind::Template).for_customer(customer);
+        let filter = ConfigRecordFilter::new(ConfigRecordKind::Template).for_customer(customer);
         let found =
             cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
@@ -110,7 +110,7 @@ fn unknown_id_error(body: &Node, path: &str, object_name: &str, id: i64) -> Vali
 }
 
 /// Leaves out removed monitors, so that a client can send back the object that it read.
-pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> Option<Value> {
     if name != "monitors" {
         return None;
     }

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
-use crate::domain::{MonitorId, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, MonitorId};
 use crate::schema::table::alerting::PERFORMANCE_ALERT;
 use crate::service::caller::ServiceError;
-use crate::store::{Pagination, RecordFilter};
+use crate::store::{ConfigRecordFilter, Pagination};
 use crate::syntax::node::Node;
 
 /// Most performance alerts of one monitor.
@@ -20,9 +20,9 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
         return Err(ServiceError::NotFound);
     }
     let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
-    let filter = RecordFilter {
+    let filter = ConfigRecordFilter {
         parent_ids: vec![monitor_id],
-        ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(cx.caller.customer)
+        ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert).for_customer(cx.caller.customer)
     };
     let existing = cx.dependencies.config_store.records(filter, Pagination { limit: 1, offset: 0 }).await?;
     if existing.total >= MAX_PER_MONITOR {
@@ -34,7 +34,11 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     Ok(RecordDraft { parent_id: Some(monitor_id), warnings, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&PERFORMANCE_ALERT, &old.fields, body)?;
     let warnings = window_warnings(cx, old.parent_id.unwrap_or_default(), &fields);
     Ok(RecordDraft { warnings, ..RecordDraft::from_record(old, fields) })
@@ -61,7 +65,7 @@ fn window_warnings(cx: &RecordContext<'_>, monitor_id: i64, fields: &Map<String,
 }
 
 /// Returns the value of a computed field.
-pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> Option<Value> {
     Some(match name {
         "monitor_id" => json!(record.parent_id),
         "active" => json!(cx.dependencies.account_cache.active_performance_alerts().is_active(record.id)),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, field_conflict_error, fields_with_defaults, merged_fields};
 use super::usage::monitor_usage_text;
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::schema::table::records::PROPERTY;
 use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
@@ -25,7 +25,11 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(draft)
 }
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let mut fields = merged_fields(&PROPERTY, &old.fields, body)?;
     if body.get("values").is_some() {
         assign_value_ids(&mut fields, &old.fields, body)?;
@@ -46,7 +50,7 @@ pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result
     Ok(draft)
 }
 
-pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+pub(super) fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {
     match monitor_usage_text(cx.dependencies, Some(old.customer), |document| {
         uses_property(document, old.id, None)
     }) {

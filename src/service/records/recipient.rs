@@ -10,12 +10,12 @@ use super::record_draft::{
 };
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::{RecipientSecrets, masked_recipient_fields, masked_webhook_url};
-use crate::domain::{NotificationMethod, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, NotificationMethod};
 use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, parse_record_fields};
 use crate::service::caller::ServiceError;
-use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
+use crate::store::{ConfigChange, ConfigRecordFilter, Pagination, StoreError};
 use crate::syntax::node::Node;
 use crate::syntax::text_format::{TextFormat, parse_service_address};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
@@ -42,7 +42,11 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(RecordDraft { private_data, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let old_secrets = RecipientSecrets::open(&cx.dependencies.keyring, old).map_err(|error| {
         tracing::error!(recipient_id = old.id, error = %error, "failed to decrypt the secrets of a recipient");
         ServiceError::Unavailable(
@@ -210,19 +214,23 @@ fn is_phone_number(text: &str) -> bool {
 }
 
 /// Prepares the removal of the recipient's blackouts and of its memberships in groups.
-pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn removal_draft(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+) -> Result<RecordDraft, ServiceError> {
     let mut changes = Vec::new();
-    let filter = RecordFilter {
+    let filter = ConfigRecordFilter {
         parent_ids: vec![old.id],
         field_values: vec![("type", json!("Notifier"))],
-        ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
+        ..ConfigRecordFilter::new(ConfigRecordKind::Blackout).for_customer(old.customer)
     };
     for blackout in all_records(cx, filter).await? {
-        let (kind, id) = (RecordKind::Blackout, blackout.id);
+        let (kind, id) = (ConfigRecordKind::Blackout, blackout.id);
         changes.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
     }
     for mut group in
-        all_records(cx, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
+        all_records(cx, ConfigRecordFilter::new(ConfigRecordKind::NotifierGroup).for_customer(old.customer))
+            .await?
     {
         let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
         let before = members.len();
@@ -238,12 +246,15 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
     Ok(RecordDraft { additional_changes: changes, ..RecordDraft::default() })
 }
 
-async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+async fn all_records(
+    cx: &RecordContext<'_>,
+    filter: ConfigRecordFilter,
+) -> Result<Vec<ConfigRecord>, StoreError> {
     Ok(cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
-pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &str) -> Option<Value> {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, field: &str) -> Option<Value> {
     Some(match field {
         // Records of earlier versions may hold them in plain text.
         "recipient" | "username" => masked_recipient_fields(&record.fields).get(field).cloned()?,
@@ -267,7 +278,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, field: &st
 }
 
 /// Returns the ids of blackouts that are not past.
-fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
+fn future_blackout_ids(cx: &RecordContext<'_>, record: &ConfigRecord) -> Value {
     let now = crate::catalog::v3_time_format::to_local_time(cx.now, &cx.account.time_zone);
     let target = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
     let current_or_future =

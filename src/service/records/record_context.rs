@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::dependencies::RecordServiceDependencies;
+use super::dependencies::ConfigRecordServiceDependencies;
 use super::record_definition::RecordDefinition;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Timestamp};
 use crate::schema::typed::record::LocationSettings;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry};
@@ -16,7 +16,7 @@ pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
 
 /// Context of one call.
 pub(super) struct RecordContext<'a> {
-    pub(super) dependencies: &'a RecordServiceDependencies,
+    pub(super) dependencies: &'a ConfigRecordServiceDependencies,
     pub(super) caller: &'a Caller,
     pub(super) definition: &'static RecordDefinition,
     pub(super) now: Timestamp,
@@ -28,7 +28,7 @@ pub(super) struct RecordContext<'a> {
 
 impl<'a> RecordContext<'a> {
     pub(super) async fn new(
-        dependencies: &'a RecordServiceDependencies,
+        dependencies: &'a ConfigRecordServiceDependencies,
         caller: &'a Caller,
         definition: &'static RecordDefinition,
     ) -> Result<Self, ServiceError> {
@@ -37,7 +37,7 @@ impl<'a> RecordContext<'a> {
     }
 
     /// Whether the caller may see `record`: records of the account, and shared locations.
-    pub(super) fn can_see(&self, record: &Record) -> bool {
+    pub(super) fn can_see(&self, record: &ConfigRecord) -> bool {
         record.customer == self.caller.customer || is_shared_location(record)
     }
 
@@ -48,8 +48,8 @@ impl<'a> RecordContext<'a> {
 }
 
 /// Whether `record` is a location of the host account that all accounts may use.
-fn is_shared_location(record: &Record) -> bool {
-    record.kind == RecordKind::Location
+fn is_shared_location(record: &ConfigRecord) -> bool {
+    record.kind == ConfigRecordKind::Location
         && record.customer == HOST_CUSTOMER
         && settings_or_skip(record).is_some_and(|location: LocationSettings<'_>| !location.private)
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Permission, RecordKind};
+use crate::domain::{ConfigRecordKind, Permission};
 use crate::schema::table::{FieldTable, alerting, records, requests};
 
 /// A kind of record.
 pub(super) struct RecordDefinition {
-    pub(super) kind: RecordKind,
+    pub(super) kind: ConfigRecordKind,
     pub(super) field_table: &'static FieldTable,
     /// Permission to view it.
     pub(super) view_permission: Permission,
@@ -32,7 +32,7 @@ impl RecordDefinition {
     }
 }
 
-const fn admin_editable(kind: RecordKind, field_table: &'static FieldTable) -> RecordDefinition {
+const fn admin_editable(kind: ConfigRecordKind, field_table: &'static FieldTable) -> RecordDefinition {
     RecordDefinition {
         kind,
         field_table,
@@ -47,7 +47,7 @@ const fn admin_editable(kind: RecordKind, field_table: &'static FieldTable) -> R
 }
 
 /// Returns a kind that everyone who may edit monitors may create and change.
-const fn editor_editable(kind: RecordKind, field_table: &'static FieldTable) -> RecordDefinition {
+const fn editor_editable(kind: ConfigRecordKind, field_table: &'static FieldTable) -> RecordDefinition {
     RecordDefinition {
         edit_permission: Permission::Edit,
         patch_permission: Permission::Edit,
@@ -56,68 +56,68 @@ const fn editor_editable(kind: RecordKind, field_table: &'static FieldTable) -> 
     }
 }
 
-static CUSTOMER: RecordDefinition = admin_editable(RecordKind::Customer, &records::ACCOUNT);
+static CUSTOMER: RecordDefinition = admin_editable(ConfigRecordKind::Customer, &records::ACCOUNT);
 /// Every user may patch: `user::patch` permits others than admins their own name and password only.
 static USER: RecordDefinition = RecordDefinition {
     name_field: "login",
     patch_permission: Permission::ViewReports,
     affects_account_cache: false,
     is_referenced_by_monitors: false,
-    ..admin_editable(RecordKind::User, &records::USER)
+    ..admin_editable(ConfigRecordKind::User, &records::USER)
 };
-static LOCATION: RecordDefinition = admin_editable(RecordKind::Location, &records::LOCATION_RECORD);
-static PROPERTY: RecordDefinition = admin_editable(RecordKind::Property, &records::PROPERTY);
-static CERTIFICATE: RecordDefinition = admin_editable(RecordKind::Certificate, &records::CERTIFICATE);
+static LOCATION: RecordDefinition = admin_editable(ConfigRecordKind::Location, &records::LOCATION_RECORD);
+static PROPERTY: RecordDefinition = admin_editable(ConfigRecordKind::Property, &records::PROPERTY);
+static CERTIFICATE: RecordDefinition = admin_editable(ConfigRecordKind::Certificate, &records::CERTIFICATE);
 static BLACKOUT: RecordDefinition = RecordDefinition {
     name_field: "type",
     references_monitors: true,
-    ..editor_editable(RecordKind::Blackout, &requests::BLACKOUT)
+    ..editor_editable(ConfigRecordKind::Blackout, &requests::BLACKOUT)
 };
 static EVENT: RecordDefinition = RecordDefinition {
     name_field: "event",
     affects_account_cache: false,
-    ..editor_editable(RecordKind::Event, &requests::EVENT)
+    ..editor_editable(ConfigRecordKind::Event, &requests::EVENT)
 };
 static TEST: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
-    ..editor_editable(RecordKind::Test, &records::ON_DEMAND_TEST)
+    ..editor_editable(ConfigRecordKind::Test, &records::ON_DEMAND_TEST)
 };
-static RECIPIENT: RecordDefinition = editor_editable(RecordKind::Recipient, &alerting::RECIPIENT);
+static RECIPIENT: RecordDefinition = editor_editable(ConfigRecordKind::Recipient, &alerting::RECIPIENT);
 static NOTIFIER_GROUP: RecordDefinition = RecordDefinition {
     references_monitors: true,
-    ..editor_editable(RecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP)
+    ..editor_editable(ConfigRecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP)
 };
 static TEMPLATE: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
-    ..editor_editable(RecordKind::Template, &alerting::TEMPLATE)
+    ..editor_editable(ConfigRecordKind::Template, &alerting::TEMPLATE)
 };
 static SLA: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
     references_monitors: true,
-    ..editor_editable(RecordKind::Sla, &alerting::SLA)
+    ..editor_editable(ConfigRecordKind::Sla, &alerting::SLA)
 };
 static PERFORMANCE_ALERT: RecordDefinition = RecordDefinition {
     name_field: "type",
     affects_account_cache: false,
     references_monitors: true,
-    ..editor_editable(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
+    ..editor_editable(ConfigRecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
 /// Returns the kind of `kind`.
-pub(super) fn record_definition(kind: RecordKind) -> &'static RecordDefinition {
+pub(super) fn record_definition(kind: ConfigRecordKind) -> &'static RecordDefinition {
     match kind {
-        RecordKind::Customer => &CUSTOMER,
-        RecordKind::User => &USER,
-        RecordKind::Location => &LOCATION,
-        RecordKind::Property => &PROPERTY,
-        RecordKind::Certificate => &CERTIFICATE,
-        RecordKind::Blackout => &BLACKOUT,
-        RecordKind::Event => &EVENT,
-        RecordKind::Test => &TEST,
-        RecordKind::Recipient => &RECIPIENT,
-        RecordKind::NotifierGroup => &NOTIFIER_GROUP,
-        RecordKind::Template => &TEMPLATE,
-        RecordKind::Sla => &SLA,
-        RecordKind::PerformanceAlert => &PERFORMANCE_ALERT,
+        ConfigRecordKind::Customer => &CUSTOMER,
+        ConfigRecordKind::User => &USER,
+        ConfigRecordKind::Location => &LOCATION,
+        ConfigRecordKind::Property => &PROPERTY,
+        ConfigRecordKind::Certificate => &CERTIFICATE,
+        ConfigRecordKind::Blackout => &BLACKOUT,
+        ConfigRecordKind::Event => &EVENT,
+        ConfigRecordKind::Test => &TEST,
+        ConfigRecordKind::Recipient => &RECIPIENT,
+        ConfigRecordKind::NotifierGroup => &NOTIFIER_GROUP,
+        ConfigRecordKind::Template => &TEMPLATE,
+        ConfigRecordKind::Sla => &SLA,
+        ConfigRecordKind::PerformanceAlert => &PERFORMANCE_ALERT,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use crate::schema::table::FieldTable;
 use crate::service::accounts::UserChangeLock;
@@ -37,7 +37,7 @@ impl RecordDraft {
     }
 
     /// Creates the draft of `old` with other fields.
-    pub(super) fn from_record(old: &Record, fields: Map<String, Value>) -> Self {
+    pub(super) fn from_record(old: &ConfigRecord, fields: Map<String, Value>) -> Self {
         Self {
             fields,
             parent_id: old.parent_id,

@@ -6,11 +6,11 @@ use super::record_context::RecordContext;
 use super::{event, location, notifier_group, performance_alert, recipient, sla, template};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::{format_audit_time, format_window_time};
-use crate::domain::{Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::typed::record::ReportedEvent;
 
 /// Converts `record` to its object; fields without a value are null.
-pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
+pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &ConfigRecord) -> Map<String, Value> {
     let table = cx.definition.field_table;
     let value = |name: &'static str, default: Option<Value>| {
         computed_field(cx, record, name)
@@ -22,36 +22,37 @@ pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<Str
         .fields()
         .iter()
         // A recipient's password is shown masked (behaviour.md 1 "Secrets"); other secrets are not shown at all.
-        .filter(|field| !field.secret || record.kind == RecordKind::Recipient)
+        .filter(|field| !field.secret || record.kind == ConfigRecordKind::Recipient)
         .map(|field| (field.name.to_owned(), value(field.name, field.default_value())))
         .collect()
 }
 
 /// Returns the value of a field that is not stored.
-fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> Option<Value> {
     Some(match (record.kind, name) {
         (_, "id") => json!(record.id),
-        (RecordKind::User, "customer_id") => json!(record.customer.0),
-        (RecordKind::User, "created_at") | (RecordKind::Blackout, "date_added") => {
+        (ConfigRecordKind::User, "customer_id") => json!(record.customer.0),
+        (ConfigRecordKind::User, "created_at") | (ConfigRecordKind::Blackout, "date_added") => {
             json!(format_audit_time(record.created_at))
         }
-        (RecordKind::User, "created_by") | (RecordKind::Blackout | RecordKind::Event, "login") => {
+        (ConfigRecordKind::User, "created_by")
+        | (ConfigRecordKind::Blackout | ConfigRecordKind::Event, "login") => {
             json!(record.created_by)
         }
-        (RecordKind::Blackout, "assoc_id") => json!(record.parent_id),
-        (RecordKind::Event, "name") => {
+        (ConfigRecordKind::Blackout, "assoc_id") => json!(record.parent_id),
+        (ConfigRecordKind::Event, "name") => {
             json!(event::event_label(settings_or_skip::<ReportedEvent<'_>>(record)?.event_type))
         }
-        (RecordKind::Event, "timestamp") => {
+        (ConfigRecordKind::Event, "timestamp") => {
             json!(format_window_time(record.created_at, &cx.account.time_zone))
         }
-        (RecordKind::Location, "health") => location::health_to_json(0, 0),
-        (RecordKind::Location, "managed") => json!(false),
-        (RecordKind::Recipient, name) => return recipient::computed_field(cx, record, name),
-        (RecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),
-        (RecordKind::Template, name) => return template::computed_field(record, name),
-        (RecordKind::Sla, name) => return sla::computed_field(record, name),
-        (RecordKind::PerformanceAlert, name) => {
+        (ConfigRecordKind::Location, "health") => location::health_to_json(0, 0),
+        (ConfigRecordKind::Location, "managed") => json!(false),
+        (ConfigRecordKind::Recipient, name) => return recipient::computed_field(cx, record, name),
+        (ConfigRecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),
+        (ConfigRecordKind::Template, name) => return template::computed_field(record, name),
+        (ConfigRecordKind::Sla, name) => return sla::computed_field(record, name),
+        (ConfigRecordKind::PerformanceAlert, name) => {
             return performance_alert::computed_field(cx, record, name);
         }
         _ => return None,

@@ -6,7 +6,7 @@ use super::record_context::RecordContext;
 use super::record_draft::{
     RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
 };
-use crate::domain::{MonitorId, Record};
+use crate::domain::{ConfigRecord, MonitorId};
 use crate::schema::table::alerting::SLA;
 use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
@@ -37,7 +37,11 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     })
 }
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let mut before = old.fields.clone();
     before.insert("monitor_id".to_owned(), json!(old.parent_id));
     let mut fields = merged_fields(&SLA, &before, body)?;
@@ -99,7 +103,7 @@ fn has_at_most_three_decimals(number: f64) -> bool {
 }
 
 /// Returns the value of a computed field.
-pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(record: &ConfigRecord, name: &str) -> Option<Value> {
     (name == "monitor_id").then(|| json!(record.parent_id))
 }
 

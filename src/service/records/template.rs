@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::notify::MessageRenderer;
 use crate::pipeline::template_from_fields;
 use crate::schema::table::alerting::TEMPLATE;
@@ -21,7 +21,11 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(with_unique_key(cx, RecordDraft::new(fields)))
 }
 
-pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&TEMPLATE, &old.fields, body)?;
     validate(&fields, body)?;
     Ok(with_unique_key(cx, RecordDraft::from_record(old, fields)))
@@ -52,7 +56,7 @@ pub(in crate::service) fn template_error(body: &Node, part: &'static str, reason
 }
 
 /// Refuses to remove a template that a group uses.
-pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+pub(super) fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {
     let groups = &cx.account.contacts.groups;
     let group_names: Vec<String> = groups
         .iter()
@@ -68,7 +72,7 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), 
 }
 
 /// Returns the subject, text or HTML; an unset one as an empty text.
-pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(record: &ConfigRecord, name: &str) -> Option<Value> {
     let text_of =
         |get_text: fn(TemplateSettings<'_>) -> String| Some(json!(get_text(settings_or_skip(record)?)));
     match name {

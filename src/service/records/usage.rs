@@ -1,12 +1,12 @@
 //! Counts the monitors that use a record, for error messages.
 
-use super::dependencies::RecordServiceDependencies;
+use super::dependencies::ConfigRecordServiceDependencies;
 use crate::domain::CustomerId;
 use crate::schema::{Monitor, MonitorDocument};
 
 /// Returns the start of an error message, such as `3 monitors use`; `None` if no monitor uses the record.
 pub(super) fn monitor_usage_text(
-    dependencies: &RecordServiceDependencies,
+    dependencies: &ConfigRecordServiceDependencies,
     customer: Option<CustomerId>,
     uses_record: impl Fn(&MonitorDocument) -> bool,
 ) -> Option<String> {

@@ -8,7 +8,7 @@ use super::record_context::RecordContext;
 use super::record_draft::{
     RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
 };
-use crate::domain::{Permission, Record, UserId};
+use crate::domain::{ConfigRecord, Permission, UserId};
 use crate::schema::table::records::USER;
 use crate::schema::typed::record::{UserSettings, parse_record_fields};
 use crate::service::accounts::{
@@ -36,7 +36,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
 
 pub(super) async fn patch(
     cx: &RecordContext<'_>,
-    old: &Record,
+    old: &ConfigRecord,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let can_administer = cx.caller.role.allows(Permission::Administer);
@@ -73,7 +73,10 @@ pub(super) async fn patch(
     Ok(draft)
 }
 
-pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn removal_draft(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+) -> Result<RecordDraft, ServiceError> {
     let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, Some(old), None).await?;
     Ok(RecordDraft { user_change_lock: Some(guard), ..RecordDraft::default() })
 }
@@ -83,13 +86,13 @@ pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Resul
 /// at all.
 async fn require_current_password(
     cx: &RecordContext<'_>,
-    old: &Record,
+    old: &ConfigRecord,
     body: &Node,
     changes_password: bool,
     current_password: Option<&String>,
 ) -> Result<(), ServiceError> {
     let caller = cx.caller;
-    if caller.program_scopes.is_some() {
+    if caller.token_scopes.is_some() {
         caller.require_permission(Permission::Administer)?;
     }
     let changes_own_password = changes_password && caller.user_id == UserId(old.id);

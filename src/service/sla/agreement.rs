@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::tz::TimeZone;
 
 use crate::catalog::record_settings::{ok_or_log_skipped, settings_or_skip};
-use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
+use crate::domain::{ConfigRecord, LocationId, MonitorId, Sample, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};
 use crate::schema::typed::record::{OperatingPeriodSettings, SlaExclusionSettings, SlaSettings};
@@ -30,7 +30,7 @@ pub(super) struct Agreement {
 
 impl Agreement {
     /// Reads the agreement; `None` for a record that is not attached to a monitor.
-    pub(super) fn from_record(record: &Record) -> Option<Self> {
+    pub(super) fn from_record(record: &ConfigRecord) -> Option<Self> {
         let settings: SlaSettings<'_> = settings_or_skip(record)?;
         let parse_period = |period: &OperatingPeriodSettings<'_>| {
             Some((period.exclude, ok_or_log_skipped(record, period.time_window())?))

@@ -8,11 +8,11 @@ use super::query::{ReportError, SlaQuery};
 use super::report::{BlackoutRow, GoalReport, LocationRow, PeriodRow, SlaReport, SlaStatsRow};
 use super::settled_runs::SettledRuns;
 use crate::catalog::AccountSnapshot;
-use crate::domain::{LocationId, Record, Timestamp};
+use crate::domain::{ConfigRecord, LocationId, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
 use crate::schedule::BlackoutTarget;
 use crate::schema::Monitor;
-use crate::service::status_queries::StatusQueries;
+use crate::service::monitor_reader::MonitorReader;
 use crate::store::StoreError;
 
 /// Results read from the store at once.
@@ -24,9 +24,9 @@ const BURN_RATE_WINDOWS: [Duration; 4] =
 
 /// Computes the report of the agreement in `record`, with the account data `account`.
 pub(in crate::service) async fn compute_report(
-    record: &Record,
+    record: &ConfigRecord,
     account: &AccountSnapshot,
-    status_queries: &StatusQueries,
+    monitor_reader: &MonitorReader,
     query: SlaQuery,
     now: Timestamp,
 ) -> Result<SlaReport, ReportError> {
@@ -47,11 +47,11 @@ pub(in crate::service) async fn compute_report(
     let counted_s = scope.included_ranges.total_micros() / 1_000_000;
     let burn_rate_starts = BURN_RATE_WINDOWS.map(|length| until - length);
     let mut aggregator = SlaAggregator::new(scope, period_starts.clone(), until, &burn_rate_starts);
-    let monitor = status_queries.monitor(agreement.monitor_id);
+    let monitor = monitor_reader.monitor(agreement.monitor_id);
     let settled_runs = SettledRuns::new(monitor.as_ref(), account, now);
-    aggregate_samples(status_queries, &agreement, (from, until), &settled_runs, &mut aggregator).await?;
+    aggregate_samples(monitor_reader, &agreement, (from, until), &settled_runs, &mut aggregator).await?;
     let aggregate = aggregator.finish();
-    let oldest_result_at = status_queries.sample_store().oldest_planned_at(agreement.monitor_id).await?;
+    let oldest_result_at = monitor_reader.sample_store().oldest_planned_at(agreement.monitor_id).await?;
     // No data can be older than the monitor.
     let created_at = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
     let is_complete = oldest_result_at.is_none_or(|oldest| {
@@ -79,13 +79,13 @@ pub(in crate::service) async fn compute_report(
             .collect(),
         periods: period_rows(query.granularity, account, &period_starts, until, &aggregate.bucket_stats),
         blackouts: blackout_rows(&agreement, account, from, until),
-        events: status_queries.event_markers(account.customer_id, from, until).await?,
+        events: monitor_reader.event_markers(account.customer_id, from, until).await?,
     })
 }
 
 /// Adds the results of settled runs to `aggregator` in chunks, never splitting a run between two chunks.
 async fn aggregate_samples(
-    status_queries: &StatusQueries,
+    monitor_reader: &MonitorReader,
     agreement: &Agreement,
     (from, until): (Timestamp, Timestamp),
     settled_runs: &SettledRuns,
@@ -93,7 +93,7 @@ async fn aggregate_samples(
 ) -> Result<(), StoreError> {
     let mut read_from = from;
     loop {
-        let mut samples = status_queries
+        let mut samples = monitor_reader
             .sample_store()
             .samples(agreement.monitor_id, read_from, until, SAMPLES_PER_READ)
             .await?;

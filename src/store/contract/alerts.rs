@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::future::StoreFuture;
 use crate::domain::{
-    Capture, CheckId, CustomerId, EpisodeFilter, EpisodeId, LocationId, MonitorId, NewNotification,
+    CapturedFile, CheckId, CustomerId, EpisodeFilter, EpisodeId, LocationId, MonitorId, NewNotification,
     Notification, NotificationFilter, Paginated, Pagination, RecipientId, Timestamp, Verification,
 };
 
@@ -76,7 +76,7 @@ pub struct AddedCapture {
     /// The result.
     pub result_key: ResultKey,
     /// The file.
-    pub capture: Capture,
+    pub capture: CapturedFile,
 }
 
 /// A stored episode.

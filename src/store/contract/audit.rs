@@ -11,7 +11,7 @@ pub enum AuditObject {
     Id(i64),
     /// The object created by the creating write with this index, from 0, of the same call: the id at this index of the
     /// result of [`ConfigStore::write_changes`](super::ConfigStore::write_changes). Other writes do not count.
-    CreatedByWrite(usize),
+    NthCreated(usize),
     /// No object, for example for a login.
     None,
 }
@@ -31,7 +31,7 @@ pub struct NewAuditEntry {
     pub entry_point: &'static str,
     /// The action: `create`, `change`, `delete`, `login`, …
     pub action: &'static str,
-    /// Kind of object: `monitor` or the name of a [`RecordKind`](crate::domain::RecordKind).
+    /// Kind of object: `monitor` or the name of a [`ConfigRecordKind`](crate::domain::ConfigRecordKind).
     pub object_kind: &'static str,
     /// The object.
     pub object_id: AuditObject,

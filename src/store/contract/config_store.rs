@@ -1,14 +1,14 @@
 //! Storage of everything that people change, with the audit trail.
 
 use crate::domain::{
-    AuditEntry, AuditFilter, CustomerId, EventSeries, EventSeriesQuery, MonitorId, Paginated, Pagination,
-    Record, RecordFilter, RecordKind, Revision, UserId,
+    AuditEntry, AuditFilter, ConfigRecord, ConfigRecordFilter, ConfigRecordKind, CustomerId, EventSeries,
+    EventSeriesQuery, MonitorId, Paginated, Pagination, Revision, UserId,
 };
 
 use super::audit::NewAuditEntry;
 use super::future::StoreFuture;
 use super::monitors::{NewMonitor, StoredMonitor};
-use super::records::NewRecord;
+use super::records::NewConfigRecord;
 
 /// One change. Changes with an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when
 /// the newest revision is another one, or the object does not exist.
@@ -31,18 +31,18 @@ pub enum ConfigChange {
         expected: Revision,
     },
     /// A new record.
-    CreateRecord(NewRecord),
+    CreateRecord(NewConfigRecord),
     /// A new revision of a record, with its new `revision`.
     UpdateRecord {
         /// The new revision.
-        record: Box<Record>,
+        record: Box<ConfigRecord>,
         /// The revision that its author saw.
         expected: Revision,
     },
     /// Removes a record, for a user also its tokens.
     RemoveRecord {
         /// Kind of the record.
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         /// Id of the record.
         id: i64,
         /// The revision that the caller saw.
@@ -66,13 +66,21 @@ pub trait ConfigStore: Send + Sync + 'static {
     ) -> StoreFuture<'_, Vec<i64>>;
 
     /// Returns a record.
-    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>>;
+    fn record(&self, kind: ConfigRecordKind, id: i64) -> StoreFuture<'_, Option<ConfigRecord>>;
 
     /// Returns the record of `kind` with this unique key.
-    fn record_by_unique_key(&self, kind: RecordKind, unique_key: String) -> StoreFuture<'_, Option<Record>>;
+    fn record_by_unique_key(
+        &self,
+        kind: ConfigRecordKind,
+        unique_key: String,
+    ) -> StoreFuture<'_, Option<ConfigRecord>>;
 
     /// Returns records, ordered by id.
-    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>>;
+    fn records(
+        &self,
+        filter: ConfigRecordFilter,
+        page: Pagination,
+    ) -> StoreFuture<'_, Paginated<ConfigRecord>>;
 
     /// Returns events as series; `None` when they have more than [`MAX_EVENT_POINTS`](crate::domain::MAX_EVENT_POINTS)
     /// points.

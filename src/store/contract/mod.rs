@@ -16,8 +16,8 @@ mod tokens;
 mod usage;
 
 pub use crate::domain::{
-    AuditEntry, AuditFilter, EpisodeFilter, MonitorState, NotificationFilter, Paginated, PaginatedResults,
-    Pagination, RecordFilter, ResultFilter, StoreError,
+    AuditEntry, AuditFilter, ConfigRecordFilter, EpisodeFilter, MonitorState, NotificationFilter, Paginated,
+    PaginatedResults, Pagination, ResultFilter, StoreError,
 };
 pub use alerts::{
     AddedCapture, AlertChanges, AlertStore, CheckSuppression, CheckVerification, DeliveryOutcome, Outbox,
@@ -30,7 +30,7 @@ pub use housekeeping::{Housekeeping, Retention};
 pub use ingest::{Ingest, IngestBatch};
 pub use monitors::{MonitorStore, NewMonitor, StoredMonitor};
 pub use performance_alerts::{PerformanceAlertStore, StoredPerformanceAlert};
-pub use records::NewRecord;
+pub use records::NewConfigRecord;
 pub use results::{NewestResultQuery, ResultStore};
 pub use rollup::RollupSpan;
 pub use samples::SampleStore;

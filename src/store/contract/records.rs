@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::{CustomerId, RecordKind, Timestamp};
+use crate::domain::{ConfigRecordKind, CustomerId, Timestamp};
 
-/// A record without an id; like [`Record`](crate::domain::Record), with revision 1.
+/// A record without an id; like [`ConfigRecord`](crate::domain::ConfigRecord), with revision 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewRecord {
+pub struct NewConfigRecord {
     /// Kind of record.
-    pub kind: RecordKind,
+    pub kind: ConfigRecordKind,
     /// The account; `None` for a customer, which belongs to itself.
     pub customer: Option<CustomerId>,
     /// Id of the object that it is attached to.

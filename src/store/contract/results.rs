@@ -1,7 +1,7 @@
 //! Read access to results and monitor states.
 
 use crate::domain::{
-    Capture, CheckId, CheckResult, LocationId, MonitorId, MonitorState, Paginated, PaginatedResults,
+    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, MonitorState, Paginated, PaginatedResults,
     Pagination, ResultFilter, Rollup, RollupQuery, Timestamp,
 };
 
@@ -32,7 +32,7 @@ pub trait ResultStore: SampleStore + UsageStore {
     fn result(&self, check_id: CheckId) -> StoreFuture<'_, Option<CheckResult>>;
 
     /// Returns a capture of a result, with its content.
-    fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>>;
+    fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<CapturedFile>>;
 
     /// Returns the states of these monitors, by monitor and location; none for removed monitors.
     fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;

@@ -50,7 +50,7 @@ pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite:
     for entry in (0..).map_while(entries) {
         let object_id = match entry.object_id {
             AuditObject::Id(id) => Some(id),
-            AuditObject::CreatedByWrite(_) | AuditObject::None => None,
+            AuditObject::NthCreated(_) | AuditObject::None => None,
         };
         insert(conn, &entry, object_id)?;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
-use crate::domain::{Capture, CheckResult, Outcome};
+use crate::domain::{CapturedFile, CheckResult, Outcome};
 
 use super::decode::RowLocator;
 
@@ -23,7 +23,7 @@ pub(super) struct CaptureChunk {
 }
 
 /// Takes the contents out of `captures` and compresses them; removes captures without content and too large ones.
-pub(super) fn compress_all(captures: &mut Vec<Capture>) -> Vec<CaptureChunk> {
+pub(super) fn compress_all(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk> {
     let mut chunks = Vec::new();
     captures.retain_mut(|capture| {
         let content = capture.content.take().filter(|content| content.len() as u64 <= MAX_CAPTURE_BYTES);
@@ -68,8 +68,8 @@ pub(super) fn insert(
 pub(super) fn read(
     conn: &Connection,
     result: &CheckResult,
-    capture: Capture,
-) -> rusqlite::Result<Option<Capture>> {
+    capture: CapturedFile,
+) -> rusqlite::Result<Option<CapturedFile>> {
     let mut statement = conn.prepare_cached(
         "SELECT body FROM captures
          WHERE failed = ?1 AND planned_at = ?2 AND monitor_id = ?3 AND location_id = ?4 AND name = ?5
@@ -102,5 +102,5 @@ pub(super) fn read(
         let reason = format_args!("`{}` has {} bytes, not {content_len}", capture.name, content.len());
         return Err(locator.decode_error("body", reason));
     }
-    Ok(Some(Capture { content: Some(Arc::from(content)), ..capture }))
+    Ok(Some(CapturedFile { content: Some(Arc::from(content)), ..capture }))
 }

@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use crate::domain::{MonitorId, RecordKind, Revision};
+use crate::domain::{ConfigRecordKind, MonitorId, Revision};
 use crate::store::contract::{AuditObject, ConfigChange, NewAuditEntry, StoreError};
 
 use super::change_error::ChangeError;
@@ -24,7 +24,7 @@ enum PreparedChange {
     RemoveMonitor(MonitorId, Revision),
     CreateRecord(NewRecordRow),
     UpdateRecord(UpdatedRecordRow, Revision),
-    RemoveRecord(RecordKind, i64, Revision),
+    RemoveRecord(ConfigRecordKind, i64, Revision),
     RevokeTokens(i64),
 }
 
@@ -85,7 +85,7 @@ impl PreparedConfigChanges {
         for entry in &self.audit_entries {
             let object_id = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::CreatedByWrite(write_index) => {
+                AuditObject::NthCreated(write_index) => {
                     Some(*created_ids.get(write_index).ok_or_else(missing_object_error)?)
                 }
                 AuditObject::None => None,

@@ -3,11 +3,12 @@
 use rusqlite::{Connection, params};
 
 use crate::domain::{
-    CustomerId, EventSeries, EventSeriesQuery, MonitorId, Record, RecordKind, Timestamp, UserId,
+    ConfigRecord, ConfigRecordKind, CustomerId, EventSeries, EventSeriesQuery, MonitorId, Timestamp, UserId,
 };
 use crate::store::contract::{
-    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
-    ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse, seal_context,
+    AuditEntry, AuditFilter, ConfigChange, ConfigRecordFilter, ConfigStore, NewAuditEntry, Paginated,
+    Pagination, ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse,
+    seal_context,
 };
 use crate::store::sqlite::writer::WriteContext;
 
@@ -39,15 +40,23 @@ impl ConfigStore for SqliteStore {
         })
     }
 
-    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>> {
+    fn record(&self, kind: ConfigRecordKind, id: i64) -> StoreFuture<'_, Option<ConfigRecord>> {
         Box::pin(self.readers.call(move |conn| records::by_id(conn, kind, id)))
     }
 
-    fn record_by_unique_key(&self, kind: RecordKind, unique_key: String) -> StoreFuture<'_, Option<Record>> {
+    fn record_by_unique_key(
+        &self,
+        kind: ConfigRecordKind,
+        unique_key: String,
+    ) -> StoreFuture<'_, Option<ConfigRecord>> {
         Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique_key)))
     }
 
-    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
+    fn records(
+        &self,
+        filter: ConfigRecordFilter,
+        page: Pagination,
+    ) -> StoreFuture<'_, Paginated<ConfigRecord>> {
         Box::pin(self.readers.call(move |conn| records::read_page(conn, &filter, page)))
     }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::domain::{EventSeries, EventSeriesQuery, MAX_EVENT_POINTS, RecordKind, Timestamp};
+use crate::domain::{ConfigRecordKind, EventSeries, EventSeriesQuery, MAX_EVENT_POINTS, Timestamp};
 
 /// Returns the series; `None` when they have too many points.
 pub(super) fn select_event_series(
@@ -16,7 +16,7 @@ pub(super) fn select_event_series(
              AND (?5 IS NULL OR json_extract(fields, '$.event') = ?5) ORDER BY id",
     )?;
     let mut rows = statement.query(params![
-        RecordKind::Event.name(),
+        ConfigRecordKind::Event.name(),
         query.customer.0,
         query.from.as_micros(),
         query.until.as_micros(),

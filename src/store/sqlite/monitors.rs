@@ -138,7 +138,7 @@ fn origin_from_columns(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
 }
 
 fn document_json(document: &MonitorDocument) -> String {
-    Value::Object(document.to_stored(SecretMode::Omitted)).to_string()
+    Value::Object(document.to_non_default_fields(SecretMode::Omitted)).to_string()
 }
 
 /// Serializes metadata; `None` when it is empty.

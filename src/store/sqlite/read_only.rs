@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::domain::{Paginated, Record, RecordFilter, RecordKind, Rollup, RollupQuery};
+use crate::domain::{ConfigRecord, ConfigRecordFilter, ConfigRecordKind, Paginated, Rollup, RollupQuery};
 use crate::schema::Monitor;
 use crate::store::contract::{PaginatedResults, Pagination, ResultFilter, StoreError};
 
@@ -39,9 +39,9 @@ impl ReadOnlyStore {
     }
 
     /// Returns all records of `kind` of all accounts.
-    pub async fn records(&self, kind: RecordKind) -> Result<Vec<Record>, StoreError> {
+    pub async fn records(&self, kind: ConfigRecordKind) -> Result<Vec<ConfigRecord>, StoreError> {
         let everything = Pagination { limit: u32::MAX, offset: 0 };
-        let filter = RecordFilter::new(kind);
+        let filter = ConfigRecordFilter::new(kind);
         let page = self.readers.call(move |conn| records::read_page(conn, &filter, everything)).await?;
         Ok(page.items)
     }

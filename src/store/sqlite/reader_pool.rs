@@ -109,7 +109,7 @@ fn run_contained(query: QueryJob, conn: &Connection, context: &ReaderContext) {
         // The handler belongs to the query that panicked.
         let _ = conn.progress_handler(0, None::<fn() -> bool>);
     }
-    context.heartbeat.rest();
+    context.heartbeat.mark_idle();
 }
 
 fn run_query<T, F>(

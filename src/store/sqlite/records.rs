@@ -4,8 +4,8 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
-use crate::store::contract::{NewRecord, Paginated, Pagination, RecordFilter, StoreError};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Revision, Timestamp};
+use crate::store::contract::{ConfigRecordFilter, NewConfigRecord, Paginated, Pagination, StoreError};
 
 use super::change_error::{ChangeError, to_change_error};
 use super::decode::RowLocator;
@@ -18,12 +18,12 @@ const COLUMNS: &str =
 
 /// A new record, ready to be written.
 pub(super) struct NewRecordRow {
-    record: NewRecord,
+    record: NewConfigRecord,
     fields_json: String,
 }
 
 impl NewRecordRow {
-    pub(super) fn from_record(mut record: NewRecord) -> Self {
+    pub(super) fn from_record(mut record: NewConfigRecord) -> Self {
         let fields_json = Value::Object(std::mem::take(&mut record.fields)).to_string();
         Self { record, fields_json }
     }
@@ -57,12 +57,12 @@ impl NewRecordRow {
 
 /// A new revision of a record, ready to be written.
 pub(super) struct UpdatedRecordRow {
-    record: Record,
+    record: ConfigRecord,
     fields_json: String,
 }
 
 impl UpdatedRecordRow {
-    pub(super) fn from_record(mut record: Record) -> Self {
+    pub(super) fn from_record(mut record: ConfigRecord) -> Self {
         let fields_json = Value::Object(std::mem::take(&mut record.fields)).to_string();
         Self { record, fields_json }
     }
@@ -95,21 +95,25 @@ impl UpdatedRecordRow {
 /// Removes the revision `expected_revision` of a record, for a user also its tokens; returns whether it existed.
 pub(super) fn delete(
     conn: &Connection,
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     id: i64,
     expected_revision: Revision,
 ) -> rusqlite::Result<bool> {
     let removed = conn
         .prepare_cached("DELETE FROM records WHERE id = ?1 AND kind = ?2 AND revision = ?3")?
         .execute(params![id, kind.name(), expected_revision.0])?;
-    if removed > 0 && kind == RecordKind::User {
+    if removed > 0 && kind == ConfigRecordKind::User {
         tokens::delete_for_user(conn, id)?;
     }
     Ok(removed > 0)
 }
 
 /// Returns a record.
-pub(super) fn by_id(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::Result<Option<Record>> {
+pub(super) fn by_id(
+    conn: &Connection,
+    kind: ConfigRecordKind,
+    id: i64,
+) -> rusqlite::Result<Option<ConfigRecord>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE id = ?1 AND kind = ?2"))?
         .query_row(params![id, kind.name()], record_from_row)
         .optional()
@@ -118,9 +122,9 @@ pub(super) fn by_id(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::R
 /// Returns the record of `kind` with this unique key.
 pub(super) fn by_unique_key(
     conn: &Connection,
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     unique_key: &str,
-) -> rusqlite::Result<Option<Record>> {
+) -> rusqlite::Result<Option<ConfigRecord>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE kind = ?1 AND unique_text = ?2"))?
         .query_row(params![kind.name(), unique_key], record_from_row)
         .optional()
@@ -129,9 +133,9 @@ pub(super) fn by_unique_key(
 /// Returns a page of the matching records, ordered by id, and their number.
 pub(super) fn read_page(
     conn: &Connection,
-    filter: &RecordFilter,
+    filter: &ConfigRecordFilter,
     page: Pagination,
-) -> rusqlite::Result<Paginated<Record>> {
+) -> rusqlite::Result<Paginated<ConfigRecord>> {
     let (conditions, values) = where_clause(filter);
     PagedQuery { table: "records", columns: COLUMNS, order_by: "id", conditions, values }.fetch(
         conn,
@@ -140,7 +144,7 @@ pub(super) fn read_page(
     )
 }
 
-fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
+fn where_clause(filter: &ConfigRecordFilter) -> (String, Vec<Sql>) {
     let mut conditions = vec!["kind = ?"];
     let mut values = vec![Sql::from(filter.kind.name().to_owned())];
     let filters = [
@@ -178,13 +182,13 @@ fn to_sql_value(value: &Value) -> Sql {
     }
 }
 
-fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
+fn record_from_row(row: &Row<'_>) -> rusqlite::Result<ConfigRecord> {
     let id = row.get(0)?;
     let locator = RowLocator { table: "records", key: &[("id", id)] };
     let kind = locator.text_column(row, 1, "kind")?.unwrap_or_default();
-    Ok(Record {
+    Ok(ConfigRecord {
         id,
-        kind: locator.require_decoded("kind", kind, RecordKind::from_name(kind))?,
+        kind: locator.require_decoded("kind", kind, ConfigRecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
         parent_id: row.get(3)?,
         unique_key: row.get(4)?,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, MonitorId, Outcome, Phase, Phases,
+    Attempt, CapturedFile, CheckDetails, CheckResult, Facts, MissedReason, MonitorId, Outcome, Phase, Phases,
     Verification, default_status_text,
 };
 
@@ -33,7 +33,7 @@ pub(super) struct DetailsBody<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) captures: Vec<Capture>,
+    pub(super) captures: Vec<CapturedFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verification: Option<Cow<'a, Verification>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
 use crate::domain::{
-    Attempt, Capture, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
+    Attempt, CapturedFile, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
     MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status, Timestamp,
     TlsFacts, default_status_text,
 };
@@ -121,7 +121,11 @@ fn hash_range(hash_xor_time: u64, block_start: i64, block_end: i64) -> (i64, i64
 }
 
 /// Returns a capture of the result with this id, with its content.
-pub(super) fn capture(conn: &Connection, check_id: CheckId, name: &str) -> rusqlite::Result<Option<Capture>> {
+pub(super) fn capture(
+    conn: &Connection,
+    check_id: CheckId,
+    name: &str,
+) -> rusqlite::Result<Option<CapturedFile>> {
     let tx = conn.unchecked_transaction()?;
     let Some(result) = by_id(&tx, check_id)? else { return Ok(None) };
     let capture = result.captures.iter().find(|capture| capture.name == name).cloned();
@@ -356,7 +360,7 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| by_id(&conn.unchecked_transaction()?, check_id)))
     }
 
-    fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>> {
+    fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<CapturedFile>> {
         Box::pin(self.readers.call(move |conn| capture(conn, check_id, &name)))
     }
 

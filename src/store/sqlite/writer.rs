@@ -124,7 +124,7 @@ impl WriterThread {
             let mut batch = vec![first];
             let outcome = self.run_in_transaction(&mut batch, Some(&mut jobs));
             self.reply_all(batch, outcome);
-            self.heartbeat.rest();
+            self.heartbeat.mark_idle();
         }
         // An error is harmless: the next start recovers the log too.
         let _ = self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");

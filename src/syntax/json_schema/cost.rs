@@ -22,7 +22,7 @@ const PAIRS_PER_UNIT: u64 = 16;
 
 /// The work of an evaluation, in units of some 50 ns at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct EvaluationCost {
     /// All of it.
     pub(super) total: u64,
     /// That of collecting the errors under alternatives.
@@ -52,15 +52,15 @@ type Applications = BTreeMap<SchemaIndex, Application>;
 /// A count in progress.
 pub(super) struct Evaluation<'s> {
     graph: &'s SchemaGraph,
-    work: Work,
+    work: EvaluationCost,
     budget: u64,
 }
 
 impl<'s> Evaluation<'s> {
     /// Returns the most work that the evaluation of `value` can take; `None` when that is more than `budget`, or needs
     /// too much stack.
-    pub(super) fn estimate(graph: &'s SchemaGraph, value: &Value, budget: u64) -> Option<Work> {
-        let mut evaluation = Self { graph, work: Work::default(), budget };
+    pub(super) fn estimate(graph: &'s SchemaGraph, value: &Value, budget: u64) -> Option<EvaluationCost> {
+        let mut evaluation = Self { graph, work: EvaluationCost::default(), budget };
         let once = Application { count: 1, nesting: 1, alternatives: 0 };
         evaluation.visit(value, Applications::from([(graph.root(), once)]))?;
         Some(evaluation.work)

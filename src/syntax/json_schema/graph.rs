@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::error::JsonSchemaError;
-use super::keywords::{Applicator, own_weight, subschemas};
+use super::keywords::{Applicator, comparison_cost, subschemas};
 use super::references::target_pointer;
 use crate::syntax::pattern::{CompiledPattern, Haystack};
 
@@ -98,7 +98,7 @@ impl<'s> GraphReader<'s> {
 
     fn read(&mut self, index: SchemaIndex, pointer: &str, schema: &'s Value) -> Result<(), JsonSchemaError> {
         let Value::Object(keywords) = schema else { return Ok(()) };
-        let mut node = SubschemaNode { weight: own_weight(keywords), ..SubschemaNode::default() };
+        let mut node = SubschemaNode { weight: comparison_cost(keywords), ..SubschemaNode::default() };
         node.has_unique_items = keywords.get("uniqueItems") == Some(&Value::Bool(true));
         if let Some(Value::String(pattern)) = keywords.get("pattern") {
             node.pattern_bytes = self.pattern_bytes(&format!("{pointer}/pattern"), pattern)?;

@@ -106,7 +106,7 @@ pub(super) fn subschemas<'s>(schema: &'s Map<String, Value>, pointer: &str) -> V
 }
 
 /// Returns the number of values in `schema` that are compared with a value: a measure of the work without subschemas.
-pub(super) fn own_weight(schema: &Map<String, Value>) -> u64 {
+pub(super) fn comparison_cost(schema: &Map<String, Value>) -> u64 {
     let values = ["enum", "const", "required", "dependentRequired", "dependencies"];
     let compared = values.iter().filter_map(|keyword| schema.get(*keyword)).map(compared_size).sum::<u64>();
     let names =

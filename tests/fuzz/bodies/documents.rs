@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
     }
     for monitor in found.monitors {
         let document = monitor.document;
-        let stored = Node::from(Value::Object(document.to_stored(SecretMode::Revealed)));
+        let stored = Node::from(Value::Object(document.to_non_default_fields(SecretMode::Revealed)));
         let again = validate_new(document.monitor_type(), InputFormat::File, &stored, &context);
         let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);

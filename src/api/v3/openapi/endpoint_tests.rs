@@ -43,7 +43,7 @@ fn operations() -> Vec<Operation> {
             .with_response(ResponseSpec::File),
         Operation::new(OperationMethod::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
             .with_body(BodySpec::Create(&requests::BLACKOUT))
-            .with_response(ResponseSpec::SavedId(None)),
+            .with_response(ResponseSpec::SavedId { additional_fields: None }),
     ];
     for (at, table) in kinds.into_iter().enumerate() {
         let path: &'static str = format!("/monitors/{}", table.name).leak();
@@ -52,12 +52,15 @@ fn operations() -> Vec<Operation> {
             Operation::new(OperationMethod::Post, path, id, "monitors", "A monitor")
                 .with_permission(Some(Permission::Edit))
                 .with_body(BodySpec::Create(table))
-                .with_response(ResponseSpec::SavedId(None)),
+                .with_response(ResponseSpec::SavedId { additional_fields: None }),
         );
         let (path, id) = (format!("{path}/{{id}}").leak(), format!("edit{at}").leak());
         let edit =
             Operation::new(OperationMethod::Patch, path, id, "monitors", "Change a monitor").with_if_match();
-        operations.push(edit.with_body(BodySpec::Patch(table)).with_response(ResponseSpec::SavedId(None)));
+        operations.push(
+            edit.with_body(BodySpec::Patch(table))
+                .with_response(ResponseSpec::SavedId { additional_fields: None }),
+        );
     }
     operations
 }

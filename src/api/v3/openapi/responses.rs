@@ -207,7 +207,7 @@ fn success_response(operation: &Operation) -> Value {
             let content = json!({"*/*": {"schema": {}}});
             return json!({"description": "The file", "headers": headers, "content": content});
         }
-        ResponseSpec::SavedId(additional_fields) => saved_id_schema(*additional_fields),
+        ResponseSpec::SavedId { additional_fields } => saved_id_schema(*additional_fields),
         ResponseSpec::Object(table) if supports_selection && !is_monitor_table(table) => {
             or_selected_fields(table_schema_ref(table, false))
         }
@@ -322,7 +322,7 @@ impl ResponseSpec {
     /// Describes the response for people.
     pub(super) fn description(&self) -> &'static str {
         match self {
-            Self::SavedId(_) => "Saved: the id, and warnings if any",
+            Self::SavedId { .. } => "Saved: the id, and warnings if any",
             Self::Object(_) | Self::ObjectOneOf(_) => "The object",
             Self::List(_) => "The list",
             Self::JsonSchema(_) => "The response",
@@ -336,7 +336,7 @@ impl ResponseSpec {
         match self {
             Self::Object(table) => vec![table],
             Self::ObjectOneOf(tables) | Self::List(tables) => tables.clone(),
-            Self::SavedId(_) | Self::JsonSchema(_) | Self::File | Self::NoContent => Vec::new(),
+            Self::SavedId { .. } | Self::JsonSchema(_) | Self::File | Self::NoContent => Vec::new(),
         }
     }
 }

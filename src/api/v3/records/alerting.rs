@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 
 use super::record_operations::RecordOperations;
-use super::required_permissions::EDIT_PERMISSION;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};
@@ -20,14 +19,14 @@ use crate::api::query::{QueryParams, parse_time_in_zone};
 use crate::api::state::ApiState;
 use crate::api::v3::bulk_edit::bulk_edit_response;
 use crate::api::{etag, list_response as lists};
-use crate::domain::{MonitorId, Permission, RecordKind, StoreError};
+use crate::domain::{ConfigRecordKind, MonitorId, Permission, StoreError};
 use crate::schema::table::alerting::{
     BLACKOUT_OCCURRENCE, NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
 use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::service::Caller;
 
-const PERFORMANCE_ALERT_KIND: RecordKind = RecordKind::PerformanceAlert;
+const PERFORMANCE_ALERT_KIND: ConfigRecordKind = ConfigRecordKind::PerformanceAlert;
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let router = add_recipient_routes(router);
@@ -40,7 +39,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
 
 fn add_recipient_routes(router: OperationRouter) -> OperationRouter {
     let operations = RecordOperations::new(
-        RecordKind::Recipient,
+        ConfigRecordKind::Recipient,
         &RECIPIENT,
         "recipients",
         "/recipients",
@@ -49,16 +48,16 @@ fn add_recipient_routes(router: OperationRouter) -> OperationRouter {
     let router = operations.add_list(router, "listRecipients", "Recipients of notifications");
     let router = operations.add_get(router, "getRecipient", "One recipient");
     let router =
-        operations.add_create(router, "createRecipient", "Create a recipient", EDIT_PERMISSION, None);
+        operations.add_create(router, "createRecipient", "Create a recipient", Permission::Edit, None);
     let summary = "Change a recipient; a masked password is kept only if the destination stays the same";
-    let router = operations.add_update(router, "updateRecipient", summary, EDIT_PERMISSION);
+    let router = operations.add_update(router, "updateRecipient", summary, Permission::Edit);
     let summary = "Remove a recipient, its blackouts and its group memberships";
-    operations.add_delete(router, "deleteRecipient", summary, EDIT_PERMISSION)
+    operations.add_delete(router, "deleteRecipient", summary, Permission::Edit)
 }
 
 fn add_notifier_group_routes(router: OperationRouter) -> OperationRouter {
     let operations = RecordOperations::new(
-        RecordKind::NotifierGroup,
+        ConfigRecordKind::NotifierGroup,
         &NOTIFIER_GROUP,
         "notifier-groups",
         "/notifier-groups",
@@ -71,44 +70,49 @@ fn add_notifier_group_routes(router: OperationRouter) -> OperationRouter {
     );
     let router = operations.add_get(router, "getNotifierGroup", "One group");
     let summary = "Create a group; once a group exists, only groups decide who is notified";
-    let router = operations.add_create(router, "createNotifierGroup", summary, EDIT_PERMISSION, None);
-    let router = operations.add_update(router, "updateNotifierGroup", "Change a group", EDIT_PERMISSION);
-    operations.add_delete(router, "deleteNotifierGroup", "Remove a group", EDIT_PERMISSION)
+    let router = operations.add_create(router, "createNotifierGroup", summary, Permission::Edit, None);
+    let router = operations.add_update(router, "updateNotifierGroup", "Change a group", Permission::Edit);
+    operations.add_delete(router, "deleteNotifierGroup", "Remove a group", Permission::Edit)
 }
 
 fn add_template_routes(router: OperationRouter) -> OperationRouter {
-    let operations =
-        RecordOperations::new(RecordKind::Template, &TEMPLATE, "templates", "/templates", "/templates/{id}");
+    let operations = RecordOperations::new(
+        ConfigRecordKind::Template,
+        &TEMPLATE,
+        "templates",
+        "/templates",
+        "/templates/{id}",
+    );
     let router = operations.add_list(router, "listTemplates", "Notification templates");
     let router = operations.add_get(router, "getTemplate", "One template");
     let router = operations.add_create(
         router,
         "createTemplate",
         "Create a template; it is rendered once to validate it",
-        EDIT_PERMISSION,
+        Permission::Edit,
         None,
     );
     let router = operations.add_update(
         router,
         "updateTemplate",
         "Change a template; it is rendered once to validate it",
-        EDIT_PERMISSION,
+        Permission::Edit,
     );
-    operations.add_delete(router, "deleteTemplate", "Remove a template that no group uses", EDIT_PERMISSION)
+    operations.add_delete(router, "deleteTemplate", "Remove a template that no group uses", Permission::Edit)
 }
 
 fn add_sla_routes(router: OperationRouter) -> OperationRouter {
-    let operations = RecordOperations::new(RecordKind::Sla, &SLA, "slas", "/slas", "/slas/{id}");
+    let operations = RecordOperations::new(ConfigRecordKind::Sla, &SLA, "slas", "/slas", "/slas/{id}");
     let router = operations.add_list(router, "listSlas", "Service level agreements");
     let router = operations.add_get(router, "getSla", "One agreement");
     let summary = "Create the agreement of a monitor; each monitor has at most one";
-    let router = operations.add_create(router, "createSla", summary, EDIT_PERMISSION, None);
-    let router = operations.add_update(router, "updateSla", "Change an agreement", EDIT_PERMISSION);
-    let router = operations.add_delete(router, "deleteSla", "Remove an agreement", EDIT_PERMISSION);
+    let router = operations.add_create(router, "createSla", summary, Permission::Edit, None);
+    let router = operations.add_update(router, "updateSla", "Change an agreement", Permission::Edit);
+    let router = operations.add_delete(router, "deleteSla", "Remove an agreement", Permission::Edit);
     let summary = "Agreements of several monitors at once, all or nothing; a monitor without one gets one";
     let bulk_operation =
         Operation::new(OperationMethod::Post, "/slas/bulk-edit", "bulkEditSlas", "slas", summary)
-            .with_permission(Some(EDIT_PERMISSION))
+            .with_permission(Some(Permission::Edit))
             .with_body(BodySpec::Create(&SLA_BULK_EDIT))
             .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))
             .with_additional_status(
@@ -146,9 +150,9 @@ fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
         "createPerformanceAlert",
         "Create a performance alert of a monitor",
     )
-    .with_permission(Some(EDIT_PERMISSION))
+    .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&PERFORMANCE_ALERT))
-    .with_response(ResponseSpec::SavedId(None))
+    .with_response(ResponseSpec::SavedId { additional_fields: None })
     .with_additional_status(409, "The monitor has the most performance alerts allowed");
     let get_operation = operation(
         OperationMethod::Get,
@@ -164,9 +168,9 @@ fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
         "updatePerformanceAlert",
         "Change a performance alert",
     )
-    .with_permission(Some(EDIT_PERMISSION))
+    .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Patch(&PERFORMANCE_ALERT))
-    .with_response(ResponseSpec::SavedId(None))
+    .with_response(ResponseSpec::SavedId { additional_fields: None })
     .with_if_match();
     let delete_operation = operation(
         OperationMethod::Delete,
@@ -174,7 +178,7 @@ fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
         "deletePerformanceAlert",
         "Remove a performance alert",
     )
-    .with_permission(Some(EDIT_PERMISSION))
+    .with_permission(Some(Permission::Edit))
     .with_if_match();
     router
         .route(list_operation, list_performance_alerts)

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::operation::{Param, ParamType};
 use crate::api::query::{QueryParams, TIME_REQUIREMENT, parse_time_in_zone, quoted_list};
-use crate::domain::{RecordFilter, RecordKind};
+use crate::domain::{ConfigRecordFilter, ConfigRecordKind};
 
 const BLACKOUT_TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const BOOLEANS: &[&str] = &["true", "false"];
@@ -23,23 +23,23 @@ const EVENT_PARAMS: &[Param] = &[
 ];
 
 /// Returns the filter parameters of lists of `kind`.
-pub(super) const fn filter_params(kind: RecordKind) -> &'static [Param] {
+pub(super) const fn filter_params(kind: ConfigRecordKind) -> &'static [Param] {
     match kind {
-        RecordKind::Blackout => BLACKOUT_PARAMS,
-        RecordKind::Event => EVENT_PARAMS,
+        ConfigRecordKind::Blackout => BLACKOUT_PARAMS,
+        ConfigRecordKind::Event => EVENT_PARAMS,
         _ => &[],
     }
 }
 
 /// Reads the filter from `query`, which collects the errors.
 pub(super) fn parse_record_filter(
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     query: &mut QueryParams,
     zone: &TimeZone,
-) -> RecordFilter {
-    let mut filter = RecordFilter::new(kind);
+) -> ConfigRecordFilter {
+    let mut filter = ConfigRecordFilter::new(kind);
     match kind {
-        RecordKind::Blackout => {
+        ConfigRecordKind::Blackout => {
             let blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
             let kind =
                 query.parse_value("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
@@ -47,11 +47,10 @@ pub(super) fn parse_record_filter(
             let is_weekly =
                 query.parse_value("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.field_values.extend(is_weekly.map(|is_weekly| ("persistent", Value::Bool(is_weekly))));
-            let parse_positive_id =
-                |text: &str| text.parse::<i64>().ok().filter(|parse_positive_id| *parse_positive_id > 0);
+            let parse_positive_id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
             filter.parent_ids.extend(query.parse_value("assoc_id", "an id", parse_positive_id));
         }
-        RecordKind::Event => {
+        ConfigRecordKind::Event => {
             let event_type = query.value("event").map(Value::from);
             filter.field_values.extend(event_type.map(|event_type| ("event", event_type)));
             (filter.from, filter.until) = parse_time_range(query, zone);

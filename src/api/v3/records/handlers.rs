@@ -14,11 +14,11 @@ use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::api::v3::bulk_edit::bulk_edit_response;
 use crate::api::{etag, list_response as lists};
-use crate::domain::RecordKind;
+use crate::domain::ConfigRecordKind;
 use crate::service::Caller;
 
 pub(super) async fn list(
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     state: ApiState,
     caller: Caller,
     mut query: QueryParams,
@@ -37,7 +37,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn get(
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     state: ApiState,
     caller: Caller,
     id: i64,
@@ -47,7 +47,7 @@ pub(super) async fn get(
 }
 
 pub(super) async fn create(
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     state: ApiState,
     caller: Caller,
     JsonBody(body): JsonBody,
@@ -56,7 +56,7 @@ pub(super) async fn create(
 }
 
 pub(super) async fn patch(
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     state: ApiState,
     caller: Caller,
     id: i64,
@@ -68,7 +68,7 @@ pub(super) async fn patch(
 }
 
 pub(super) async fn delete(
-    kind: RecordKind,
+    kind: ConfigRecordKind,
     state: ApiState,
     caller: Caller,
     id: i64,

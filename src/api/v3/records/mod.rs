@@ -5,7 +5,6 @@ mod alerting;
 mod filters;
 mod handlers;
 mod record_operations;
-mod required_permissions;
 mod routes;
 
 pub(super) use filters::parse_time_range;

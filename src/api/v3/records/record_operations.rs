@@ -10,14 +10,14 @@ use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
-use crate::domain::{Permission, RecordKind};
+use crate::domain::{ConfigRecordKind, Permission};
 use crate::schema::table::FieldTable;
 use crate::service::Caller;
 
 /// One kind of record with its paths.
 #[derive(Clone, Copy)]
 pub(super) struct RecordOperations {
-    record_kind: RecordKind,
+    record_kind: ConfigRecordKind,
     field_table: &'static FieldTable,
     tag: &'static str,
     list_path: &'static str,
@@ -26,7 +26,7 @@ pub(super) struct RecordOperations {
 
 impl RecordOperations {
     pub(super) const fn new(
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         table: &'static FieldTable,
         tag: &'static str,
         list_path: &'static str,
@@ -84,7 +84,7 @@ impl RecordOperations {
             Operation::new(OperationMethod::Post, self.list_path, operation_id, self.tag, summary)
                 .with_permission(Some(permission))
                 .with_body(BodySpec::Create(self.field_table))
-                .with_response(ResponseSpec::SavedId(response_only_fields))
+                .with_response(ResponseSpec::SavedId { additional_fields: response_only_fields })
                 .with_additional_status(409, "A record with this name exists already");
         let kind = self.record_kind;
         router.route(
@@ -105,7 +105,7 @@ impl RecordOperations {
         let operation = Operation::new(OperationMethod::Patch, self.item_path, id, self.tag, summary)
             .with_permission(Some(permission))
             .with_body(BodySpec::Patch(self.field_table))
-            .with_response(ResponseSpec::SavedId(None))
+            .with_response(ResponseSpec::SavedId { additional_fields: None })
             .with_additional_status(409, "Conflict with the current state; the message has the reason")
             .with_if_match();
         let kind = self.record_kind;

@@ -1,10 +1,9 @@
 //! The routes of all kinds of records.
 
 use super::record_operations::RecordOperations;
-use super::required_permissions::{ADMINISTER_PERMISSION, EDIT_PERMISSION};
 use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
-use crate::domain::{Permission, RecordKind};
+use crate::domain::{ConfigRecordKind, Permission};
 use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
 use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
@@ -20,19 +19,19 @@ pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter
 }
 
 fn add_user_routes(router: OperationRouter) -> OperationRouter {
-    let operations = RecordOperations::new(RecordKind::User, &USER, "users", "/users", "/users/{id}");
+    let operations = RecordOperations::new(ConfigRecordKind::User, &USER, "users", "/users", "/users/{id}");
     let router = operations.add_list(router, "listUsers", "Users of the account");
     let router = operations.add_get(router, "getUser", "One user");
-    let router = operations.add_create(router, "createUser", "Create a user", ADMINISTER_PERMISSION, None);
+    let router = operations.add_create(router, "createUser", "Create a user", Permission::Administer, None);
     // Every user may change their own password.
     let summary = "Change a user; every user may change their own name and password";
     let router = operations.add_update(router, "updateUser", summary, Permission::ViewReports);
-    operations.add_delete(router, "deleteUser", "Remove a user and revoke its tokens", ADMINISTER_PERMISSION)
+    operations.add_delete(router, "deleteUser", "Remove a user and revoke its tokens", Permission::Administer)
 }
 
 fn add_location_routes(router: OperationRouter) -> OperationRouter {
     let operations = RecordOperations::new(
-        RecordKind::Location,
+        ConfigRecordKind::Location,
         &LOCATION_RECORD,
         "locations",
         "/locations",
@@ -45,21 +44,21 @@ fn add_location_routes(router: OperationRouter) -> OperationRouter {
         router,
         "createLocation",
         summary,
-        ADMINISTER_PERMISSION,
+        Permission::Administer,
         Some(&LOCATION_SECRET),
     );
-    let router = operations.add_update(router, "updateLocation", "Change a location", ADMINISTER_PERMISSION);
+    let router = operations.add_update(router, "updateLocation", "Change a location", Permission::Administer);
     operations.add_delete(
         router,
         "deleteLocation",
         "Remove a location that nothing uses",
-        ADMINISTER_PERMISSION,
+        Permission::Administer,
     )
 }
 
 fn add_property_routes(router: OperationRouter) -> OperationRouter {
     let operations = RecordOperations::new(
-        RecordKind::Property,
+        ConfigRecordKind::Property,
         &PROPERTY,
         "properties",
         "/properties",
@@ -71,22 +70,22 @@ fn add_property_routes(router: OperationRouter) -> OperationRouter {
         router,
         "createProperty",
         "Create a custom property",
-        ADMINISTER_PERMISSION,
+        Permission::Administer,
         None,
     );
     let summary = "Change a custom property; values that are left out of `values` are removed";
-    let router = operations.add_update(router, "updateProperty", summary, ADMINISTER_PERMISSION);
+    let router = operations.add_update(router, "updateProperty", summary, Permission::Administer);
     operations.add_delete(
         router,
         "deleteProperty",
         "Remove a custom property that no monitor has",
-        ADMINISTER_PERMISSION,
+        Permission::Administer,
     )
 }
 
 fn add_certificate_routes(router: OperationRouter) -> OperationRouter {
     let operations = RecordOperations::new(
-        RecordKind::Certificate,
+        ConfigRecordKind::Certificate,
         &CERTIFICATE,
         "certificates",
         "/certificates",
@@ -96,28 +95,34 @@ fn add_certificate_routes(router: OperationRouter) -> OperationRouter {
         operations.add_list(router, "listCertificates", "Certificates of the account, never their keys");
     let router = operations.add_get(router, "getCertificate", "One certificate, never its key");
     let summary = "Upload a client certificate with its key, or a CA certificate; it takes effect at once";
-    let router = operations.add_create(router, "createCertificate", summary, ADMINISTER_PERMISSION, None);
+    let router = operations.add_create(router, "createCertificate", summary, Permission::Administer, None);
     operations.add_delete(
         router,
         "deleteCertificate",
         "Remove a certificate that no monitor names",
-        ADMINISTER_PERMISSION,
+        Permission::Administer,
     )
 }
 
 fn add_blackout_routes(router: OperationRouter) -> OperationRouter {
-    let operations =
-        RecordOperations::new(RecordKind::Blackout, &BLACKOUT, "blackouts", "/blackouts", "/blackouts/{id}");
+    let operations = RecordOperations::new(
+        ConfigRecordKind::Blackout,
+        &BLACKOUT,
+        "blackouts",
+        "/blackouts",
+        "/blackouts/{id}",
+    );
     let router = operations.add_list(router, "listBlackouts", "Blackouts of the account");
     let router = operations.add_get(router, "getBlackout", "One blackout");
     let summary = "Create a blackout of a monitor, its alerts or a recipient, once or weekly";
-    let router = operations.add_create(router, "createBlackout", summary, EDIT_PERMISSION, None);
-    let router = operations.add_update(router, "updateBlackout", "Change a weekly blackout", EDIT_PERMISSION);
+    let router = operations.add_create(router, "createBlackout", summary, Permission::Edit, None);
+    let router =
+        operations.add_update(router, "updateBlackout", "Change a weekly blackout", Permission::Edit);
     let router = operations.add_delete(
         router,
         "deleteBlackout",
         "Remove a blackout that is not past",
-        EDIT_PERMISSION,
+        Permission::Edit,
     );
     let summary = "Blackouts of several monitors at once, all or nothing";
     let bulk = Operation::new(
@@ -127,7 +132,7 @@ fn add_blackout_routes(router: OperationRouter) -> OperationRouter {
         "blackouts",
         summary,
     )
-    .with_permission(Some(EDIT_PERMISSION))
+    .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&BLACKOUT_BULK_EDIT))
     .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))
     .with_additional_status(403, "The role lacks the right, or one of the monitors is not the account's");
@@ -135,8 +140,9 @@ fn add_blackout_routes(router: OperationRouter) -> OperationRouter {
 }
 
 fn add_event_routes(router: OperationRouter) -> OperationRouter {
-    let operations = RecordOperations::new(RecordKind::Event, &EVENT, "events", "/events", "/events/{id}");
+    let operations =
+        RecordOperations::new(ConfigRecordKind::Event, &EVENT, "events", "/events", "/events/{id}");
     let router = operations.add_list(router, "listEvents", "Events of the account, the oldest first");
     let router = operations.add_get(router, "getEvent", "One event");
-    operations.add_create(router, "createEvent", "Report an event", EDIT_PERMISSION, None)
+    operations.add_create(router, "createEvent", "Report an event", Permission::Edit, None)
 }

@@ -25,7 +25,7 @@ pub(super) async fn list_results(
     let zone = state.records.time_zone(&caller).await?;
     let (mut filter, paging) = parse_result_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
-    let queries = state.status_queries;
+    let queries = state.monitor_reader;
     let offset = paging.offset.unwrap_or(0);
     let remaining = paging.limit.unwrap_or(u64::MAX);
     let first_page = queries.results(filter.clone(), next_pagination(remaining, offset)).await?;
@@ -48,7 +48,7 @@ pub(super) async fn list_results(
 
 /// Returns one result as a bare object.
 pub(super) async fn get_result(
-    State(ApiState { status_queries: queries, .. }): State<ApiState>,
+    State(ApiState { monitor_reader: queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -61,7 +61,7 @@ pub(super) async fn get_result(
 
 /// Returns the content of a capture. It comes from a target, which may be hostile: browsers must not display it.
 pub(super) async fn get_capture(
-    State(ApiState { status_queries: queries, .. }): State<ApiState>,
+    State(ApiState { monitor_reader: queries, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::api::list_response;
 use crate::domain::{CheckId, CheckResult, PaginatedResults, Pagination, ResultFilter, StoreError};
-use crate::service::StatusQueries;
-use crate::service::details::without_exchanges_and_objects;
+use crate::service::MonitorReader;
+use crate::service::result_view::without_exchanges_and_objects;
 
 /// Most results that are read and sent at a time.
 const MAX_PAGE_RESULTS: u32 = 500;
@@ -18,7 +18,7 @@ pub(super) fn next_pagination(remaining: u64, offset: u64) -> Pagination {
 
 /// Reads results page by page. New results push older ones into the next page; such repeats are skipped.
 pub(super) struct ResultReader {
-    pub(super) queries: Arc<StatusQueries>,
+    pub(super) queries: Arc<MonitorReader>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
     pub(super) remaining: u64,

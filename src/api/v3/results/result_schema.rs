@@ -146,10 +146,10 @@ fn facts_schema() -> Value {
             "resolved": string_list(),
         }),
     );
-    if let (Some(fact_schemas), Value::Object(session_facts)) =
+    if let (Some(fact_schemas), Value::Object(protocol_facts)) =
         (facts["properties"].as_object_mut(), session_fact_schemas())
     {
-        fact_schemas.extend(session_facts);
+        fact_schemas.extend(protocol_facts);
     }
     facts
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::result_schema;
 use crate::domain::{
-    ActionResult, Attempt, BrowserFacts, BrowserStep, Capture, Certificate, CheckDetails, CheckId,
+    ActionResult, Attempt, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, CheckId,
     CheckResult, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault,
     FtpFacts, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns, MonitorId,
     MonitorType, Outcome, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, Phase, Phases,
@@ -91,7 +91,7 @@ fn full_result() -> CheckResult {
             dns: Some(Box::new(DnsFacts {
                 rcode: "NOERROR".into(),
                 transport: "udp".into(),
-                authenticated: true,
+                authenticated_data: true,
                 signed: true,
                 recursion_available: true,
                 truncated: true,
@@ -134,7 +134,7 @@ fn full_result() -> CheckResult {
             resolved_addresses: vec![[127, 0, 0, 1].into()],
         },
         details: check_details(),
-        captures: vec![Capture::new("a.txt", "text/plain", b"x")],
+        captures: vec![CapturedFile::new("a.txt", "text/plain", b"x")],
         verification: Some(Verification {
             status: Status::VERIFICATION_CONFIRMED,
             location_id: Some(LocationId(2)),
@@ -217,7 +217,7 @@ fn check_details() -> CheckDetails {
     let browser = BrowserFacts {
         name: "x".into(),
         version: "x".into(),
-        driver_version: "x".into(),
+        driver_name_and_version: "x".into(),
         user_agent: "x".into(),
         viewport: (1, 1),
         emulated_device: "x".into(),
@@ -313,7 +313,7 @@ fn the_schema_has_exactly_the_keys_of_a_result() {
         WarningKind::RedirectNotFollowed,
         WarningKind::CertificateExpiring,
         WarningKind::TlsWeakness,
-        WarningKind::Fallback,
+        WarningKind::CapabilityDowngrade,
         WarningKind::Informational,
     ] {
         let name = serde_json::to_value(kind).unwrap();

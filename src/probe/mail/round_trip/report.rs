@@ -7,7 +7,9 @@ use tokio::time::Instant;
 use super::super::super::service_target::build_session_observation;
 use super::mailbox_poll::MailboxPoll;
 use super::send::AcceptedMessage;
-use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts};
+use crate::domain::{
+    CapturedFile, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts,
+};
 use crate::probe::mail::mail_server_target::{MailServerTarget, redact_facts};
 use crate::protocol::LineSession;
 
@@ -17,7 +19,7 @@ pub(super) struct RoundTripState {
     started: Instant,
     /// Phases of the SMTP session.
     phases: Phases,
-    transcript: Option<Capture>,
+    transcript: Option<CapturedFile>,
     password_in_clear: bool,
 }
 
@@ -70,7 +72,7 @@ pub(super) fn build_round_trip_observation(
     observation.facts.mail = mail_facts.map(Box::new);
     observation.facts.round_trip = Some(Box::new(state.facts));
     if let Some(capture) = state.transcript.filter(|_| failed) {
-        observation.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
+        observation.captures.push(CapturedFile { name: "transcript-smtp.txt".to_owned(), ..capture });
     }
     observation
 }

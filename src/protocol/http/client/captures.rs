@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::record::version_name;
-use crate::domain::Capture;
+use crate::domain::CapturedFile;
 use crate::protocol::http::exchange::ResponseHead;
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::MASK;
@@ -13,7 +13,7 @@ pub const MAX_CAPTURED_BODY_BYTES: usize = 64 * 1024;
 
 /// Captures the status line and the header fields, with credentials redacted.
 #[must_use]
-pub fn head_capture(head: &ResponseHead) -> Capture {
+pub fn head_capture(head: &ResponseHead) -> CapturedFile {
     let mut text = format!("{} {}", version_name(head.version), head.status.as_u16());
     if let Some(reason) = &head.reason_phrase {
         let _ = write!(text, " {reason}");
@@ -22,7 +22,7 @@ pub fn head_capture(head: &ResponseHead) -> Capture {
     let values = head.headers.iter().map(|(name, value)| (name, String::from_utf8_lossy(value.as_bytes())));
     let values: Vec<_> = values.collect();
     text.push_str(&format_headers(values.iter().map(|(name, value)| (name.as_str(), &**value))));
-    Capture::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
+    CapturedFile::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
 }
 
 /// Formats header fields, one per line, with credentials redacted.
@@ -37,7 +37,7 @@ pub fn format_headers<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) 
 
 /// Captures the beginning of a body of this media type; `None` for an empty one.
 #[must_use]
-pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
+pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<CapturedFile> {
     let bytes = bytes.get(..MAX_CAPTURED_BODY_BYTES).unwrap_or(bytes);
     if bytes.is_empty() {
         return None;
@@ -55,7 +55,7 @@ pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture>
     let charset = parameters.split(';').find_map(|part| part.trim().strip_prefix("charset="));
     let charset = charset.map(|charset| charset.trim_matches('"')).filter(|charset| is_charset_name(charset));
     let mimetype = charset.map_or(mimetype.to_owned(), |charset| format!("{mimetype}; charset={charset}"));
-    Some(Capture::new(name, mimetype, bytes))
+    Some(CapturedFile::new(name, mimetype, bytes))
 }
 
 fn is_charset_name(text: &str) -> bool {

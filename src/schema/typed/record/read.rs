@@ -12,7 +12,7 @@ use super::certificate::CertificateSettings;
 use super::performance_alert::PerformanceAlertSettings;
 use super::recipient::{NotifierGroupSettings, RecipientSettings, TemplateSettings};
 use super::sla::SlaSettings;
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::schema::field::FieldTable;
 use crate::schema::table::{alerting, records, requests};
 use crate::schema::typed::deserializer::deserialize_fields;
@@ -28,7 +28,7 @@ pub trait RecordSettings<'a>: Deserialize<'a> {
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
-pub fn parse_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, InvalidSettings> {
+pub fn parse_record<'a, T: RecordSettings<'a>>(record: &'a ConfigRecord) -> Result<T, InvalidSettings> {
     parse_record_fields(&record.fields)
 }
 

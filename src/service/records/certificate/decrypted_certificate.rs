@@ -5,10 +5,10 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::{CustomerId, Record, RecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId};
 use crate::schema::typed::record::{CertificateKind, CertificateSettings};
-use crate::service::records::dependencies::RecordServiceDependencies;
-use crate::store::{Pagination, RecordFilter, StoreError, seal_context};
+use crate::service::records::dependencies::ConfigRecordServiceDependencies;
+use crate::store::{ConfigRecordFilter, Pagination, StoreError, seal_context};
 
 /// A decrypted certificate for TLS, with its secret key.
 #[derive(Clone)]
@@ -28,14 +28,17 @@ pub type CertificateWatcher = Arc<dyn Fn(Vec<DecryptedCertificate>) + Send + Syn
 
 /// Returns the certificates of all accounts, decrypted. One that cannot be decrypted is logged and left out.
 pub(in crate::service::records) async fn decrypt_all(
-    dependencies: &RecordServiceDependencies,
+    dependencies: &ConfigRecordServiceDependencies,
 ) -> Result<Vec<DecryptedCertificate>, StoreError> {
-    let filter = RecordFilter::new(RecordKind::Certificate);
+    let filter = ConfigRecordFilter::new(ConfigRecordKind::Certificate);
     let found = dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
     Ok(found.items.iter().filter_map(|record| decrypt_record(dependencies, record)).collect())
 }
 
-fn decrypt_record(dependencies: &RecordServiceDependencies, record: &Record) -> Option<DecryptedCertificate> {
+fn decrypt_record(
+    dependencies: &ConfigRecordServiceDependencies,
+    record: &ConfigRecord,
+) -> Option<DecryptedCertificate> {
     let settings: CertificateSettings<'_> = settings_or_skip(record)?;
     let encrypted = record.private_data.as_deref().unwrap_or_default();
     match dependencies.keyring.open(&certificate_seal_context(record.customer), encrypted) {
@@ -53,5 +56,5 @@ fn decrypt_record(dependencies: &RecordServiceDependencies, record: &Record) -> 
 }
 
 pub(super) fn certificate_seal_context(customer: CustomerId) -> String {
-    seal_context(RecordKind::Certificate.name(), customer)
+    seal_context(ConfigRecordKind::Certificate.name(), customer)
 }

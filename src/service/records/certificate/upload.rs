@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::decrypted_certificate::certificate_seal_context;
 use super::parse::{CertificateInput, ParsedCertificate};
 use crate::catalog::v3_time_format::format_audit_time;
-use crate::domain::Record;
+use crate::domain::ConfigRecord;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
 use crate::service::records::record_context::RecordContext;
@@ -133,7 +133,7 @@ async fn parse_blocking(
 /// Refuses to remove a certificate that a monitor uses.
 pub(in crate::service::records) fn check_removal(
     cx: &RecordContext<'_>,
-    old: &Record,
+    old: &ConfigRecord,
 ) -> Result<(), ServiceError> {
     let uses_certificate = |document: &crate::schema::MonitorDocument| {
         [document.client_certificate_id(), document.certificate_authority_id()].contains(&Some(old.id))

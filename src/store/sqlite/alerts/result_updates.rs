@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{Capture, Outcome, Status};
+use crate::domain::{CapturedFile, Outcome, Status};
 use crate::store::contract::{AddedCapture, CheckSuppression, CheckVerification, ResultKey};
 
 use crate::store::sqlite::captures::{self, CaptureChunk};
@@ -17,7 +17,7 @@ use crate::store::sqlite::writer::WriteContext;
 /// A compressed file that is added after its result.
 pub(super) struct CompressedCapture {
     result_key: ResultKey,
-    capture: Capture,
+    capture: CapturedFile,
     chunks: Vec<CaptureChunk>,
 }
 

@@ -27,7 +27,7 @@ pub(in crate::protocol::http::client) enum AuthScheme {
 
 impl std::fmt::Debug for HttpCredentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Login").finish_non_exhaustive()
+        f.debug_struct("Credentials").finish_non_exhaustive()
     }
 }
 

@@ -18,12 +18,12 @@ type PropertyValue = (i64, i64);
 
 /// Selects the monitors of one account that have all of these values.
 #[derive(Clone, Debug, Default)]
-pub struct PropertyFilter {
+pub struct CustomPropertyFilter {
     /// For each text of the query, the values that it names. Names may contain colons, so a text can name several.
     required: Vec<BTreeSet<PropertyValue>>,
 }
 
-impl PropertyFilter {
+impl CustomPropertyFilter {
     /// Resolves `texts`, each `name:value`, with the properties of an account.
     fn new(texts: &[String], properties: &BTreeMap<i64, PropertyDefinition>) -> Self {
         let values_of = |text: &String| {
@@ -57,7 +57,7 @@ pub async fn property_filter(
     account_cache: &AccountCache,
     caller: &Caller,
     texts: &[String],
-) -> Result<PropertyFilter, ServiceError> {
+) -> Result<CustomPropertyFilter, ServiceError> {
     let account = account_cache.account(caller.customer).await?;
     let has_property = |text: &str| {
         let mut names = account.properties.values().map(|property| &*property.name);
@@ -79,7 +79,7 @@ pub async fn property_filter(
         problems = vec![format!("`property` may be given at most {MAX_VALUES} times")];
     }
     if problems.is_empty() {
-        return Ok(PropertyFilter::new(texts, &account.properties));
+        return Ok(CustomPropertyFilter::new(texts, &account.properties));
     }
     let to_error =
         |message| ValidationError::new(ValidationErrorKind::Format, "property", Position::default(), message);
@@ -88,9 +88,9 @@ pub async fn property_filter(
 
 /// Selects monitors of several accounts.
 #[derive(Clone, Debug, Default)]
-pub struct PropertyFilters(Option<HashMap<CustomerId, PropertyFilter>>);
+pub struct CustomPropertyFilters(Option<HashMap<CustomerId, CustomPropertyFilter>>);
 
-impl PropertyFilters {
+impl CustomPropertyFilters {
     /// Resolves `texts` for each of `customers`; without texts, every monitor matches. What an account does not have
     /// selects none of its monitors.
     ///
@@ -108,7 +108,7 @@ impl PropertyFilters {
         let mut filters = HashMap::with_capacity(customers.len());
         for customer in customers {
             let account = account_cache.account(customer).await?;
-            filters.insert(customer, PropertyFilter::new(texts, &account.properties));
+            filters.insert(customer, CustomPropertyFilter::new(texts, &account.properties));
         }
         Ok(Self(Some(filters)))
     }

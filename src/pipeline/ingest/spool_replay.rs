@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::ingestor::Ingestor;
+use super::quarantine::QuarantinedItem;
 use super::result_spool::ResultSpool;
-use super::set_apart::SetApart;
 use super::spool_encoding::decode_result;
 use crate::spool::{SpoolError, SpoolRecord};
 use crate::store::{ResultStore, StoreError};
@@ -16,7 +16,7 @@ const MAX_BATCH_BYTES: usize = 32 * 1024 * 1024;
 
 /// Why results stay in the spool.
 #[derive(Debug, thiserror::Error)]
-enum TakeUpError {
+enum ReplayError {
     #[error(transparent)]
     Spool(#[from] SpoolError),
     #[error("the store cannot be read: {0}")]
@@ -25,14 +25,14 @@ enum TakeUpError {
 
 /// Stores every result in `spool`, the oldest first. They stay there until they are in the store. A failure is logged;
 /// what is left is taken up at the next start.
-pub async fn take_up_spool(spool: &ResultSpool, ingestor: &Ingestor, result_store: &dyn ResultStore) {
+pub async fn replay_spool(spool: &ResultSpool, ingestor: &Ingestor, result_store: &dyn ResultStore) {
     if spool.is_empty() {
         return;
     }
     let results = spool.len();
     tracing::info!(results, folder = %spool.folder(), "storing results that an earlier process could not store");
     let mut stored = 0;
-    match take_up_all(spool, ingestor, result_store, &mut stored).await {
+    match replay_all(spool, ingestor, result_store, &mut stored).await {
         Ok(()) => tracing::info!(results = stored, "stored the results of an earlier process"),
         Err(error) => {
             let (results, folder) = (spool.len(), spool.folder());
@@ -41,12 +41,12 @@ pub async fn take_up_spool(spool: &ResultSpool, ingestor: &Ingestor, result_stor
     }
 }
 
-async fn take_up_all(
+async fn replay_all(
     spool: &ResultSpool,
     ingestor: &Ingestor,
     result_store: &dyn ResultStore,
     stored: &mut usize,
-) -> Result<(), TakeUpError> {
+) -> Result<(), ReplayError> {
     loop {
         let batch = spool.with_spool(|spool| spool.peek(MAX_BATCH_RESULTS, MAX_BATCH_BYTES)).await?;
         if batch.is_empty() {
@@ -67,7 +67,7 @@ async fn submit(
     captures: &[SpoolRecord],
     ingestor: &Ingestor,
     result_store: &dyn ResultStore,
-) -> Result<bool, TakeUpError> {
+) -> Result<bool, ReplayError> {
     // The process may have been killed between the commit and its acknowledgement.
     let stored = result_store.result(record.check_id).await?;
     if stored.is_some_and(|stored| stored.missed.is_none()) {
@@ -82,7 +82,7 @@ async fn submit(
             let body = json!({ "unreadable": String::from_utf8_lossy(&record.content) });
             let error = format!("it cannot be read from the spool: {error}");
             let id = record.check_id.to_string();
-            ingestor.set_apart(SetApart { kind: "result", id, monitor_id: None, error, body }).await;
+            ingestor.quarantine(QuarantinedItem { kind: "result", id, monitor_id: None, error, body }).await;
             Ok(false)
         }
     }

@@ -9,7 +9,7 @@ use super::time::Timestamp;
 
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RecordKind {
+pub enum ConfigRecordKind {
     /// An account; `customer` of its record is its own id.
     Customer,
     /// A user who logs in; its private data is the hash of the password.
@@ -38,7 +38,7 @@ pub enum RecordKind {
     PerformanceAlert,
 }
 
-impl RecordKind {
+impl ConfigRecordKind {
     /// Every kind.
     pub const ALL: [Self; 13] = [
         Self::Customer,
@@ -83,7 +83,7 @@ impl RecordKind {
     }
 }
 
-impl fmt::Display for RecordKind {
+impl fmt::Display for ConfigRecordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -91,11 +91,11 @@ impl fmt::Display for RecordKind {
 
 /// One record. Its fields are those of the field table of its kind, in version 3 form.
 #[derive(Clone, PartialEq)]
-pub struct Record {
+pub struct ConfigRecord {
     /// Id, unique over all kinds.
     pub id: i64,
     /// Kind of the record.
-    pub kind: RecordKind,
+    pub kind: ConfigRecordKind,
     /// The account that it belongs to.
     pub customer: CustomerId,
     /// Id of the monitor, recipient or other object that it is attached to.
@@ -118,7 +118,7 @@ pub struct Record {
 }
 
 /// Leaves the private data out.
-impl fmt::Debug for Record {
+impl fmt::Debug for ConfigRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Record")
             .field("id", &self.id)

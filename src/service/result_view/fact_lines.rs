@@ -120,8 +120,8 @@ impl FactLineBuilder {
         for (is_set, note) in [
             (dns.authoritative, "authoritative"),
             (dns.recursion_available, "recursive"),
-            (dns.authenticated, "DNSSEC validated"),
-            (dns.signed && !dns.authenticated, "signed, not validated"),
+            (dns.authenticated_data, "DNSSEC validated"),
+            (dns.signed && !dns.authenticated_data, "signed, not validated"),
             (dns.truncated, "truncated"),
         ] {
             if is_set {

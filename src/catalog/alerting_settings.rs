@@ -1,7 +1,7 @@
 //! Reads the records of alerting: recipients, groups and blackouts.
 
 use super::record_settings::{ok_or_log_skipped, settings_or_skip};
-use crate::domain::{GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record};
+use crate::domain::{ConfigRecord, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId};
 use crate::evaluate::settle::Quorum;
 use crate::schedule::{BlackoutTarget, BlackoutWindow};
 use crate::schema::typed::record::{
@@ -10,7 +10,7 @@ use crate::schema::typed::record::{
 };
 
 /// Reads the recipient of `record`; `None` for an invalid one, which is logged.
-pub(crate) fn recipient_from_record(record: &Record) -> Option<Recipient> {
+pub(crate) fn recipient_from_record(record: &ConfigRecord) -> Option<Recipient> {
     let settings: RecipientSettings<'_> = settings_or_skip(record)?;
     Some(Recipient {
         id: RecipientId(record.id),
@@ -29,7 +29,7 @@ pub(crate) fn recipient_from_record(record: &Record) -> Option<Recipient> {
 }
 
 /// Reads the group of `record`; `None` for an invalid one, which is logged.
-pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
+pub(super) fn group_from_record(record: &ConfigRecord) -> Option<NotifierGroup> {
     let settings: NotifierGroupSettings<'_> = settings_or_skip(record)?;
     let to_group_monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
         monitor_id: monitor.id,
@@ -48,7 +48,7 @@ pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
 }
 
 /// Reads the blackout of `record`; `None` for an invalid one, which is logged.
-pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
+pub(crate) fn blackout_from_record(record: &ConfigRecord) -> Option<BlackoutWindow> {
     let target_id = record.parent_id?;
     let settings: BlackoutSettings<'_> = settings_or_skip(record)?;
     let target = match settings.kind {
@@ -78,12 +78,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::{CustomerId, NotificationMethod, RecordKind, Revision, Timestamp};
+    use crate::domain::{ConfigRecordKind, CustomerId, NotificationMethod, Revision, Timestamp};
     use crate::schedule::TimeWindow;
     use crate::schema::typed::record::{AccountSettings, parse_record};
 
-    fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> Record {
-        Record {
+    fn record(kind: ConfigRecordKind, assoc: Option<i64>, fields: Value) -> ConfigRecord {
+        ConfigRecord {
             id: 7,
             kind,
             customer: CustomerId(1),
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_recipient_is_read_with_its_defaults() {
-        let read = |fields| recipient_from_record(&record(RecordKind::Recipient, None, fields));
+        let read = |fields| recipient_from_record(&record(ConfigRecordKind::Recipient, None, fields));
         let bare = read(json!({"name": "n", "recipient": "a@b.example", "method_id": 1})).unwrap();
         assert_eq!(
             (bare.method, bare.start_threshold, bare.stop_threshold),
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_group_is_read_with_steps_and_codes() {
         let read = group_from_record(&record(
-            RecordKind::NotifierGroup,
+            ConfigRecordKind::NotifierGroup,
             None,
             json!({"name": "g", "is_default": true, "monitors": [{"id": 1}, {"id": 2, "step_number": 3}],
                 "recipients": [{"id": 4}], "errortypes": [{"id": 51}], "templates": [{"id": 5}]}),
@@ -138,7 +138,7 @@ mod tests {
     fn blackouts_of_every_type_are_windows() {
         let once = json!({"type": "Monitor", "persistent": false, "from_date": "2026-01-01 12:00:00",
             "thru_date": "2026-01-01 13:00:00"});
-        let read = |assoc, fields| blackout_from_record(&record(RecordKind::Blackout, assoc, fields));
+        let read = |assoc, fields| blackout_from_record(&record(ConfigRecordKind::Blackout, assoc, fields));
         let at = |hour| jiff::civil::date(2026, 1, 1).at(hour, 0, 0, 0);
         let window = read(Some(3), once.clone()).unwrap();
         assert_eq!(window.target, BlackoutTarget::Monitor(MonitorId(3)));
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn the_quorum_comes_from_the_multipop_threshold() {
         let quorum = |fields| {
-            let record = record(RecordKind::Customer, None, fields);
+            let record = record(ConfigRecordKind::Customer, None, fields);
             quorum_from_threshold(parse_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
         };
         assert_eq!(quorum(json!({})), Quorum::AtLeast(2));

@@ -2,32 +2,33 @@
 
 use serde_json::{Map, Value};
 
-use super::dependencies::RecordServiceDependencies;
+use super::dependencies::ConfigRecordServiceDependencies;
 use super::record_context::RecordContext;
 use super::record_definition::{RecordDefinition, record_definition};
 use super::record_draft::RecordDraft;
-use crate::domain::{Record, RecordKind, Revision};
+use crate::domain::{ConfigRecord, ConfigRecordKind, Revision};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::records::certificate::CertificateWatcher;
 use crate::store::{
-    AuditObject, ConfigChange, NewAuditEntry, NewRecord, Paginated, Pagination, RecordFilter, StoreError,
+    AuditObject, ConfigChange, ConfigRecordFilter, NewAuditEntry, NewConfigRecord, Paginated, Pagination,
+    StoreError,
 };
 use crate::sync::RwLock;
 use crate::syntax::node::Node;
 
 /// Reads and changes the records of all kinds, except monitors, for users.
-pub struct RecordService {
-    pub(super) dependencies: RecordServiceDependencies,
+pub struct ConfigRecordService {
+    pub(super) dependencies: ConfigRecordServiceDependencies,
     /// Held during every change, since some rules involve other records, such as "one admin must remain".
     pub(super) edit_lock: tokio::sync::Mutex<()>,
     /// Called with all certificates whenever one changes.
     pub(super) certificate_watcher: RwLock<Option<CertificateWatcher>>,
 }
 
-impl RecordService {
+impl ConfigRecordService {
     /// Creates the service.
     #[must_use]
-    pub fn new(dependencies: RecordServiceDependencies) -> Self {
+    pub fn new(dependencies: ConfigRecordServiceDependencies) -> Self {
         Self { dependencies, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
     }
 
@@ -35,13 +36,13 @@ impl RecordService {
     pub async fn list(
         &self,
         caller: &Caller,
-        filter: RecordFilter,
+        filter: ConfigRecordFilter,
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         let definition = record_definition(filter.kind);
         caller.require_permission(definition.view_permission)?;
         let cx = self.context(caller, definition).await?;
-        if definition.kind == RecordKind::Location {
+        if definition.kind == ConfigRecordKind::Location {
             return super::location_list::list_locations(&cx, page).await;
         }
         let found =
@@ -54,7 +55,7 @@ impl RecordService {
     pub async fn get(
         &self,
         caller: &Caller,
-        definition: RecordKind,
+        definition: ConfigRecordKind,
         id: i64,
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
         let definition = record_definition(definition);
@@ -71,7 +72,7 @@ impl RecordService {
     pub async fn create(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
         self.create_for_parent(caller, kind, None, body).await
@@ -81,7 +82,7 @@ impl RecordService {
     pub async fn create_for_parent(
         &self,
         caller: &Caller,
-        definition: RecordKind,
+        definition: ConfigRecordKind,
         parent_id: Option<i64>,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
@@ -98,10 +99,10 @@ impl RecordService {
             None => super::kind_rules::create(&cx, body).await?,
         };
         let mut audit_entry =
-            cx.audit_entry("create", AuditObject::CreatedByWrite(0), definition.name_of(&draft.fields));
+            cx.audit_entry("create", AuditObject::NthCreated(0), definition.name_of(&draft.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &Map::new(), &draft.fields);
-        let new_record = NewRecord {
+        let new_record = NewConfigRecord {
             kind: definition.kind,
             customer: Some(caller.customer),
             parent_id: draft.parent_id,
@@ -115,7 +116,7 @@ impl RecordService {
             .commit(definition, &draft, vec![ConfigChange::CreateRecord(new_record)], audit_entry)
             .await?;
         let id = ids.first().copied().unwrap_or_default();
-        if let (RecordKind::Event, Some(event_type)) =
+        if let (ConfigRecordKind::Event, Some(event_type)) =
             (definition.kind, draft.fields.get("event").and_then(Value::as_str))
         {
             self.dependencies.metrics.record_event(caller.customer, event_type);
@@ -132,7 +133,7 @@ impl RecordService {
     pub async fn patch(
         &self,
         caller: &Caller,
-        definition: RecordKind,
+        definition: ConfigRecordKind,
         id: i64,
         body: &Node,
         if_match: Option<Revision>,
@@ -148,7 +149,7 @@ impl RecordService {
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
         // The first change of an account stores its defaults too; they do not count as changed.
         let mut before = match definition.kind {
-            RecordKind::Customer => definition.field_table.defaults(),
+            ConfigRecordKind::Customer => definition.field_table.defaults(),
             _ => Map::new(),
         };
         before.extend(old.fields.clone());
@@ -169,7 +170,7 @@ impl RecordService {
             &draft.fields,
         );
         let (old_revision, revision) = (old.revision, Revision(old.revision.0 + 1));
-        let record = Record {
+        let record = ConfigRecord {
             revision,
             modified_at: cx.now,
             parent_id: draft.parent_id,
@@ -192,7 +193,7 @@ impl RecordService {
     pub async fn delete(
         &self,
         caller: &Caller,
-        definition: RecordKind,
+        definition: ConfigRecordKind,
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<(), ServiceError> {
@@ -237,7 +238,11 @@ impl RecordService {
     }
 
     /// Returns the record `id`; not found if the caller may not see it, or for a location of the settings.
-    pub(super) async fn find_visible(&self, cx: &RecordContext<'_>, id: i64) -> Result<Record, ServiceError> {
+    pub(super) async fn find_visible(
+        &self,
+        cx: &RecordContext<'_>,
+        id: i64,
+    ) -> Result<ConfigRecord, ServiceError> {
         let record = self.dependencies.config_store.record(cx.definition.kind, id).await?;
         record.filter(|record| cx.can_see(record)).ok_or(ServiceError::NotFound)
     }
@@ -246,7 +251,7 @@ impl RecordService {
     pub async fn require_parent(
         &self,
         caller: &Caller,
-        kind: RecordKind,
+        kind: ConfigRecordKind,
         id: i64,
         parent_id: i64,
     ) -> Result<(), ServiceError> {
@@ -255,13 +260,13 @@ impl RecordService {
         if record.parent_id == Some(parent_id) { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 
-    /// Like [`RecordService::find_visible`]; also fails if the caller may not change it or `if_match` differs.
+    /// Like [`ConfigRecordService::find_visible`]; also fails if the caller may not change it or `if_match` differs.
     pub(super) async fn find_changeable(
         &self,
         cx: &RecordContext<'_>,
         id: i64,
         if_match: Option<Revision>,
-    ) -> Result<Record, ServiceError> {
+    ) -> Result<ConfigRecord, ServiceError> {
         super::location_list::require_not_configured(cx, id)?;
         let record = self.find_visible(cx, id).await?;
         if record.customer != cx.caller.customer {
@@ -294,7 +299,7 @@ impl RecordService {
         let account = audit_entry.customer;
         let write_result = self.dependencies.config_store.write_changes(changes, vec![audit_entry]).await;
         let ids = write_result.map_err(|error| match error {
-            StoreError::AlreadyExists(_) if definition.kind == RecordKind::Sla => {
+            StoreError::AlreadyExists(_) if definition.kind == ConfigRecordKind::Sla => {
                 ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
             }
             StoreError::AlreadyExists(_) => {
@@ -307,11 +312,11 @@ impl RecordService {
             let account_cache = &self.dependencies.account_cache;
             match definition.kind {
                 // Other accounts may use it.
-                RecordKind::Location => account_cache.invalidate_all(),
+                ConfigRecordKind::Location => account_cache.invalidate_all(),
                 _ => account_cache.invalidate(account),
             }
         }
-        if definition.kind == RecordKind::Certificate {
+        if definition.kind == ConfigRecordKind::Certificate {
             self.notify_certificate_watcher().await?;
         }
         Ok(ids)

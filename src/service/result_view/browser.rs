@@ -98,7 +98,7 @@ impl<'a> BrowserView<'a> {
         Self {
             name: &facts.name,
             version: &facts.version,
-            driver: &facts.driver_version,
+            driver: &facts.driver_name_and_version,
             width,
             height,
             device: Some(facts.emulated_device.as_str()).filter(|device| !device.is_empty()),

@@ -8,14 +8,15 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::custom_property_filter::CustomPropertyFilters;
 use super::events::{EventMarker, event_markers};
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
-use super::property_filter::PropertyFilters;
 use super::status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow};
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::domain::{
-    Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, Paginated, Rollup, RollupQuery, Timestamp,
+    CapturedFile, CheckId, CheckResult, CustomerId, Location, MonitorId, Paginated, Rollup, RollupQuery,
+    Timestamp,
 };
 use crate::schema::Monitor;
 use crate::store::{
@@ -28,7 +29,7 @@ use crate::telemetry::PropertyCount;
 const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
 
 /// Reads the monitors in memory and their stored results.
-pub struct StatusQueries {
+pub struct MonitorReader {
     result_store: Arc<dyn ResultStore>,
     monitor_cache: Arc<MonitorCache>,
     locations: RwLock<Arc<[Location]>>,
@@ -38,7 +39,7 @@ pub struct StatusQueries {
     config_store: OnceLock<Arc<dyn ConfigStore>>,
 }
 
-impl StatusQueries {
+impl MonitorReader {
     /// Creates the queries over `monitors`, at `locations`.
     #[must_use]
     pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
@@ -78,12 +79,12 @@ impl StatusQueries {
         &self,
         board: &StatusBoard,
         texts: &[String],
-    ) -> Result<PropertyFilters, StoreError> {
+    ) -> Result<CustomPropertyFilters, StoreError> {
         let customers = board.rows.iter().map(|row| row.monitor.customer).collect();
         match self.account_cache.get() {
-            Some(account_cache) => PropertyFilters::resolve(account_cache, customers, texts).await,
-            None if texts.is_empty() => Ok(PropertyFilters::default()),
-            None => Ok(PropertyFilters::nothing()),
+            Some(account_cache) => CustomPropertyFilters::resolve(account_cache, customers, texts).await,
+            None if texts.is_empty() => Ok(CustomPropertyFilters::default()),
+            None => Ok(CustomPropertyFilters::nothing()),
         }
     }
 
@@ -198,7 +199,7 @@ impl StatusQueries {
     }
 
     /// Returns a capture of a result, with its content.
-    pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<Capture>, StoreError> {
+    pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<CapturedFile>, StoreError> {
         self.result_store.capture(id, name).await
     }
 

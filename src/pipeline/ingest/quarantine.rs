@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::catalog::MonitorCache;
 use crate::catalog::json_object::into_object;
 use crate::clock::Clock;
-use crate::domain::{CheckResult, CustomerId, MonitorId, RecordKind, Timestamp};
-use crate::store::{ConfigChange, ConfigStore, NewRecord};
+use crate::domain::{CheckResult, ConfigRecordKind, CustomerId, MonitorId, Timestamp};
+use crate::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use crate::sync::Mutex;
 use crate::telemetry::Metrics;
 
@@ -22,21 +22,21 @@ const MAX_FILES: usize = 1000;
 /// Time between two events about the same monitor.
 const REPORT_INTERVAL: Duration = Duration::from_hours(1);
 
-/// What is set apart.
-pub(super) struct SetApart {
+/// What is quarantined.
+pub(super) struct QuarantinedItem {
     /// Kind, as in the metric.
     pub(super) kind: &'static str,
     /// Its id, for the name of the file.
     pub(super) id: String,
     /// Its monitor.
     pub(super) monitor_id: Option<MonitorId>,
-    /// Why it is set apart.
+    /// Why it is quarantined.
     pub(super) error: String,
     /// Its content.
     pub(super) body: Value,
 }
 
-impl SetApart {
+impl QuarantinedItem {
     pub(super) fn from_result(result: &CheckResult, error: String) -> Self {
         // A value that JSON cannot hold is one of the reasons for which a result may be here.
         let body =
@@ -47,7 +47,7 @@ impl SetApart {
 }
 
 /// Dependencies of the recorder.
-pub struct SetApartRecorderDependencies {
+pub struct QuarantineRecorderDependencies {
     /// Folder of the files, created with the first one.
     pub folder: PathBuf,
     /// Stores the events.
@@ -58,18 +58,18 @@ pub struct SetApartRecorderDependencies {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Keeps and reports what is set apart.
-pub struct SetApartRecorder {
+/// Keeps and reports what is quarantined.
+pub struct QuarantineRecorder {
     metrics: Arc<Metrics>,
-    dependencies: Option<SetApartRecorderDependencies>,
+    dependencies: Option<QuarantineRecorderDependencies>,
     /// When each monitor was reported last.
     reported_at: Mutex<HashMap<Option<MonitorId>, Timestamp>>,
 }
 
-impl SetApartRecorder {
+impl QuarantineRecorder {
     /// Creates the recorder.
     #[must_use]
-    pub fn new(metrics: Arc<Metrics>, dependencies: SetApartRecorderDependencies) -> Self {
+    pub fn new(metrics: Arc<Metrics>, dependencies: QuarantineRecorderDependencies) -> Self {
         Self { metrics, dependencies: Some(dependencies), reported_at: Mutex::default() }
     }
 
@@ -79,14 +79,14 @@ impl SetApartRecorder {
         Self { metrics, dependencies: None, reported_at: Mutex::default() }
     }
 
-    pub(super) async fn record(&self, record: SetApart) {
-        self.metrics.record_set_apart(record.kind);
+    pub(super) async fn record(&self, record: QuarantinedItem) {
+        self.metrics.record_quarantine(record.kind);
         let mut file_name = String::new();
         if let Some(dependencies) = &self.dependencies {
             match write_file(dependencies, &record).await {
                 Ok(path) => file_name = path.display().to_string(),
                 Err(error) => {
-                    tracing::error!(file = %dependencies.folder.display(), error, "failed to keep what was set apart");
+                    tracing::error!(file = %dependencies.folder.display(), error, "failed to keep what was quarantined");
                 }
             }
         }
@@ -94,7 +94,7 @@ impl SetApartRecorder {
             monitor_id = record.monitor_id.map(|id| id.0),
             file = file_name,
             error = record.error,
-            "set apart since it cannot be stored or processed; the rest goes on: {} {}",
+            "quarantined since it cannot be stored or processed; the rest goes on: {} {}",
             record.kind,
             record.id
         );
@@ -104,7 +104,12 @@ impl SetApartRecorder {
     }
 
     /// Records an event in the account of the monitor, at most one each hour for the same monitor.
-    async fn report(&self, dependencies: &SetApartRecorderDependencies, record: &SetApart, file_name: &str) {
+    async fn report(
+        &self,
+        dependencies: &QuarantineRecorderDependencies,
+        record: &QuarantinedItem,
+        file_name: &str,
+    ) {
         let now = dependencies.clock.now();
         {
             let mut reported_at = self.reported_at.lock();
@@ -118,14 +123,14 @@ impl SetApartRecorder {
         let customer = monitor.as_ref().map_or(CustomerId::OPERATOR, |monitor| monitor.customer);
         let name = monitor.as_ref().map_or("", |monitor| monitor.name());
         let (event_type, what) = match record.kind {
-            "monitor" => ("monitor_set_apart", "The monitor is set apart until it is changed"),
-            "result" => ("result_set_apart", "A result could not be stored"),
-            _ => ("result_set_apart", "A change of the alert state could not be stored"),
+            "monitor" => ("monitor_quarantined", "The monitor is quarantined until it is changed"),
+            "result" => ("result_quarantined", "A result could not be stored"),
+            _ => ("result_quarantined", "A change of the alert state could not be stored"),
         };
         let description =
             format!("{what}: `{name}`: {}. It is kept in the file `{file_name}` of the server", record.error);
-        let event = NewRecord {
-            kind: RecordKind::Event,
+        let event = NewConfigRecord {
+            kind: ConfigRecordKind::Event,
             customer: Some(customer),
             parent_id: None,
             unique_key: None,
@@ -136,19 +141,19 @@ impl SetApartRecorder {
         };
         let changes = vec![ConfigChange::CreateRecord(event)];
         if let Err(error) = dependencies.config_store.write_changes(changes, Vec::new()).await {
-            tracing::warn!(error = %error, "failed to record the event of what was set apart");
+            tracing::warn!(error = %error, "failed to record the event of what was quarantined");
         }
     }
 }
 
 async fn write_file(
-    dependencies: &SetApartRecorderDependencies,
-    record: &SetApart,
+    dependencies: &QuarantineRecorderDependencies,
+    record: &QuarantinedItem,
 ) -> Result<PathBuf, String> {
     let folder = dependencies.folder.clone();
     let now = dependencies.clock.now();
     let file_name = format!("{}-{}-{}.json", record.kind, record.id, now.as_micros());
-    let body = json!({ "error": record.error, "set_apart_at": now, record.kind: record.body });
+    let body = json!({ "error": record.error, "quarantined_at": now, record.kind: record.body });
     let task = tokio::task::spawn_blocking(move || write_bounded(&folder, &file_name, &body));
     task.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }

@@ -15,7 +15,7 @@ use crate::schema::Monitor;
 use crate::store::ConfigStore;
 use crate::vault::Keyring;
 
-/// Dependencies of a [`MonitorContext`].
+/// Dependencies of a [`MonitorService`].
 #[derive(Clone)]
 pub struct MonitorDependencies {
     /// Stores changes.
@@ -34,7 +34,7 @@ pub struct MonitorDependencies {
 
 /// Context of the use cases on monitors. Creates run concurrently; changes of existing monitors run one at a time, so
 /// that no update is lost.
-pub struct MonitorContext {
+pub struct MonitorService {
     pub(super) dependencies: MonitorDependencies,
     /// Quota reserved by creates in progress.
     pub(super) pending_plan_counts: PendingPlanCounts,
@@ -44,7 +44,7 @@ pub struct MonitorContext {
     pub(super) last_run_lookup: Option<Arc<dyn LastRunLookup>>,
 }
 
-impl MonitorContext {
+impl MonitorService {
     /// Creates the context.
     #[must_use]
     pub fn new(dependencies: MonitorDependencies) -> Self {

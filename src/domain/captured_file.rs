@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Metadata of a captured file (behaviour.md 9 `captures`), with its content on the way into and out of the store.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capture {
+pub struct CapturedFile {
     /// File name without a path, unique within its result.
     pub name: String,
     /// Media type.
@@ -21,7 +21,7 @@ pub struct Capture {
     pub content: Option<Arc<[u8]>>,
 }
 
-impl Capture {
+impl CapturedFile {
     /// Creates a capture with its content.
     #[must_use]
     pub fn new(name: &str, mimetype: impl Into<String>, content: &[u8]) -> Self {
@@ -47,7 +47,7 @@ impl Capture {
 }
 
 /// Leaves the content out: it is long and may be anything.
-impl fmt::Debug for Capture {
+impl fmt::Debug for CapturedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Capture")
             .field("name", &self.name)
