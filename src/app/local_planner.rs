@@ -152,7 +152,7 @@ impl LocalPlanner {
                 changes.push(AssignmentChange::Upsert(Arc::new(assignment)));
             }
             if let Some(panic) = panic {
-                self.ingestor.set_monitor_apart(monitor, &format!("planning it panicked: {panic}")).await;
+                self.ingestor.quarantine_monitor(monitor, &format!("planning it panicked: {panic}")).await;
             }
         }
         // Before the first results of the monitors.

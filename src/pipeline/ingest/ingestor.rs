@@ -177,7 +177,7 @@ impl Ingestor {
     }
 
     /// Records that `monitor` is not checked until it is changed, and why.
-    pub async fn set_monitor_apart(&self, monitor: &Monitor, error: &str) {
+    pub async fn quarantine_monitor(&self, monitor: &Monitor, error: &str) {
         let body = serde_json::json!({ "name": monitor.name(), "revision": monitor.revision });
         let (kind, id) = ("monitor", monitor.id.0.to_string());
         let record =
