@@ -21,7 +21,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("2.2 mail.port", "All types but the round trip have `ipv4`, `port` and `resolve_dns`"),
     ("2.2 mail.resolve_dns", "All types but the round trip have `ipv4`, `port` and `resolve_dns`"),
     ("2.2 mobilelab", "**mobilelab**: the shared fields with a default interval of 30"),
-    ("2.3 CapturedFile levels of the legacy API", "The order of the levels for the legacy API is"),
+    ("2.3 Capture levels of the legacy API", "The order of the levels for the legacy API is"),
     ("2.4 one-time blackout", "a **one-time blackout** has `type` (required; `Monitor` or `Alert`)"),
     ("2.4 persistent blackout", "A **persistent blackout** has `type` (required; `Monitor` or `Alert`)"),
     ("2.7 username", "`username` and `password`, both strings and required"),
