@@ -112,6 +112,11 @@ async fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result
     // Once per outage.
     harness.submit_outcome(shop, 2, Outcome::Error).await;
     assert_eq!(harness.locations.trace_requests.lock().unwrap().len(), 1);
+    // And only where the monitor asks for it: the notification of another waits for nothing.
+    let untraced = harness.monitor(&[1], json!({"traceroute_on_error": false})).await;
+    harness.submit_outcome(untraced, 1, Outcome::Error).await;
+    until("the other notification is due", async || due_notifications(&harness).await.len() == 3).await;
+    assert_eq!(harness.locations.trace_requests.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
