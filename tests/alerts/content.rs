@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::domain::{
     BrowserFacts, Certificate, CheckResult, ContentViewResult, HttpFacts, MonitorId, MonitorType,
-    NotificationKind, Outcome, Phases, Status, StepResult, TlsFacts,
+    Notification, NotificationKind, Outcome, Phases, Status, StepResult, TlsFacts,
 };
 use vigie::store::ResultStore;
 
@@ -114,8 +114,12 @@ async fn a_notification_waits_for_the_traceroute_which_is_stored_with_the_result
     assert_eq!(harness.locations.trace_requests.lock().unwrap().len(), 1);
     // And only where the monitor asks for it: the notification of another waits for nothing.
     let untraced = harness.monitor(&[1], json!({"traceroute_on_error": false})).await;
-    harness.submit_outcome(untraced, 1, Outcome::Error).await;
-    until("the other notification is due", async || due_notifications(&harness).await.len() == 3).await;
+    harness.submit_outcome(untraced, 3, Outcome::Error).await;
+    let is_about_untraced = |message: &Notification| message.message.content.monitor_id == Some(untraced);
+    until("the other notification is due", async || {
+        due_notifications(&harness).await.iter().any(is_about_untraced)
+    })
+    .await;
     assert_eq!(harness.locations.trace_requests.lock().unwrap().len(), 1);
 }
 
