@@ -150,7 +150,7 @@ impl HealthSource for Liveness {
             ),
             _ => HealthCondition::met("commits"),
         };
-        let task_faults = self.tasks.faults();
+        let task_faults = self.tasks.problems();
         let task_condition = HealthCondition {
             name: "tasks",
             unmet_reason: (!task_faults.is_empty()).then(|| task_faults.join("; ")),

@@ -40,7 +40,7 @@ pub struct MonitorReader {
 }
 
 impl MonitorReader {
-    /// Creates the queries over `monitors`, at `locations`.
+    /// Creates the reader of `monitors`, which run at `locations`.
     #[must_use]
     pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl MonitorReader {
         match self.account_cache.get() {
             Some(account_cache) => CustomPropertyFilters::resolve(account_cache, customers, texts).await,
             None if texts.is_empty() => Ok(CustomPropertyFilters::default()),
-            None => Ok(CustomPropertyFilters::nothing()),
+            None => Ok(CustomPropertyFilters::matching_no_monitor()),
         }
     }
 
@@ -173,7 +173,7 @@ impl MonitorReader {
         let count = matching.clone().count();
         let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
-        let mut last_results = self.result_store.latest_results(states).await?.into_iter();
+        let mut last_results = self.result_store.results_for_states(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
             row.last_result = last_results.next().flatten();
         }

@@ -138,7 +138,7 @@ impl RollupRequest {
         caller.require_permission(Permission::ViewReports)?;
         Ok(RollupQuery {
             customer: Some(caller.customer),
-            ..self.to_unchecked_query(now).map_err(|error| ServiceError::Invalid(vec![*error]))?
+            ..self.to_query_for_any_account(now).map_err(|error| ServiceError::Invalid(vec![*error]))?
         })
     }
 
@@ -146,7 +146,7 @@ impl RollupRequest {
     ///
     /// # Errors
     /// Fails for an empty time range and for too many steps.
-    pub fn to_unchecked_query(&self, now: Timestamp) -> Result<RollupQuery, Box<ValidationError>> {
+    pub fn to_query_for_any_account(&self, now: Timestamp) -> Result<RollupQuery, Box<ValidationError>> {
         let until = self.until.unwrap_or(now);
         let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_age(self.step));
         if from >= until {
@@ -177,7 +177,7 @@ impl RollupRequest {
     }
 }
 
-/// Returns how long before `thru` a request begins by default.
+/// Returns how long before `until` a request begins by default.
 const fn default_age(step: RollupStep) -> Duration {
     Duration::from_hours(match step {
         RollupStep::Minute => 24,

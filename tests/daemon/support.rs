@@ -144,7 +144,7 @@ impl ResultStore for MemoryResults {
         self.respond(self.results.iter().find(|result| result.check_id == id).cloned())
     }
 
-    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+    fn results_for_states(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         let find = |state: &MonitorState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
         self.respond(states.iter().map(find).collect())
     }
@@ -153,7 +153,7 @@ impl ResultStore for MemoryResults {
         let find = |query: &NewestResultQuery| {
             let is_wanted = |result: &&CheckResult| {
                 (result.monitor_id, result.location_id) == (query.monitor_id, query.location_id)
-                    && (!query.has_passed || matches!(result.outcome, Outcome::Ok | Outcome::Warning))
+                    && (!query.only_passed || matches!(result.outcome, Outcome::Ok | Outcome::Warning))
                     && query.until.is_none_or(|until| result.planned_at < until)
             };
             self.results.iter().find(is_wanted).cloned()

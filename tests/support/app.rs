@@ -182,7 +182,7 @@ impl App {
         let token = format!("test-{}-{}", user, next_number());
         let issued_at = self.clock.now();
         let stored = StoredToken::new(sha256(&token), TokenKind::Access, user, issued_at)
-            .until(issued_at + std::time::Duration::from_hours(1));
+            .expiring_at(issued_at + std::time::Duration::from_hours(1));
         self.store.insert(stored).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
     }

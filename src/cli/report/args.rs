@@ -74,7 +74,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             until: Some(until),
             fields: Vec::new(),
         };
-        let query = request.to_unchecked_query(now).map_err(|error| {
+        let query = request.to_query_for_any_account(now).map_err(|error| {
             UsageError(
                 error
                     .message

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::lookup::Lookup;
 use super::response::{ParsedResponse, ResponseNode, excerpt};
 use crate::domain::FailureKind;
-use crate::syntax::json_schema::{JsonSchema, Mismatch, SchemaVerdict};
+use crate::syntax::json_schema::{JsonSchema, Mismatch, SchemaValidation};
 
 /// Maximum number of characters of a path in a failure.
 const MAX_PATH_CHARS: usize = 200;
@@ -26,11 +26,11 @@ pub(super) fn evaluate(
         let verdict = schema.evaluate(value, &mut budget);
         response.schema_budget.set(budget);
         match verdict {
-            SchemaVerdict::Valid => return Ok(()),
-            SchemaVerdict::Invalid(mismatch) => {
+            SchemaValidation::Valid => return Ok(()),
+            SchemaValidation::Invalid(mismatch) => {
                 first_mismatch.get_or_insert_with(|| describe(node, &mismatch));
             }
-            SchemaVerdict::TooCostly { value_count } => {
+            SchemaValidation::TooCostly { value_count } => {
                 let text = format!(
                     "the schema is too costly for a document of {value_count} values; select a part of it by \
                      `property`, or have fewer alternatives and references one in the other"

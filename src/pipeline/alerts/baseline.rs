@@ -72,7 +72,7 @@ async fn read_last_pages(
     let query = |&(monitor_id, location_id): &_| NewestResultQuery {
         monitor_id,
         location_id,
-        has_passed: true,
+        only_passed: true,
         until: None,
     };
     read_newest(result_store, keys.iter().map(query).collect()).await
@@ -93,7 +93,7 @@ async fn read_last_full_pages(
         // The newest run planned before the full page check started is the run of that check.
         let until = Some(state.last_full_page_at? + Duration::from_micros(1));
         let (monitor_id, location_id) = (state.monitor_id, state.location_id);
-        Some(NewestResultQuery { monitor_id, location_id, has_passed: false, until })
+        Some(NewestResultQuery { monitor_id, location_id, only_passed: false, until })
     });
     read_newest(result_store, queries.collect()).await
 }

@@ -126,7 +126,7 @@ impl AlertEngine {
         if states.is_empty() {
             return HashMap::new();
         }
-        match Arc::clone(&self.dependencies.result_store).latest_results(states).await {
+        match Arc::clone(&self.dependencies.result_store).results_for_states(states).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
                 tracing::warn!(error = %error, "failed to read results; notifications are sent without their details");

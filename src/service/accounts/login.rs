@@ -40,7 +40,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<String, ServiceError> {
         let user = self.authenticate(login, password, address, EntryPoint::LegacyApi).await?;
-        let session = self.issue_token(TokenKind::Session, &user, address, SESSION_SECONDS).await?;
+        let session = self.issue_token(TokenKind::LegacySession, &user, address, SESSION_SECONDS).await?;
         self.audit_session_event(
             &with_client_address(address, caller_from_user(&user, EntryPoint::LegacyApi)?),
             "login",

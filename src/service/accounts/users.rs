@@ -61,10 +61,10 @@ pub async fn authorize_user_change(
             "Only an {admin} may create, change or remove an {admin}"
         )));
     }
-    let changes_lock = new_settings.is_some_and(|new_settings| {
+    let locks_or_unlocks = new_settings.is_some_and(|new_settings| {
         new_settings.locked != old_settings.is_some_and(|old_settings| old_settings.locked)
     });
-    if changes_lock && !caller.role.allows(Permission::ManageAdmins) {
+    if locks_or_unlocks && !caller.role.allows(Permission::ManageAdmins) {
         return Err(ServiceError::Forbidden(format!("Only an {admin} may lock and unlock users")));
     }
     if let Some((user, old_settings)) =
@@ -131,8 +131,8 @@ pub(super) fn caller_from_user(user: &ConfigRecord, entry_point: EntryPoint) -> 
 impl AccountService {
     /// Creates the user `admin` of account 1 when there is no user yet; returns the password if one was generated.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
-        let one = Pagination { limit: 1, offset: 0 };
-        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one).await?.total > 0 {
+        let one_row = Pagination { limit: 1, offset: 0 };
+        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one_row).await?.total > 0 {
             return Ok(None);
         }
         let generated_password = password.is_none().then(generate_password);
@@ -165,7 +165,7 @@ impl AccountService {
         let password_hash = Some(hash_password(password).await?);
         let _guard = authorize_user_change(&*self.config_store, caller, None, Some(&fields)).await?;
         let now = self.clock.now();
-        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::NthCreated(0), login);
+        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::CreatedInThisCall(0), login);
         (entry.customer, entry.after) = (customer, fields.clone());
         let record = NewConfigRecord {
             kind: ConfigRecordKind::User,

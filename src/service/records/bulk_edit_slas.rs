@@ -91,9 +91,9 @@ fn build_changes(
             continue;
         }
         let object =
-            old.as_ref().map_or(AuditObject::NthCreated(created_count), |record| AuditObject::Id(record.id));
+            old.as_ref().map_or(AuditObject::CreatedInThisCall(created_count), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
-        let mut entry = cx.audit_entry(action, object, cx.definition.name_of(&fields));
+        let mut entry = cx.audit_entry(action, object, cx.definition.record_name(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);
         audit_entries.push(entry);
         changes.push(if let Some(record) = old {

@@ -99,7 +99,7 @@ impl ConfigRecordService {
             None => super::kind_rules::create(&cx, body).await?,
         };
         let mut audit_entry =
-            cx.audit_entry("create", AuditObject::NthCreated(0), definition.name_of(&draft.fields));
+            cx.audit_entry("create", AuditObject::CreatedInThisCall(0), definition.record_name(&draft.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &Map::new(), &draft.fields);
         let new_record = NewConfigRecord {
@@ -160,7 +160,7 @@ impl ConfigRecordService {
             return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
         }
         let mut audit_entry =
-            cx.audit_entry("change", AuditObject::Id(id), definition.name_of(&draft.fields));
+            cx.audit_entry("change", AuditObject::Id(id), definition.record_name(&draft.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &before, &draft.fields);
         super::audit_fields::add_changed_secrets(
@@ -204,7 +204,7 @@ impl ConfigRecordService {
         let cx = self.context(caller, definition).await?;
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::removal_draft(&cx, &old).await?;
-        let mut audit_entry = cx.audit_entry("delete", AuditObject::Id(id), definition.name_of(&old.fields));
+        let mut audit_entry = cx.audit_entry("delete", AuditObject::Id(id), definition.record_name(&old.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &old.fields, &Map::new());
         let remove = ConfigChange::RemoveRecord { kind: definition.kind, id, expected: old.revision };
@@ -303,7 +303,7 @@ impl ConfigRecordService {
                 ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
             }
             StoreError::AlreadyExists(_) => {
-                let name = definition.name_of(&draft.fields);
+                let name = definition.record_name(&draft.fields);
                 ServiceError::Conflict(format!("A {} `{name}` already exists", definition.kind))
             }
             other => ServiceError::from(other),

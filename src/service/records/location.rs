@@ -58,7 +58,7 @@ fn set_private_and_unique_key(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
     if cx.caller.customer != HOST_CUSTOMER {
         draft.fields.insert("private".to_owned(), json!(true));
     }
-    let name = cx.definition.name_of(&draft.fields);
+    let name = cx.definition.record_name(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
 }
 

@@ -18,7 +18,7 @@ pub struct NewestResultQuery {
     /// The location.
     pub location_id: LocationId,
     /// Whether only results count that are ok or a warning.
-    pub has_passed: bool,
+    pub only_passed: bool,
     /// Only results planned before count.
     pub until: Option<Timestamp>,
 }
@@ -38,7 +38,7 @@ pub trait ResultStore: SampleStore + UsageStore {
     fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;
 
     /// Returns the result of each of `states`, with its details; unlike [`ResultStore::result`], without a search.
-    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
+    fn results_for_states(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
     /// Returns the newest result that each of `queries` asks for, in one read.
     fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
@@ -46,7 +46,7 @@ pub trait ResultStore: SampleStore + UsageStore {
     /// Returns the states of all monitors.
     fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>>;
 
-    /// Returns the rollups of a monitor that start in `from..thru`, oldest first.
+    /// Returns the rollups of a monitor that start in `from..until`, oldest first.
     fn rollups(
         &self,
         monitor: MonitorId,

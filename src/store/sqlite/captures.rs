@@ -42,7 +42,7 @@ pub(super) fn compress_all(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk
 /// Inserts chunks of the result with this planned time, monitor and location.
 pub(super) fn insert(
     conn: &Connection,
-    failed: bool,
+    has_failure_details: bool,
     (planned_at, monitor, location): (i64, i64, i64),
     chunks: &[CaptureChunk],
 ) -> rusqlite::Result<()> {
@@ -52,7 +52,7 @@ pub(super) fn insert(
     )?;
     for chunk in chunks {
         statement.execute(params![
-            failed,
+            has_failure_details,
             planned_at,
             monitor,
             location,

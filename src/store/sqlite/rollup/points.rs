@@ -8,7 +8,7 @@ use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, Roll
 use crate::store::contract::RollupSpan;
 
 use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
-use super::result_stats::{ResultRange, result_stats, slots_within};
+use super::result_stats::{ResultRange, result_stats, runs_within};
 use super::span::span_code;
 use super::stats::RollupStats;
 use super::stored;
@@ -123,11 +123,11 @@ impl<'a> PointReader<'a> {
         )?;
         let mut rows = statement.query(params![monitor, from, until, self.location()])?;
         while let Some(row) = rows.next()? {
-            let (first, last, slots, location): (i64, i64, i64, i64) =
+            let (first, last, run_count, location): (i64, i64, i64, i64) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let mut start = start_of(first.max(from));
             while start < until && start <= last {
-                if slots_within(first, last, slots, start, start.saturating_add(width)) > 0 {
+                if runs_within(first, last, run_count, start, start.saturating_add(width)) > 0 {
                     keys.insert((start, location));
                 }
                 start = start.saturating_add(width);
@@ -137,8 +137,8 @@ impl<'a> PointReader<'a> {
     }
 
     fn stats(&self, step: RollupStep, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
-        let pair = (self.query.monitor_id.0, location);
-        let stored_stats = |span| stored::select_stats(self.conn, span, start, pair);
+        let monitor_and_location = (self.query.monitor_id.0, location);
+        let stored_stats = |span| stored::select_stats(self.conn, span, start, monitor_and_location);
         match step {
             RollupStep::Minute => self.result_stats(step, start, location),
             RollupStep::Hour => match stored_stats(RollupSpan::Hour)? {
