@@ -320,8 +320,8 @@ impl Runner {
             if let Some(reply) = reply {
                 drop(reply.send(Ok(result)));
             } else {
-                let (account, plan) = (assignment.customer_id, &assignment.billing_plancode);
-                delivery.metrics.record_plan_check(account, plan, &result);
+                let (account, plan_code) = (assignment.customer_id, &assignment.billing_plancode);
+                delivery.metrics.record_plan_check(account, plan_code, &result);
                 delivery.deliver_result(result, location_start_at).await;
             }
         });
@@ -366,12 +366,12 @@ impl Runner {
             return;
         }
         self.last_gauge_update = Some(Instant::now());
-        let in_flight = |weight| self.run_queue.running_checks_by_class(weight);
+        let running_count_of = |class| self.run_queue.running_checks_by_class(class);
         let load = RunnerLoad {
             planned_monitors: self.run_queue.planned_monitors(),
             queued_runs: self.run_queue.waiting_checks(),
-            light_checks: in_flight(ConcurrencyClass::Light),
-            heavy_checks: in_flight(ConcurrencyClass::Heavy),
+            light_checks: running_count_of(ConcurrencyClass::Light),
+            heavy_checks: running_count_of(ConcurrencyClass::Heavy),
         };
         self.metrics.record_load_change(self.last_load, load);
         self.last_load = load;

@@ -22,7 +22,7 @@ const VERIFICATION_GRACE: Duration = Duration::from_mins(1);
 pub(super) struct PendingRun {
     /// Planned time.
     pub(super) planned_at: Timestamp,
-    /// Locations that check it, in the order of the plan; empty while unknown (see [`super::AlertState::restore`]).
+    /// Locations that check it, in the order of the plan; empty after [`super::AlertState::restore_from_results`].
     #[serde(rename = "expected")]
     pub(super) expected_locations: Vec<LocationId>,
     /// When it closes even if some locations have not reported.

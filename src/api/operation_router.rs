@@ -92,15 +92,15 @@ async fn authorize(
     let authentication = async { state.accounts.authenticate_bearer(&token?, client_address).await };
     match authentication
         .await
-        .and_then(|authentication| authentication.require_permission(permission).map(|()| authentication))
+        .and_then(|caller| caller.require_permission(permission).map(|()| caller))
     {
-        Ok(authentication) => {
-            request.extensions_mut().insert(authentication.clone());
+        Ok(caller) => {
+            request.extensions_mut().insert(caller.clone());
             // Held until the handler ends, since the parsed body takes as much memory.
-            let _permit = state.uploads.acquire(authentication.customer, &request).await;
+            let _permit = state.upload_permits.acquire(caller.customer, &request).await;
             let mut response = next.run(request).await;
             // The middleware that logs calls reads the caller from here.
-            response.extensions_mut().insert(authentication);
+            response.extensions_mut().insert(caller);
             response
         }
         Err(error) => ApiError::from(error).into_response(),

@@ -24,7 +24,7 @@ pub struct ApiState {
     /// Results.
     pub monitor_reader: Arc<MonitorReader>,
     /// Permits to read large bodies.
-    pub uploads: Arc<UploadPermits>,
+    pub upload_permits: Arc<UploadPermits>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -88,9 +88,9 @@ mod tests {
             monitor(4, true, at(7)),
         ];
         let states = [state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
-        let last = recorded_until(&stored, &states, LocationId(1));
-        let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
-        assert_eq!(last, HashMap::from(want));
+        let recorded = recorded_until(&stored, &states, LocationId(1));
+        let expected = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
+        assert_eq!(recorded, HashMap::from(expected));
     }
 
     #[test]
@@ -103,16 +103,16 @@ mod tests {
             Monitor { metadata: Arc::new(metadata), ..monitor(id, true, at(7)) }
         };
         let stored = [paused(1, at(200)), paused(2, at(50)), paused(3, at(60))];
-        let last = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
-        let want = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
-        assert_eq!(last, HashMap::from(want));
+        let recorded = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
+        let expected = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
+        assert_eq!(recorded, HashMap::from(expected));
     }
 
     #[test]
     fn slots_before_the_first_result_of_a_monitor_are_missed_over_a_restart() {
         let stored = [monitor(1, true, at(7)), monitor(2, true, at(7)), monitor(3, false, at(7))];
         let states = [state(2, 1), state(2, 9)];
-        let last = recorded_until(&stored, &states, LocationId(1));
-        assert_eq!(last, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(100))]));
+        let recorded = recorded_until(&stored, &states, LocationId(1));
+        assert_eq!(recorded, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(100))]));
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::alert_pipeline_handle::LocalAlertPipeline;
-use super::blackout_cache::BlackoutCache;
+use super::last_known_accounts::LastKnownAccounts;
 use super::certificate_updates::CertificateUpdates;
 use super::delivery_setup;
 use super::host_names::host_names;
@@ -101,10 +101,10 @@ impl RunningServer {
             Ingestor::new(ingest_dependencies, monitor_states, IngestSettings::default());
         let ingestor = Arc::new(ingestor);
         supervisor.spawn(ingest_task);
-        let blackout_cache = Arc::new(BlackoutCache::default());
+        let last_known_accounts = Arc::new(LastKnownAccounts::default());
         let agent_starter = AgentStarter {
             ingestor: Arc::clone(&ingestor),
-            blackout_cache: Arc::clone(&blackout_cache),
+            last_known_accounts: Arc::clone(&last_known_accounts),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
             supervisor: Arc::clone(&supervisor),
@@ -129,7 +129,7 @@ impl RunningServer {
             monitor_cache: Arc::clone(&monitor_cache),
             monitor_reader: Arc::clone(&monitor_reader),
             agents: Arc::clone(&agents),
-            blackout_cache,
+            last_known_accounts,
             ingestor: Arc::clone(&ingestor),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),

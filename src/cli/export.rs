@@ -169,14 +169,14 @@ mod tests {
 
     #[test]
     fn entries_are_grouped_by_type_sorted_by_key_and_a_duplicate_key_gets_the_id() {
-        let types = group_by_type_with_unique_keys(vec![
+        let entries_by_type = group_by_type_with_unique_keys(vec![
             exported(1, "b", "tcp"),
             exported(2, "a", "tcp"),
             exported(3, "b", "ping"),
         ]);
-        let keys: Vec<_> = types["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
+        let keys: Vec<_> = entries_by_type["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
         assert_eq!(
-            (keys, text_field(&types["ping"][0], "key")),
+            (keys, text_field(&entries_by_type["ping"][0], "key")),
             (vec!["a".to_owned(), "b".to_owned()], "b-3")
         );
         assert_eq!(build_type_file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));

@@ -71,7 +71,7 @@ impl Attempt {
 pub enum MissedReason {
     /// The previous run of the same monitor was still in progress.
     StillRunning,
-    /// No execution slot was free within the interval.
+    /// Admission let no more checks run within the interval.
     Overload,
     /// The process was suspended or stopped by the system.
     Paused,

@@ -62,7 +62,7 @@ pub struct Rollup {
     /// What browsers measured of pages in ok and warning runs.
     pub user_experience: Option<UserExperience>,
     /// Content views of browser scripts, by id.
-    pub views: Vec<ViewFigures>,
+    pub views: Vec<ContentViewFigures>,
 }
 
 /// Means of what browsers measured of pages, from the start of the navigation.
@@ -86,7 +86,7 @@ pub struct UserExperience {
 
 /// Figures of a content view. Its means are those of runs in which it passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ViewFigures {
+pub struct ContentViewFigures {
     /// Id of the content view.
     pub id: i64,
     /// Its display name; `None` when the monitor has no such view any more.

@@ -9,7 +9,7 @@ use super::caller::{Caller, ServiceError};
 use super::monitor_reader::MonitorReader;
 use crate::domain::{
     LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission, Phases, Rollup,
-    RollupQuery, RollupStep, Timestamp, UserExperience, ViewFigures,
+    RollupQuery, RollupStep, Timestamp, UserExperience, ContentViewFigures,
 };
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -55,7 +55,7 @@ pub struct RollupRow {
     /// What browsers measured of pages in the same runs; `None` when nothing was recorded.
     pub user_experience: Option<UserExperience>,
     /// Content views of all runs; `None` when none was recorded.
-    pub views: Option<Vec<ViewFigures>>,
+    pub views: Option<Vec<ContentViewFigures>>,
 }
 
 /// Fields of [`RollupRow`] that can be selected, in their order.

@@ -146,7 +146,7 @@ impl App {
             alerts,
             on_demand_tests,
             monitor_reader: queries,
-            uploads: Arc::default(),
+            upload_permits: Arc::default(),
             clock: timer,
         };
         let router = v3::router(state.clone());

@@ -28,8 +28,8 @@ const MAX_KEY_CHARS: usize = 255;
 const MAX_REPORTED_ERRORS: usize = 100;
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let bulk_edit_operation = |path, id, about, table: &'static FieldTable| {
-        Operation::new(OperationMethod::Post, path, id, "monitors", about)
+    let bulk_edit_operation = |path, operation_id, summary, table: &'static FieldTable| {
+        Operation::new(OperationMethod::Post, path, operation_id, "monitors", summary)
             .with_permission(Some(Permission::Edit))
             .with_body(BodySpec::Create(table))
             .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))

@@ -56,10 +56,10 @@ async fn list_rollups(
     let monitor_id = query.parse_value("monitor_id", "an id", |text| parse_id(text).map(MonitorId));
     let location = query.parse_value("location_id", "an id", |text| parse_id(text).map(LocationId));
     let (from, until) = super::records::parse_time_range(&mut query, &zone);
-    let steps = format!("one of {}", quoted_list(&RollupStep::NAMES));
-    let step = query.parse_value("step", steps, RollupStep::from_name).unwrap_or_default();
-    let known_fields = format!("one or several of {}", quoted_list(&ROLLUP_FIELDS));
-    let fields = query.parse_comma_list("fields", known_fields, |name| {
+    let step_requirement = format!("one of {}", quoted_list(&RollupStep::NAMES));
+    let step = query.parse_value("step", step_requirement, RollupStep::from_name).unwrap_or_default();
+    let field_requirement = format!("one or several of {}", quoted_list(&ROLLUP_FIELDS));
+    let fields = query.parse_comma_list("fields", field_requirement, |name| {
         ROLLUP_FIELDS.into_iter().find(|field| *field == name)
     });
     let paging = query.paging();

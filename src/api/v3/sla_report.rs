@@ -19,8 +19,8 @@ use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
 const GRANULARITIES: [&str; 3] = ["hour", "day", "month"];
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let report_operation = |path, id, summary| {
-        Operation::new(OperationMethod::Get, path, id, "slas", summary)
+    let report_operation = |path, operation_id, summary| {
+        Operation::new(OperationMethod::Get, path, operation_id, "slas", summary)
             .with_permission(Some(Permission::ViewReports))
             .with_path_param(Param::new("id", ParamType::Int(1), "Id of the agreement"))
             .with_query_params(&[
@@ -146,9 +146,9 @@ fn figures_schema(name: &str, own_properties: Value) -> Value {
     {
         properties.extend(figure_properties);
     }
-    let own_properties: Vec<String> =
+    let property_names: Vec<String> =
         properties.as_object().map(|properties| properties.keys().cloned().collect()).unwrap_or_default();
-    required.extend(own_properties.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
+    required.extend(property_names.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
     required.extend(FIGURE_FIELDS);
     schema::named_object_schema(name, &required, properties)
 }

@@ -147,11 +147,11 @@ fn print_warnings_and_limits(subject: &CheckSubject) {
 
 fn print_results(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
     let text = match results {
-        [one] if json => serde_json::to_string_pretty(one)? + "\n",
-        several if json => serde_json::to_string_pretty(several)? + "\n",
-        several => {
+        [result] if json => serde_json::to_string_pretty(result)? + "\n",
+        results if json => serde_json::to_string_pretty(results)? + "\n",
+        results => {
             let style = Style::for_stdout();
-            several.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
+            results.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
         }
     };
     Ok(output::print(&text)?)

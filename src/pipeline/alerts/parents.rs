@@ -16,7 +16,7 @@ impl AlertEngine {
         let Some(child) = self.monitors.get(&monitor_id) else { return Vec::new() };
         let parents = child.parent_ids.iter().filter_map(|id| {
             let parent = self.find_parent(child, *id, now)?;
-            Some(parent.alert_state.as_parent(*id))
+            Some(parent.alert_state.to_parent_status(*id))
         });
         parents.collect()
     }

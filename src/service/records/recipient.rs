@@ -53,7 +53,7 @@ pub(super) fn patch(
             "The secrets of the recipient cannot be decrypted; restore the key, or remove the recipient".to_owned(),
         )
     })?;
-    let old_fields = old_secrets.restore_into(&old.fields);
+    let old_fields = old_secrets.unmasked_fields(&old.fields);
     let shown_fields = masked_recipient_fields(&old_fields);
     let mut fields = merged_fields(&RECIPIENT, &old_fields, body)?;
     // A masked address that is sent back keeps the stored one.

@@ -18,7 +18,7 @@ use crate::api::path::{IdParam, NestedId};
 use crate::api::query::{QueryParams, parse_time_in_zone};
 use crate::api::state::ApiState;
 use crate::api::v3::bulk_edit::bulk_edit_response;
-use crate::api::{etag, list_response as lists};
+use crate::api::{etag, list_response};
 use crate::domain::{ConfigRecordKind, MonitorId, Permission, StoreError};
 use crate::schema::table::alerting::{
     BLACKOUT_OCCURRENCE, NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
@@ -134,7 +134,7 @@ const PERFORMANCE_ALERTS_PATH: &str = "/monitors/{id}/performance-alerts";
 const PERFORMANCE_ALERT_PATH: &str = "/monitors/{id}/performance-alerts/{alert_id}";
 
 fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
-    let operation = |method, path, id, about| Operation::new(method, path, id, "performance-alerts", about);
+    let operation = |method, path, operation_id, summary| Operation::new(method, path, operation_id, "performance-alerts", summary);
     let list_operation = operation(
         OperationMethod::Get,
         PERFORMANCE_ALERTS_PATH,
@@ -198,7 +198,7 @@ async fn list_performance_alerts(
     query.into_result()?;
     let (role, records) = (caller.role, state.records);
     let ascending_ids = |last, id| id > last;
-    lists::stream_pages(role, paging, ascending_ids, move |page| {
+    list_response::stream_pages(role, paging, ascending_ids, move |page| {
         let (records, caller) = (Arc::clone(&records), caller.clone());
         async move { records.performance_alerts_of_monitor(&caller, MonitorId(monitor_id), page).await }
     })
@@ -285,6 +285,6 @@ async fn list_blackout_occurrences(
         usize::try_from(paging.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
     let occurrences = state.records.blackout_occurrences(&caller, id, after, max_occurrences).await?;
     let total_count = occurrences.len() as u64;
-    let chunk = lists::json_chunk(occurrences);
-    Ok(lists::stream_list::<StoreError>(caller.role, total_count, paging, stream::once(async { Ok(chunk) })))
+    let chunk = list_response::json_chunk(occurrences);
+    Ok(list_response::stream_list::<StoreError>(caller.role, total_count, paging, stream::once(async { Ok(chunk) })))
 }

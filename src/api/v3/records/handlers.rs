@@ -13,7 +13,7 @@ use crate::api::error::ApiError;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::api::v3::bulk_edit::bulk_edit_response;
-use crate::api::{etag, list_response as lists};
+use crate::api::{etag, list_response};
 use crate::domain::ConfigRecordKind;
 use crate::service::Caller;
 
@@ -29,7 +29,7 @@ pub(super) async fn list(
     query.into_result()?;
     let (role, records) = (caller.role, state.records);
     let ascending_ids = |last, id| id > last;
-    lists::stream_pages(role, paging, ascending_ids, move |page| {
+    list_response::stream_pages(role, paging, ascending_ids, move |page| {
         let (records, caller, filter) = (Arc::clone(&records), caller.clone(), filter.clone());
         async move { records.list(&caller, filter, page).await }
     })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::domain::{CheckDetails, Outcome, Phase, Phases, Status, UserExperience, ViewFigures};
+use crate::domain::{CheckDetails, Outcome, Phase, Phases, Status, UserExperience, ContentViewFigures};
 
 /// Most content views of a rollup, so that its row stays small: as many as a monitor may have.
 const MAX_VIEWS: usize = 100;
@@ -68,9 +68,9 @@ impl ViewSums {
         }
     }
 
-    fn figures(self, id: i64) -> ViewFigures {
+    fn figures(self, id: i64) -> ContentViewFigures {
         let passed_runs = self.runs.saturating_sub(self.errors);
-        ViewFigures {
+        ContentViewFigures {
             id,
             name: None,
             runs: self.runs,
@@ -183,7 +183,7 @@ impl RollupSums {
         })
     }
 
-    pub(super) fn view_figures(&self) -> Vec<ViewFigures> {
+    pub(super) fn view_figures(&self) -> Vec<ContentViewFigures> {
         self.views.iter().map(|(id, sums)| sums.figures(*id)).collect()
     }
 }
