@@ -153,9 +153,18 @@ impl OpenEpisode {
         }
     }
 
-    /// Ends the episode; `is_recovery` when a passing run ended it.
-    pub(super) fn close(&mut self, at: Timestamp, is_recovery: bool) -> Effect {
-        self.snapshot.end = Some(EpisodeEnd { ended_at: at, is_recovery });
+    /// Ends the episode with the passing run planned at `ended_at`.
+    pub(super) fn close_recovered(&mut self, ended_at: Timestamp) -> Effect {
+        self.close(EpisodeEnd { ended_at, is_recovery: true })
+    }
+
+    /// Ends the episode although no run passed.
+    pub(super) fn close_without_recovery(&mut self, ended_at: Timestamp) -> Effect {
+        self.close(EpisodeEnd { ended_at, is_recovery: false })
+    }
+
+    fn close(&mut self, end: EpisodeEnd) -> Effect {
+        self.snapshot.end = Some(end);
         Effect::UpdateEpisode(self.snapshot.clone())
     }
 

@@ -96,7 +96,7 @@ impl AlertState {
             };
             for run in self.pending_runs.iter_mut().filter(was_expected) {
                 run.record_result(single_missed_run(&result, run.planned_at, cx));
-                run.close_if_due(false, cx);
+                run.close_if_complete(cx);
             }
         }
         let insert_index = self.pending_runs.partition_point(|run| run.planned_at < planned_at);
@@ -105,7 +105,7 @@ impl AlertState {
         }
         if let Some(run) = self.pending_runs.get_mut(insert_index) {
             run.record_result(result);
-            run.close_if_due(false, cx);
+            run.close_if_complete(cx);
         }
         if self.pending_runs.len() > MAX_OPEN_RUNS {
             self.force_close_oldest(cx);

@@ -183,7 +183,7 @@ impl AlertState {
         }
         let Some(mut episode) = self.episode.take() else { return };
         self.last_episode_ended_at = Some(run.planned_at);
-        effects.push(episode.close(run.planned_at, true));
+        effects.push(episode.close_recovered(run.planned_at));
         let mut clears = episode.new_pending_clears(run.planned_at, cause);
         effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
         if !clears.is_empty() {

@@ -89,7 +89,7 @@ async fn authorize(
     next: Next,
 ) -> Response {
     let (token, client_address) = (bearer_token(&request), peer_address(&request));
-    let authentication = async { state.accounts.authenticate_bearer(&token?, client_address).await };
+    let authentication = async { state.account_service.authenticate_bearer(&token?, client_address).await };
     match authentication
         .await
         .and_then(|caller| caller.require_permission(permission).map(|()| caller))

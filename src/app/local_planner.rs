@@ -22,7 +22,7 @@ use crate::probe::{self, ProbeBuildContext};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
-use crate::store::MonitorState;
+use crate::store::LocationState;
 use crate::telemetry::{blocking_fault_point, panic_message};
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
@@ -330,7 +330,7 @@ impl Planner for LocalPlanner {
 }
 
 impl LastRunLookup for LocalPlanner {
-    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+    fn last_run(&self, monitor: &Monitor) -> Option<LocationState> {
         let agents = self.agents.current();
         let states =
             agents.iter().filter_map(|agent| self.ingestor.monitor_state_at(monitor.id, agent.location.id));

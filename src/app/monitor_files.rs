@@ -137,7 +137,7 @@ pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<Vali
         errors.extend(parsed.errors);
     }
     errors.extend(duplicate_key_errors(&monitors));
-    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
+    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId::OPERATOR).map(|monitor| {
         let message = "`customer` is for files on the server; here the token determines the account";
         ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
             .with_file(&monitor.file)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schema::Monitor;
-use crate::store::MonitorState;
+use crate::store::LocationState;
 
 /// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. For
 /// a monitor without any result, slots count from its last change; one with results elsewhere only starts here now.
@@ -12,7 +12,7 @@ use crate::store::MonitorState;
 /// during a pause.
 pub(super) fn recorded_until(
     monitors: &[Monitor],
-    states: &[MonitorState],
+    states: &[LocationState],
     location: LocationId,
 ) -> HashMap<MonitorId, Timestamp> {
     let enabled_monitors: HashMap<_, _> =
@@ -64,8 +64,8 @@ mod tests {
         }
     }
 
-    fn state(id: i64, location: i64) -> MonitorState {
-        MonitorState {
+    fn state(id: i64, location: i64) -> LocationState {
+        LocationState {
             monitor_id: MonitorId(id),
             location_id: LocationId(location),
             check_id: CheckId(0),

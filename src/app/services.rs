@@ -135,12 +135,12 @@ impl Services {
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            accounts,
+            account_service: accounts,
             monitor_service: Arc::new(
                 MonitorService::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),
-            records: Arc::new(ConfigRecordService::new(resource_dependencies)),
-            alerts: Arc::new(AlertService::new(alert_dependencies)),
+            record_service: Arc::new(ConfigRecordService::new(resource_dependencies)),
+            alert_service: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
             monitor_reader,
             upload_permits: Arc::default(),

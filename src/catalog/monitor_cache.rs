@@ -93,7 +93,7 @@ impl MonitorCache {
     }
 
     /// Returns how many monitors match, and the id of the match after `offset` others, if there is one.
-    pub fn count_and_find(
+    pub fn count_and_nth_match(
         &self,
         offset: u64,
         matches: impl Fn(&Monitor) -> bool,

@@ -228,7 +228,7 @@ impl AdminBackend {
         current_password: Option<Zeroizing<String>>,
     ) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
-            let caller = AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli);
+            let caller = AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli);
             let result = accounts.set_password(&caller, login, password).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
@@ -242,7 +242,7 @@ impl AdminBackend {
     /// Enables or disables a user.
     pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
-            let caller = AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli);
+            let caller = AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli);
             let result = accounts.set_enabled(&caller, login, enabled).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
@@ -254,7 +254,7 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let id = accounts
-                    .add_customer(&AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli), name)
+                    .add_customer(&AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli), name)
                     .await;
                 Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
@@ -269,7 +269,7 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let records = accounts
-                    .customers(&AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli))
+                    .customers(&AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli))
                     .await;
                 let to_row = |record: &ConfigRecord| -> anyhow::Result<CustomerRow> {
                     let settings: AccountNameSettings<'_> = parse_record(record)?;

@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let monitors = read_monitors_for_apply(&args.folder).map_err(InvalidInput)?;
     let entries: Vec<Value> = monitors.iter().map(monitor_to_apply_entry).collect();
     let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
-    let response: ApplyResponse = super::process::build_runtime(false)?.block_on(async {
+    let response: ApplyResponse = super::process::build_single_threaded_runtime()?.block_on(async {
         let mut server = args.server.connect().await?;
         server.post("apply", &body).await
     })?;

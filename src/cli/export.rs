@@ -55,7 +55,7 @@ struct ExportedMonitor {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query: Vec<_> =
         args.monitor_type.iter().map(|monitor_type| ("type", monitor_type.name().to_owned())).collect();
-    let response: ExportResponse = super::process::build_runtime(false)?
+    let response: ExportResponse = super::process::build_single_threaded_runtime()?
         .block_on(async { args.server.connect().await?.get("export", &query).await })?;
     let monitor_count = response.monitors.len();
     let file_managed_count = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();

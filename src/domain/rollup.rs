@@ -13,7 +13,7 @@ pub const MAX_ROLLUP_STEPS: u64 = 10_000;
 
 /// Width of the steps of a query, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RollupStep {
+pub enum RollupInterval {
     /// Computed from results when read.
     Minute,
     /// Stored once the hour has ended.
@@ -33,7 +33,7 @@ pub struct RollupQuery {
     /// Only at this location.
     pub location: Option<LocationId>,
     /// Width of the steps.
-    pub step: RollupStep,
+    pub step: RollupInterval,
     /// Steps that start at or after.
     pub from: Timestamp,
     /// Steps that start before.
@@ -103,7 +103,7 @@ pub struct ContentViewFigures {
     pub bytes: Option<u64>,
 }
 
-impl RollupStep {
+impl RollupInterval {
     /// Names of all steps, in their order.
     pub const NAMES: [&str; 3] = ["minute", "hour", "day"];
 

@@ -19,7 +19,7 @@ pub fn validate_new(
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let mut values = reader.read_fields(&BLACKOUT, body, &[], true);
+    let mut values = reader.read_complete_fields(&BLACKOUT, body);
     values.retain(|_, value| !value.is_null());
     set_persistent_by_fields(&mut values);
     let mut errors = reader.errors;
@@ -71,7 +71,7 @@ pub fn validate_bulk_edit(
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let mut values = reader.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
+    let mut values = reader.read_complete_fields(&BLACKOUT_BULK_EDIT, body);
     values.retain(|_, value| !value.is_null());
     let mut errors = reader.errors;
     for (enabling_field, action_field) in

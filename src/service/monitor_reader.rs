@@ -20,7 +20,7 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
+    ConfigStore, LocationState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
 };
 use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
@@ -204,7 +204,7 @@ impl MonitorReader {
     }
 
     /// Returns the states of these monitors, by monitor and location.
-    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
+    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<LocationState>, StoreError> {
         self.result_store.monitor_states_for(monitors).await
     }
 
@@ -233,10 +233,10 @@ impl MonitorReader {
     }
 }
 
-fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> StatusBoard {
-    let mut most_urgent: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
+fn build_board(monitors: &[Monitor], states: Vec<LocationState>, now: Timestamp) -> StatusBoard {
+    let mut most_urgent: HashMap<MonitorId, LocationState> = HashMap::with_capacity(states.len());
     for state in states {
-        let rank = |state: &MonitorState| {
+        let rank = |state: &LocationState| {
             (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
         };
         match most_urgent.get(&state.monitor_id) {

@@ -9,7 +9,7 @@ use super::caller::{Caller, ServiceError};
 use super::monitor_reader::MonitorReader;
 use crate::domain::{
     LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission, Phases, Rollup,
-    RollupQuery, RollupStep, Timestamp, UserExperience, ContentViewFigures,
+    RollupQuery, RollupInterval, Timestamp, UserExperience, ContentViewFigures,
 };
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -85,7 +85,7 @@ pub struct RollupRequest {
     /// Only at this location.
     pub location: Option<LocationId>,
     /// Width of the steps.
-    pub step: RollupStep,
+    pub step: RollupInterval,
     /// Steps that start at or after; by default a day, a week or 90 days before `until`, depending on `step`.
     pub from: Option<Timestamp>,
     /// Steps that start before; by default now.
@@ -178,11 +178,11 @@ impl RollupRequest {
 }
 
 /// Returns how long before `until` a request begins by default.
-const fn default_age(step: RollupStep) -> Duration {
+const fn default_age(step: RollupInterval) -> Duration {
     Duration::from_hours(match step {
-        RollupStep::Minute => 24,
-        RollupStep::Hour => 7 * 24,
-        RollupStep::Day => 90 * 24,
+        RollupInterval::Minute => 24,
+        RollupInterval::Hour => 7 * 24,
+        RollupInterval::Day => 90 * 24,
     })
 }
 

@@ -30,7 +30,7 @@ use vigie::service::{
     NoopAlertPipeline, OnDemandTestDependencies, OnDemandTests,
 };
 use vigie::store::{
-    ConfigChange, ConfigStore, MonitorState, NewConfigRecord, SqliteSettings, SqliteStore, StoredToken,
+    ConfigChange, ConfigStore, LocationState, NewConfigRecord, SqliteSettings, SqliteStore, StoredToken,
     Synchronous, TokenKind, TokenStore,
 };
 use vigie::syntax::node::Node;
@@ -140,10 +140,10 @@ impl App {
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         queries.set_account_data(account_cache, Arc::clone(&config));
         let state = ApiState {
-            accounts,
+            account_service: accounts,
             monitor_service: monitors,
-            records: resources,
-            alerts,
+            record_service: resources,
+            alert_service: alerts,
             on_demand_tests,
             monitor_reader: queries,
             upload_permits: Arc::default(),
@@ -400,10 +400,10 @@ impl Planner for FakePlanner {
 }
 
 impl LastRunLookup for FakePlanner {
-    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+    fn last_run(&self, monitor: &Monitor) -> Option<LocationState> {
         let (outcome, status) = (*self.last.lock().unwrap())?;
         let (at, location_id) = (Timestamp::from_seconds(NOON), LocationId(1));
-        Some(MonitorState {
+        Some(LocationState {
             monitor_id: monitor.id,
             location_id,
             check_id: CheckId::new(RunId::new(monitor.id, at), location_id),

@@ -88,8 +88,10 @@ enum Act {
     End(usize),
     /// Adds or changes a monitor: its id, interval and offset in seconds, and the index of its plan in `plan()`.
     Put(i64, u64, Option<u64>, usize),
+    /// Removes the monitor with this id.
     Remove(i64),
-    Order(i64),
+    /// Requests a run of the monitor with this id, as a test on demand does.
+    RequestRun(i64),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -102,7 +104,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         3 => (1_i64..9, 1_u64..20, prop::option::of(0_u64..30), 0_usize..8)
             .prop_map(|(i, s, o, p)| Act::Put(i, s, o, p)),
         1 => (1_i64..9).prop_map(Act::Remove),
-        1 => (1_i64..9).prop_map(Act::Order),
+        1 => (1_i64..9).prop_map(Act::RequestRun),
     ];
     prop::collection::vec(operation, 1..200)
 }
@@ -168,7 +170,7 @@ impl Ledger {
 struct Simulation {
     queue: RunQueue,
     now: Timestamp,
-    latest: Timestamp,
+    latest_now: Timestamp,
     running: Vec<(u32, MonitorId)>,
     planned: HashMap<MonitorId, Ledger>,
     /// The newest slot of removed monitors; it counts while their last run is in progress.
@@ -181,7 +183,7 @@ impl Simulation {
         Self {
             queue: RunQueue::new(LIMITS, START),
             now: START,
-            latest: START,
+            latest_now: START,
             running: Vec::new(),
             planned: HashMap::new(),
             newest_slot_of_removed: HashMap::new(),
@@ -195,7 +197,7 @@ impl Simulation {
             Act::Pass(millis) => self.now = self.now + Duration::from_millis(millis),
             Act::Back(seconds) => {
                 let back = self.now - Duration::from_secs(seconds);
-                self.now = back.max(self.latest - Duration::from_mins(55)).min(self.now);
+                self.now = back.max(self.latest_now - Duration::from_mins(55)).min(self.now);
             }
             Act::End(position) => {
                 if position < self.running.len() {
@@ -225,17 +227,17 @@ impl Simulation {
                     self.newest_slot_of_removed.insert(MonitorId(id), ledger.newest);
                 }
             }
-            Act::Order(id) => {
+            Act::RequestRun(id) => {
                 let (reply, receiver) = oneshot::channel();
                 self.queue.request_run(MonitorId(id), self.now, reply);
                 self.replies.push(receiver);
             }
         }
-        self.settle(starts)
+        self.tick_and_check(starts)
     }
 
-    fn settle(&mut self, mut starts: Vec<CheckStart>) -> Result<(), TestCaseError> {
-        self.latest = self.latest.max(self.now);
+    fn tick_and_check(&mut self, mut starts: Vec<CheckStart>) -> Result<(), TestCaseError> {
+        self.latest_now = self.latest_now.max(self.now);
         for ledger in self.planned.values_mut() {
             ledger.record_due_slots(self.now);
         }
@@ -398,7 +400,7 @@ fn a_full_queue_misses_slots_as_overload_and_refuses_on_demand_runs() {
 
 #[test]
 fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_suspension_are_not() {
-    for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
+    for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::ProcessSuspended)] {
         let mut queue = RunQueue::new(LIMITS, START);
         queue.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
         let before = START + Duration::from_millis(500);

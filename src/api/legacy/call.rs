@@ -45,7 +45,7 @@ where
         if login.is_empty() || session.is_empty() {
             return Err(LegacyError::invalid_login());
         }
-        Ok(state.accounts.authenticate_session(login, session, client_address).await?)
+        Ok(state.account_service.authenticate_session(login, session, client_address).await?)
     };
     let caller = match authentication.await {
         Ok(caller) => caller,

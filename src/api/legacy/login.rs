@@ -20,7 +20,7 @@ pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> R
         (Ok(login), Ok(password)) => (login, password),
         (Err(error), _) | (_, Err(error)) => return LoginAndSession::default().error_response(&error),
     };
-    let session_result = state.accounts.open_session(&login, &password, address).await;
+    let session_result = state.account_service.open_session(&login, &password, address).await;
     match session_result {
         Ok(session) => LoginAndSession { login, session }.empty_response(),
         Err(error) => LoginAndSession { login, session: String::new() }.error_response(&error.into()),

@@ -134,7 +134,7 @@ fn change_to_json(change: AppliedChange) -> Value {
 /// Splits the body into entries and options. The fields of the monitors are validated when they are saved.
 fn parse_apply_request(body: Node) -> Result<(Vec<MonitorDefinition>, ApplyOptions), ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(&APPLY, &body, &[], true);
+    let fields = reader.read_complete_fields(&APPLY, &body);
     let mut errors = reader.errors;
     let options = match parse_request_fields::<ApplyRequest>(&APPLY, &fields) {
         Ok(request) => ApplyOptions { dry_run: request.dry_run, prune: request.prune },

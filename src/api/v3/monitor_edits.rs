@@ -234,7 +234,7 @@ async fn pause_monitor(
     IdParam(id): IdParam,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let pause_end = parse_pause_end(&body, &zone)?;
     Ok(etag::saved_response(
         monitors::pause_monitor(&state.monitor_service, &caller, MonitorId(id), pause_end).await?,
@@ -243,7 +243,7 @@ async fn pause_monitor(
 
 fn parse_pause_end(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(&PAUSE, body, &[], true);
+    let fields = reader.read_complete_fields(&PAUSE, body);
     let pause_end =
         fields.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
     if pause_end.is_none() && reader.errors.is_empty() {

@@ -75,7 +75,7 @@ async fn compute_report(
     id: i64,
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
-    let zone = state.records.time_zone(caller).await?;
+    let zone = state.record_service.time_zone(caller).await?;
     let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
         from: query.parse_value("from", TIME_REQUIREMENT, parse_time),
@@ -85,7 +85,7 @@ async fn compute_report(
             .unwrap_or_default(),
     };
     query.into_result()?;
-    Ok(state.records.sla_report(caller, id, request, &state.monitor_reader).await?)
+    Ok(state.record_service.sla_report(caller, id, request, &state.monitor_reader).await?)
 }
 
 fn nullable_number_schema(description: &str) -> Value {

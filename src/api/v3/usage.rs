@@ -63,7 +63,7 @@ async fn get_csv(
 }
 
 async fn compute_usage_report(state: &ApiState, caller: &Caller, mut query: QueryParams) -> Result<UsageReport, ApiError> {
-    let zone = state.records.time_zone(caller).await?;
+    let zone = state.record_service.time_zone(caller).await?;
     let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = UsageRequest {
         from: query.parse_value("from", TIME_REQUIREMENT, parse_time),

@@ -109,7 +109,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let capture_folder = args.screenshots.map(CaptureFolder::create).transpose()?;
     let har_file = args.har.as_deref().map(HarFile::open).transpose()?;
     let checks = super::run::run_checks(&subjects, &settings, &location, har_file.is_some());
-    let results = crate::cli::process::build_runtime(false)?.block_on(checks)?;
+    let results = crate::cli::process::build_single_threaded_runtime()?.block_on(checks)?;
     print_results(&results, args.json)?;
     if let Some(har_file) = har_file {
         har_file.write(&results)?;

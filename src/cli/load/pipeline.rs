@@ -201,7 +201,7 @@ pub(super) fn build_monitors(
         let (probe, concurrency_class) = probe::build_probe(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
-            customer_id: CustomerId(1),
+            customer_id: CustomerId::OPERATOR,
             egress_principal: EgressPrincipal::Operator,
             revision: Revision(1),
             monitor_name: document.name().into(),

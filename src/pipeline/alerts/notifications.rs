@@ -12,7 +12,7 @@ use super::store_records::results_by_check;
 use crate::domain::{
     CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
 };
-use crate::store::MonitorState;
+use crate::store::LocationState;
 
 impl AlertEngine {
     /// Builds the notifications of `batch`. Results that are not in the batch are read from the store; when that fails,
@@ -102,13 +102,13 @@ impl AlertEngine {
         batch_results: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
         let mut requested = HashSet::new();
-        let mut states: Vec<MonitorState> = Vec::new();
+        let mut states: Vec<LocationState> = Vec::new();
         for pending in notifications {
             for location_result in referenced_results(&pending.draft) {
                 if !batch_results.contains_key(&location_result.check_id)
                     && requested.insert(location_result.check_id)
                 {
-                    states.push(MonitorState {
+                    states.push(LocationState {
                         monitor_id: pending.monitor_id,
                         location_id: location_result.location_id,
                         check_id: location_result.check_id,

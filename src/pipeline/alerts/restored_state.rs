@@ -7,12 +7,12 @@ use super::settings::AlertEngineDependencies;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::{MonitorId, Revision};
 use crate::schema::Monitor;
-use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
+use crate::store::{EpisodeFilter, LocationState, Pagination, StoreError, StoredEpisode};
 
 /// State loaded from the store, until its monitors are known.
 pub(super) struct RestoredAlertStates {
     alert_states: HashMap<MonitorId, AlertState>,
-    monitor_states: HashMap<MonitorId, Vec<MonitorState>>,
+    monitor_states: HashMap<MonitorId, Vec<LocationState>>,
     /// Episodes that are open in the store.
     open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
@@ -30,7 +30,7 @@ impl RestoredAlertStates {
             })?;
             alert_states.insert(monitor_id, alert_state);
         }
-        let mut monitor_states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
+        let mut monitor_states: HashMap<MonitorId, Vec<LocationState>> = HashMap::new();
         for state in dependencies.result_store.monitor_states().await? {
             monitor_states.entry(state.monitor_id).or_default().push(state);
         }
@@ -88,7 +88,7 @@ impl RestoredAlertStates {
     }
 }
 
-fn location_result_from_state(state: &MonitorState) -> LocationResult {
+fn location_result_from_state(state: &LocationState) -> LocationResult {
     LocationResult {
         planned_at: state.planned_at,
         location_id: state.location_id,

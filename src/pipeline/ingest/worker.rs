@@ -15,7 +15,7 @@ use super::result_spool::ResultSpool;
 use super::settings::IngestSettings;
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{AlertEngine, BatchOutcome};
-use crate::store::{CheckVerification, Ingest, IngestBatch, MonitorState};
+use crate::store::{CheckVerification, Ingest, IngestBatch, LocationState};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 
@@ -26,7 +26,7 @@ pub(super) struct IngestWorker {
     pub(super) spool: Option<Arc<ResultSpool>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
-    pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
+    pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), LocationState>>,
     pub(super) commit_failure: Mutex<Option<CommitFailure>>,
     /// Why batches cannot be processed at present.
     pub(super) panic_reason: Mutex<Option<String>>,
@@ -47,7 +47,7 @@ pub(super) struct IngestWorker {
 impl IngestWorker {
     pub(super) fn new(
         dependencies: IngestDependencies,
-        stored_states: Vec<MonitorState>,
+        stored_states: Vec<LocationState>,
         settings: IngestSettings,
     ) -> Self {
         let IngestDependencies { store, metrics, quarantine, spool, heartbeat } = dependencies;
@@ -141,7 +141,7 @@ impl IngestWorker {
         let mut states = self.monitor_states.lock();
         for CheckVerification { result_key: result, .. } in downgraded {
             let state = states.get_mut(&(result.monitor_id, result.location_id));
-            let is_unconfirmed_error = |state: &&mut MonitorState| {
+            let is_unconfirmed_error = |state: &&mut LocationState| {
                 state.check_id == result.check_id && state.outcome == Outcome::Error
             };
             if let Some(state) = state.filter(is_unconfirmed_error) {
@@ -168,7 +168,7 @@ impl IngestWorker {
     }
 
     /// Updates the state of each monitor at each location; returns the changed ones.
-    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<MonitorState> {
+    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<LocationState> {
         let mut states = self.monitor_states.lock();
         let mut changed = HashMap::new();
         for result in results {

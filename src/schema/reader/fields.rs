@@ -28,6 +28,11 @@ impl<'a> FieldReader<'a> {
         Self { format, secret_reader, errors: Vec::new() }
     }
 
+    /// Reads the fields of `table` from `node`; missing required fields are errors. A field that `node` unsets is null.
+    pub fn read_complete_fields(&mut self, table: &'static FieldTable, node: &Node) -> Map<String, Value> {
+        self.read_fields(table, node, &[], true)
+    }
+
     /// Reads the fields of `table` from `node`, except the top-level `ignored_fields`. A field that `node` unsets is
     /// null. With `must_be_complete`, missing required fields are errors.
     pub fn read_fields(

@@ -54,7 +54,7 @@ impl AccountService {
     pub fn host_admin_caller(customer: CustomerId, entry_point: EntryPoint) -> Caller {
         Caller {
             customer,
-            user_id: UserId(0),
+            user_id: UserId::HOST,
             login: Arc::from("host"),
             role: Role::Admin,
             token_scopes: None,

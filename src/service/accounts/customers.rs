@@ -72,7 +72,7 @@ fn name_conflict(name: &str) -> ServiceError {
 }
 
 fn require_host(caller: &Caller) -> Result<(), ServiceError> {
-    if caller.user_id == UserId(0) {
+    if caller.user_id == UserId::HOST {
         return Ok(());
     }
     Err(ServiceError::Forbidden(

@@ -79,13 +79,13 @@ impl AccountService {
         lifetime_seconds: u64,
     ) -> Result<IssuedToken, ServiceError> {
         refuse_program_tokens(caller)?;
-        if caller.user_id == UserId(0) {
+        if caller.user_id == UserId::HOST {
             return Err(ServiceError::Forbidden(
                 "The host token makes no tokens; log in as a user".to_owned(),
             ));
         }
         for scope in scopes.iter() {
-            let is_about_other_accounts = scope == TokenScope::Metrics && caller.customer != CustomerId(1);
+            let is_about_other_accounts = scope == TokenScope::Metrics && caller.customer != CustomerId::OPERATOR;
             if is_about_other_accounts || !caller.allows(scope.required_permission()) {
                 let (role, scope) = (caller.role, scope.name());
                 return Err(ServiceError::Forbidden(if is_about_other_accounts {

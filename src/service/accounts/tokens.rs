@@ -87,7 +87,7 @@ impl AccountService {
 
     /// Revokes the access token that `caller` sent; the host token stays valid.
     pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), ServiceError> {
-        if caller.user_id == UserId(0) {
+        if caller.user_id == UserId::HOST {
             return Ok(());
         }
         self.token_store.revoke(hash_token(token)).await?;
@@ -179,7 +179,7 @@ impl AccountService {
     async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
         let (secret, customer) = match token.split_once(ACCOUNT_SEPARATOR) {
             Some((secret, id)) => (secret, id.parse().ok().map(CustomerId)),
-            None => (token, Some(CustomerId(1))),
+            None => (token, Some(CustomerId::OPERATOR)),
         };
         let host_token_hash = *self.host_token_hash.read();
         let matches = |host_token_hash: TokenHash| {

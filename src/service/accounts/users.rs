@@ -138,7 +138,7 @@ impl AccountService {
         let generated_password = password.is_none().then(generate_password);
         let password = password.or_else(|| generated_password.clone()).unwrap_or_default();
         let (customer, server_caller) =
-            (CustomerId(1), Self::host_admin_caller(CustomerId(1), EntryPoint::Server));
+            (CustomerId::OPERATOR, Self::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Server));
         self.add_user(&server_caller, customer, "admin", Role::Admin, &password).await?;
         Ok(generated_password)
     }
@@ -262,7 +262,7 @@ impl AccountService {
     async fn find_user(&self, caller: &Caller, login: &str) -> Result<ConfigRecord, ServiceError> {
         let user =
             self.config_store.record_by_unique_key(ConfigRecordKind::User, normalize_login(login)).await?;
-        user.filter(|user| caller.user_id == UserId(0) || user.customer == caller.customer)
+        user.filter(|user| caller.user_id == UserId::HOST || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }
 
@@ -272,7 +272,7 @@ impl AccountService {
         caller: &Caller,
         customer: CustomerId,
     ) -> Result<(), ServiceError> {
-        let is_allowed = caller.customer == customer || caller.user_id == UserId(0);
+        let is_allowed = caller.customer == customer || caller.user_id == UserId::HOST;
         let exists =
             is_allowed && self.config_store.record(ConfigRecordKind::Customer, customer.0).await?.is_some();
         if exists { Ok(()) } else { Err(ServiceError::NotFound) }

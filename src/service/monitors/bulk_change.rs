@@ -28,7 +28,7 @@ pub(super) fn read_request_body(
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(table, body, &[], true);
+    let fields = reader.read_complete_fields(table, body);
     if reader.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(reader.errors)) }
 }
 

@@ -16,7 +16,7 @@ use crate::schema::typed::time_window::parse_local_time;
 use crate::schema::{Monitor, Origin, SecretMode, table};
 use crate::script::ScriptOverview;
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{ConfigRecordFilter, MonitorState, Pagination};
+use crate::store::{ConfigRecordFilter, LocationState, Pagination};
 
 /// Returns the version 3 object of each of `monitors` for `caller`: every field of interface.md 2.1 and of its type, in
 /// the order of the table, including computed ones (fields.md 3), with secrets masked. Fields without a value are
@@ -85,7 +85,7 @@ pub async fn monitor_or_view_to_json(
         let has_content_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
         found = monitors
-            .count_and_find(0, has_content_view)
+            .count_and_nth_match(0, has_content_view)
             .1
             .and_then(|first| monitors.get_for_customer(caller.customer, first));
         is_content_view = found.is_some();
@@ -122,7 +122,7 @@ async fn records_of_monitors(
 }
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.
-fn last_script_run(service: &MonitorService, monitor: &Monitor) -> Option<MonitorState> {
+fn last_script_run(service: &MonitorService, monitor: &Monitor) -> Option<LocationState> {
     let lookup = service.last_run_lookup.as_ref()?;
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| lookup.last_run(monitor)).flatten()
 }
@@ -171,7 +171,7 @@ struct MonitorJson<'a> {
     monitor: &'a Monitor,
     account: &'a AccountSnapshot,
     caller: &'a Caller,
-    last_script_run: Option<MonitorState>,
+    last_script_run: Option<LocationState>,
     /// `None` for types without a script, and for a script that cannot be parsed.
     script_summary: Option<ScriptOverview>,
     now: Timestamp,

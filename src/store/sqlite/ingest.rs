@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::Outcome;
-use crate::store::contract::MonitorState;
+use crate::store::contract::LocationState;
 
 use super::alerts::prepared_alerts::PreparedAlerts;
 use super::captures;
@@ -34,7 +34,7 @@ const MISSED_CODE: i64 = 4;
 pub(super) struct PreparedBatch {
     /// In the order of the clustered key, so that adjacent rows are written together.
     rows: Vec<ResultRow>,
-    monitor_states: Vec<MonitorState>,
+    monitor_states: Vec<LocationState>,
     alert_changes: PreparedAlerts,
 }
 
@@ -243,7 +243,7 @@ fn insert_remaining_series(
     Ok(inserted == 1)
 }
 
-fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
+fn upsert_state(conn: &Connection, state: &LocationState) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT DO UPDATE SET check_id = ?3, planned_at = ?4, outcome = ?5, status = ?6, total_us = ?7,

@@ -13,7 +13,7 @@ use crate::domain::{
     MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status, Timestamp,
     TlsFacts, default_status_text,
 };
-use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
+use crate::store::contract::{LocationState, PaginatedResults, Pagination, ResultFilter};
 
 use super::decode::{RowLocator, skip_undecodable};
 use super::result_row::{DetailsBody, decode_address};
@@ -135,10 +135,10 @@ pub(super) fn capture(
 /// Returns the result of each of `states`: monitor and location of a state reverse the hash of the check id.
 pub(super) fn results_for_states(
     conn: &Connection,
-    states: &[MonitorState],
+    states: &[LocationState],
 ) -> rusqlite::Result<Vec<Option<CheckResult>>> {
     let tx = conn.unchecked_transaction()?;
-    let key = |state: &MonitorState| {
+    let key = |state: &LocationState| {
         let planned_at = state.check_id.planned_at(state.monitor_id, state.location_id);
         (planned_at.as_micros(), state.monitor_id.0, state.location_id.0)
     };
@@ -312,14 +312,14 @@ const SELECT_STATES: &str = "
         (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
 
 /// Returns the states of all monitors that were not removed.
-pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
+pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<LocationState>> {
     conn.prepare_cached(&format!("{SELECT_STATES} ORDER BY monitor_id, location_id"))?
         .query_map(params![], state_from_row)?
         .collect()
 }
 
 /// Returns the states of those of `monitors` that were not removed, by monitor and location.
-pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
+pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<LocationState>> {
     let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
     conn.prepare_cached(&format!(
         "{SELECT_STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
@@ -328,7 +328,7 @@ pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite:
     .collect()
 }
 
-fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
+fn state_from_row(row: &Row<'_>) -> rusqlite::Result<LocationState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
@@ -337,7 +337,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
         outcome,
         Outcome::from_code(outcome),
     )?;
-    Ok(MonitorState {
+    Ok(LocationState {
         monitor_id,
         location_id,
         check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
@@ -364,11 +364,11 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| capture(conn, check_id, &name)))
     }
 
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>> {
         Box::pin(self.readers.call(move |conn| states_for(conn, &monitors)))
     }
 
-    fn results_for_states(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         Box::pin(self.readers.call(move |conn| results_for_states(conn, &states)))
     }
 
@@ -376,7 +376,7 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| newest_results(conn, &queries)))
     }
 
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>> {
         Box::pin(self.readers.call(states))
     }
 

@@ -22,7 +22,7 @@ pub(super) async fn list_results(
     Extension(caller): Extension<Caller>,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let (mut filter, paging) = parse_result_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
     let monitor_reader = state.monitor_reader;
@@ -48,7 +48,7 @@ pub(super) async fn list_results(
 
 /// Returns one result as a bare object.
 pub(super) async fn get_result(
-    State(ApiState { monitor_reader: monitor_reader, .. }): State<ApiState>,
+    State(ApiState { monitor_reader, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -61,7 +61,7 @@ pub(super) async fn get_result(
 
 /// Returns the content of a capture. It comes from a target, which may be hostile: browsers must not display it.
 pub(super) async fn get_capture(
-    State(ApiState { monitor_reader: monitor_reader, .. }): State<ApiState>,
+    State(ApiState { monitor_reader, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {

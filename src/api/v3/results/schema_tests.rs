@@ -142,7 +142,7 @@ fn full_result() -> CheckResult {
             completed_at: at,
         }),
         suppressed_by: vec![MonitorId(1)],
-        missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
+        missed: Some(MissedRuns { reason: MissedReason::ProcessSuspended, slots: 2, last_planned_at: at }),
     }
 }
 
