@@ -181,7 +181,7 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            token_purge: Some(services.api_state.accounts.clone()),
+            token_purger: Some(services.api_state.accounts.clone()),
             tasks: Some(Arc::clone(supervisor.registry())),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;

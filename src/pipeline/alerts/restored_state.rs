@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::monitor_entry::TrackedMonitor;
+use super::tracked_monitor::TrackedMonitor;
 use super::settings::AlertEngineDependencies;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::{MonitorId, Revision};
@@ -78,7 +78,7 @@ impl RestoredAlertStates {
     }
 
     /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those of `quarantined_monitors`.
-    pub(super) fn into_orphans(
+    pub(super) fn into_states_of_removed_monitors(
         mut self,
         quarantined_monitors: &HashMap<MonitorId, Revision>,
     ) -> (Vec<MonitorId>, Vec<StoredEpisode>) {

@@ -225,7 +225,7 @@ impl Ingestor {
     }
 
     /// Commits everything queued, including results waiting for space in the queue, and stops; returns how many
-    /// results could not be committed `timeout` that time. No result may be submitted after this call.
+    /// results could not be committed within `timeout`. No result may be submitted after this call.
     pub async fn drain(&self, timeout: Duration) -> usize {
         drop(self.result_sender.lock().take());
         drop(self.command_sender.lock().take());
