@@ -136,7 +136,7 @@ impl RunningServer {
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
         let certificate_updates =
-            CertificateUpdates::follow(&services.api_state.records, Arc::clone(&agents)).await?;
+            CertificateUpdates::follow(&services.api_state.record_service, Arc::clone(&agents)).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -181,7 +181,7 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            token_purger: Some(services.api_state.accounts.clone()),
+            token_purger: Some(services.api_state.account_service.clone()),
             tasks: Some(Arc::clone(supervisor.registry())),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;
@@ -226,7 +226,7 @@ impl RunningServer {
         let metrics_allow = server.metrics_allow.clone();
         let auth = PageAuth {
             is_public: server.public_pages,
-            account_service: Arc::clone(&api_state.accounts),
+            account_service: Arc::clone(&api_state.account_service),
             known_hosts: KnownHosts::new(server.hosts.iter().cloned().chain(host_names())),
             allows_metrics: Arc::new(move |address| {
                 metrics_allow.iter().any(|network| network.contains(address))

@@ -170,7 +170,7 @@ async fn run_until_stopped(
     server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data_dir = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
-    let token = server.services.api_state.accounts.renew_host_token();
+    let token = server.services.api_state.account_service.renew_host_token();
     let host_token = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
     write_host_token(&data_dir, &host_token)
         .with_context(|| format!("cannot write the host token into `{}`", data_dir.display()))?;

@@ -182,7 +182,7 @@ impl Services {
     }
 
     async fn create_admin(&self, password: String) -> anyhow::Result<()> {
-        match self.api_state.accounts.ensure_first_admin(Some(password)).await {
+        match self.api_state.account_service.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
             Err(ServiceError::Invalid(errors)) => {
                 let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
@@ -231,7 +231,7 @@ impl Services {
 
     async fn remove_expired(&self) {
         let (tokens, tests) = (
-            self.api_state.accounts.remove_expired_tokens().await,
+            self.api_state.account_service.remove_expired_tokens().await,
             self.api_state.on_demand_tests.remove_expired().await,
         );
         for error in [tokens.err(), tests.err()].into_iter().flatten() {

@@ -82,7 +82,7 @@ impl App {
 
     /// Returns a client that holds the token of the host.
     pub fn host(&self) -> Client {
-        let token = self.state.accounts.renew_host_token();
+        let token = self.state.account_service.renew_host_token();
         Client { router: self.router.clone(), token: Some(token) }
     }
 
