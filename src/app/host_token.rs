@@ -63,7 +63,7 @@ pub fn write_host_token(data_dir: &Path, contents: &HostTokenFile) -> io::Result
     fs::rename(&temp_path, data_dir.join(FILE_NAME))
 }
 
-/// Removes the file at the end, when its token is no longer valid.
+/// Removes the file when the server stops: its token is no longer valid.
 pub fn remove_host_token(data_dir: &Path) {
     match fs::remove_file(data_dir.join(FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -73,7 +73,7 @@ pub fn remove_host_token(data_dir: &Path) {
     }
 }
 
-/// Finds the token of the server of this user (or of root) that listens on `port`, in the data `data_dirs`.
+/// Finds the token of the server of this user (or of root) that listens on `port`, in the data directories `data_dirs`.
 #[must_use]
 pub fn find_host_token(data_dirs: &[PathBuf], port: u16) -> Option<HostTokenFile> {
     let listens_on_port = |token_file: &HostTokenFile| token_file.addresses.iter().any(|address| address.port() == port);
@@ -102,7 +102,7 @@ pub fn read_host_token(data_dir: &Path) -> Option<HostTokenFile> {
     let path = data_dir.join(FILE_NAME);
     let metadata = fs::symlink_metadata(&path).ok()?;
     let own_uid = nix::unistd::geteuid().as_raw();
-    // A file that others can write, or created, could name any server.
+    // A file that another user created or can write could name any server.
     let is_trusted = metadata.is_file()
         && metadata.mode().trailing_zeros() >= 6
         && (metadata.uid() == own_uid || own_uid == 0);

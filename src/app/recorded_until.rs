@@ -6,9 +6,9 @@ use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::store::LocationState;
 
-/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. For
-/// a monitor without any result, slots count from its last change; one with results elsewhere only starts here now.
-/// Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
+/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. A
+/// monitor without a result at any location counts from its last change. One with results only at other locations is
+/// left out: it starts here now. Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
 /// during a pause.
 pub(super) fn recorded_until(
     monitors: &[Monitor],

@@ -113,7 +113,7 @@ impl RunningConfig {
 
     /// Logs what is stored and does not work under the settings. `planned` are the monitors.
     async fn review_stored(&self, planned: &[Monitor]) -> Result<(), StoreError> {
-        let everything = Pagination { limit: u32::MAX, offset: 0 };
+        let everything = Pagination::ALL;
         let store = &self.handles.config_store;
         let [recipients, certificates] =
             REVIEWED_KINDS.map(|kind| store.records(ConfigRecordFilter::new(kind), everything));

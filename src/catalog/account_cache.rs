@@ -346,7 +346,7 @@ impl AccountCache {
     }
 
     async fn all_records(&self, filter: ConfigRecordFilter) -> Result<Vec<ConfigRecord>, StoreError> {
-        Ok(self.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+        Ok(self.config_store.records(filter, Pagination::ALL).await?.items)
     }
 }
 

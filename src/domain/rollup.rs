@@ -38,7 +38,7 @@ pub struct RollupQuery {
     pub from: Timestamp,
     /// Steps that start before.
     pub until: Timestamp,
-    /// Whether user experience and content views are read too. From results, that takes longer.
+    /// Whether user experience and content views are read too. By minute this takes longer, because it is computed from results.
     pub with_browser_figures: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct Rollup {
 /// Means of what browsers measured of pages, from the start of the navigation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UserExperience {
-    /// Number of pages: those that each step ended with.
+    /// Number of pages; one per script step, the page that it ended with.
     pub pages: u64,
     /// First paint.
     pub first_paint_us: Option<u64>,

@@ -23,7 +23,7 @@ struct TimerEntry {
     generation: u32,
 }
 
-/// Up to this many entries, stale ones are not removed in advance.
+/// A heap of at most this many entries is not compacted.
 const COMPACT_THRESHOLD: usize = 1024;
 
 impl TimerQueue {
@@ -45,7 +45,8 @@ impl TimerQueue {
         self.set_count == 0
     }
 
-    /// Returns the number of entries, stale ones included; at most twice `len`, or a constant.
+    /// Returns the number of entries, stale ones included; at most twice `len`, or
+    /// `COMPACT_THRESHOLD` if that is more.
     #[must_use]
     pub fn heap_len(&self) -> usize {
         self.heap.len()

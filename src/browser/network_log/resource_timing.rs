@@ -9,7 +9,7 @@ use super::log::{
 };
 use crate::domain::{PageObjectKind, truncate};
 
-/// The body of the function that returns them.
+/// Body of the JavaScript function that returns the Resource Timing entries of the page.
 pub const RESOURCE_TIMING_SCRIPT: &str = include_str!("resource_timing.js");
 /// Maximum difference between the times of the page and of the driver's log, in seconds.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 1.0;

@@ -37,7 +37,7 @@ impl RestoredAlertStates {
         let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
         let page =
-            dependencies.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            dependencies.alert_store.episodes(filter, Pagination::ALL).await?;
         let unreadable_count = page.total.saturating_sub(page.items.len() as u64);
         if unreadable_count > 0 {
             return Err(StoreError::Undecodable {

@@ -131,7 +131,7 @@ impl PerformanceEvaluator {
     /// Fails when the store does.
     pub async fn evaluate_all(&mut self) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
-        let all_rows = Pagination { limit: u32::MAX, offset: 0 };
+        let all_rows = Pagination::ALL;
         let filter = ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> = self
             .dependencies

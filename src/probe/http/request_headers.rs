@@ -46,8 +46,8 @@ impl RequestHeaders {
         })
     }
 
-    /// Returns the fields of every request. `Host` is first; its value is set per request. The first of the monitor's
-    /// own fields of a name replaces the standard one; further ones are appended.
+    /// Returns the fields of every request. `Host` is first; its value is set per request. A field of the monitor
+    /// replaces the standard field of the same name; if the monitor sets a name several times, all values are sent.
     pub(super) fn to_header_map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(HOST, HeaderValue::from_static(""));

@@ -62,7 +62,7 @@ impl AccountService {
     /// Returns all accounts, ordered by id. For the host alone.
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<ConfigRecord>, ServiceError> {
         require_host(caller)?;
-        let all = Pagination { limit: u32::MAX, offset: 0 };
+        let all = Pagination::ALL;
         Ok(self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::Customer), all).await?.items)
     }
 }

@@ -16,7 +16,7 @@ use crate::store::{
 };
 use crate::syntax::MASK;
 
-const ALL_ROWS: Pagination = Pagination { limit: u32::MAX, offset: 0 };
+const ALL_ROWS: Pagination = Pagination::ALL;
 
 /// Serializes changes of users, so that two admins cannot demote each other at the same time.
 static USER_CHANGE_LOCK: Mutex<()> = Mutex::const_new(());

@@ -76,7 +76,7 @@ async fn copy_performance_alerts(
         ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found =
-        service.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        service.dependencies.config_store.records(filter, Pagination::ALL).await?;
     let now = service.dependencies.clock.now();
     let to_copy = |record: ConfigRecord| {
         ConfigChange::CreateRecord(NewConfigRecord {

@@ -116,7 +116,7 @@ async fn records_of_monitors(
     Ok(service
         .dependencies
         .config_store
-        .records(filter, Pagination { limit: u32::MAX, offset: 0 })
+        .records(filter, Pagination::ALL)
         .await?
         .items)
 }

@@ -87,7 +87,7 @@ impl ConfigRecordService {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
         let found =
-            self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            self.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let is_replaced = |record: &ConfigRecord| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let is_selected = if blackout.recurs_weekly { replaces_weekly } else { replaces_one_time };

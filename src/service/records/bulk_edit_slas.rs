@@ -62,7 +62,7 @@ impl ConfigRecordService {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
         let found =
-            self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            self.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let agreements = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
         Ok(agreements.filter(|(monitor, _)| monitor_ids.contains(monitor)).collect())
     }

@@ -55,10 +55,10 @@ impl ConfigRecordService {
     pub async fn get(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         id: i64,
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.view_permission)?;
         let cx = self.context(caller, definition).await?;
         if let Some(object) = super::location_list::configured_location(&cx, id) {
@@ -82,11 +82,11 @@ impl ConfigRecordService {
     pub async fn create_for_parent(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         parent_id: Option<i64>,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.edit_permission)?;
         let parsed_draft =
             super::kind_rules::parse_before_locking(&self.context(caller, definition).await?, body).await?;
@@ -133,12 +133,12 @@ impl ConfigRecordService {
     pub async fn patch(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         id: i64,
         body: &Node,
         if_match: Option<Revision>,
     ) -> Result<SavedObject, ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.patch_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors_locks =
@@ -193,11 +193,11 @@ impl ConfigRecordService {
     pub async fn delete(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<(), ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors_lock = self.lock_monitors_exclusive(definition).await;

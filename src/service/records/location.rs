@@ -80,7 +80,7 @@ pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) ->
             "{usage_text} this location; give them another one first"
         )));
     }
-    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let all = Pagination::ALL;
     let accounts = cx
         .dependencies
         .config_store

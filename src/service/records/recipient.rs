@@ -250,7 +250,7 @@ async fn all_records(
     cx: &RecordContext<'_>,
     filter: ConfigRecordFilter,
 ) -> Result<Vec<ConfigRecord>, StoreError> {
-    Ok(cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+    Ok(cx.dependencies.config_store.records(filter, Pagination::ALL).await?.items)
 }
 
 /// Returns the value of a computed field: masked password, name of the method, blackouts and groups.

@@ -1,4 +1,5 @@
-//! Captures of results, stored in chunks; the caller of `commit` compresses them; they expire with details.
+//! Captures of results, stored in chunks; they are compressed before the commit, on the thread of its
+//! caller, and removed together with the details of the result.
 
 use std::sync::Arc;
 

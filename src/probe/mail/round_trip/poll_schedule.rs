@@ -8,7 +8,7 @@ use tokio::time::Instant;
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 /// Longest delay between polls: the precision of the transit time of a slow message.
 const MAX_DELAY: Duration = Duration::from_secs(15);
-/// Time reserved for the last poll, beside twice the duration of the longest poll so far.
+/// Time reserved for the last poll, in addition to twice the duration of the longest poll so far.
 const FINAL_POLL_RESERVE: Duration = Duration::from_millis(250);
 
 /// The times of polls, until there is no time left for another.
