@@ -161,10 +161,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_behaves_like_a_sorted_map(acts in prop::collection::vec((0_u8..4, 0_u32..8, 0_i64..50), 1..300)) {
+        fn it_behaves_like_a_sorted_map(operations in prop::collection::vec((0_u8..4, 0_u32..8, 0_i64..50), 1..300)) {
             let (mut queue, mut model) = (TimerQueue::new(), BTreeMap::<u32, i64>::new());
-            for (act, index, time) in acts {
-                match act {
+            for (operation, index, time) in operations {
+                match operation {
                     0 | 1 => {
                         queue.set_timer(index, at(time));
                         model.insert(index, time);

@@ -71,7 +71,7 @@ pub(super) async fn request_data_connection(
     data_requests: mpsc::UnboundedSender<DataRequest>,
     address: SocketAddr,
 ) -> FtpResult<TcpStream> {
-    send_data_request(&data_requests, |answer| DataRequest::Connect(address, answer)).await
+    send_data_request(&data_requests, |response_sender| DataRequest::Connect(address, response_sender)).await
 }
 
 async fn send_data_request<T>(
