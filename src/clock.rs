@@ -76,7 +76,7 @@ impl FakeClock {
 
     /// Returns how many sleepers wait now, so that a test can see that the code under test is idle.
     #[must_use]
-    pub fn sleepers(&self) -> usize {
+    pub fn sleeper_count(&self) -> usize {
         self.monotonic.receiver_count()
     }
 
@@ -113,7 +113,7 @@ mod tests {
         let clock = FakeClock::new(Timestamp::from_seconds(100));
         let sleep = clock.sleep(Duration::from_secs(5));
         clock.set_wall_time(Timestamp::from_seconds(10_000));
-        assert_eq!(clock.sleepers(), 1);
+        assert_eq!(clock.sleeper_count(), 1);
         clock.advance(Duration::from_secs(5));
         sleep.await;
         assert_eq!(clock.now(), Timestamp::from_seconds(10_005));

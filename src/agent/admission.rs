@@ -29,7 +29,7 @@ impl Default for AdmissionLimits {
 }
 
 impl AdmissionLimits {
-    fn for_class(&self, class: ConcurrencyClass) -> usize {
+    fn max_for_class(&self, class: ConcurrencyClass) -> usize {
         match class {
             ConcurrencyClass::Light => self.max_light,
             ConcurrencyClass::Heavy => self.max_heavy,
@@ -185,7 +185,7 @@ impl AdmissionQueue {
         while self.running_count() < self.limits.max_running {
             let (rank, class) = CONCURRENCY_CLASSES
                 .into_iter()
-                .filter(|&class| self.running_by_class[class as usize] < self.limits.for_class(class))
+                .filter(|&class| self.running_by_class[class as usize] < self.limits.max_for_class(class))
                 .filter_map(|class| Some((*self.ready_accounts_by_class[class as usize].first()?, class)))
                 .min_by_key(|&(rank, _)| rank)?;
             let AccountRank { first_sequence: sequence, account, .. } = rank;
@@ -259,7 +259,7 @@ impl AdmissionQueue {
         self.running_by_class[class as usize]
     }
 
-    /// Changes the queue of `account` and keeps its rank in `class` and its memory in step.
+    /// Changes the queue of `account`, updates its rank in `class`, and removes the account when it is idle.
     fn update_account(
         &mut self,
         account: CustomerId,
@@ -291,7 +291,7 @@ impl AdmissionQueue {
 
     fn has_capacity(&self, account: CustomerId, class: ConcurrencyClass, target: Option<TargetKey>) -> bool {
         self.running_count() < self.limits.max_running
-            && self.running_by_class[class as usize] < self.limits.for_class(class)
+            && self.running_by_class[class as usize] < self.limits.max_for_class(class)
             && target.is_none_or(|key| !self.must_queue_at_target(key, account, class))
     }
 

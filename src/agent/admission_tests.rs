@@ -7,7 +7,7 @@ use super::*;
 const LIMITS: AdmissionLimits =
     AdmissionLimits { max_running: 4, max_light: 3, max_heavy: 2, max_per_target: 2, max_waiting: 6 };
 
-type Entry = (TicketId, CustomerId, ConcurrencyClass, Option<TargetKey>);
+#[derive(Clone, Copy)] struct Entry { ticket: TicketId, account: CustomerId, class: ConcurrencyClass, target: Option<TargetKey> }
 
 /// A reference model with the same rules: one list in order of arrival.
 #[derive(Default)]
@@ -17,40 +17,40 @@ struct Model {
 }
 
 impl Model {
-    fn fits(&self, class: ConcurrencyClass, target: Option<TargetKey>) -> bool {
+    fn has_capacity(&self, class: ConcurrencyClass, target: Option<TargetKey>) -> bool {
         self.running.len() < LIMITS.max_running
-            && self.running.iter().filter(|r| r.2 == class).count() < LIMITS.for_class(class)
+            && self.running.iter().filter(|entry| entry.class == class).count() < LIMITS.max_for_class(class)
             && (target.is_none()
-                || self.running.iter().filter(|r| r.3 == target).count() < LIMITS.max_per_target)
+                || self.running.iter().filter(|entry| entry.target == target).count() < LIMITS.max_per_target)
     }
 
     fn waiting_of(&self, account: CustomerId) -> usize {
-        self.waiting.iter().filter(|e| e.1 == account).count()
+        self.waiting.iter().filter(|entry| entry.account == account).count()
     }
 
     fn enqueue(&mut self, entry: Entry) -> Result<Option<TicketId>, AdmissionQueueFull> {
-        let fits = self.waiting.is_empty() && self.fits(entry.2, entry.3);
+        let has_capacity = self.waiting.is_empty() && self.has_capacity(entry.class, entry.target);
         let mut replaced = None;
-        if self.waiting.len() >= LIMITS.max_waiting && !fits {
-            let largest = self.waiting.iter().map(|e| e.1).max_by_key(|&a| (self.waiting_of(a), a)).unwrap();
-            if self.waiting_of(largest) < self.waiting_of(entry.1) + 2 {
+        if self.waiting.len() >= LIMITS.max_waiting && !has_capacity {
+            let largest = self.waiting.iter().map(|waiting| waiting.account).max_by_key(|&account| (self.waiting_of(account), account)).unwrap();
+            if self.waiting_of(largest) < self.waiting_of(entry.account) + 2 {
                 return Err(AdmissionQueueFull);
             }
-            let newest = self.waiting.iter().rposition(|e| e.1 == largest).unwrap();
-            replaced = Some(self.waiting.remove(newest).0);
+            let newest = self.waiting.iter().rposition(|waiting| waiting.account == largest).unwrap();
+            replaced = Some(self.waiting.remove(newest).ticket);
         }
         self.waiting.push(entry);
         Ok(replaced)
     }
 
     fn admit(&mut self) -> Option<TicketId> {
-        let running = |account, class| self.running.iter().filter(|r| r.1 == account && r.2 == class).count();
+        let running = |account, class| self.running.iter().filter(|entry| entry.account == account && entry.class == class).count();
         let (next, _) = (self.waiting.iter().enumerate())
-            .filter(|(_, e)| self.fits(e.2, e.3))
-            .min_by_key(|(at, e)| (running(e.1, e.2), *at))?;
+            .filter(|(_, entry)| self.has_capacity(entry.class, entry.target))
+            .min_by_key(|(position, entry)| (running(entry.account, entry.class), *position))?;
         let entry = self.waiting.remove(next);
         self.running.push(entry);
-        Some(entry.0)
+        Some(entry.ticket)
     }
 }
 
@@ -61,18 +61,18 @@ proptest! {
     ) {
         let (mut admission, mut model) = (AdmissionQueue::new(LIMITS), Model::default());
         for (operation, ticket, heavy, host, account) in operations {
-            let known = |list: &[Entry]| list.iter().any(|e| e.0 == ticket);
-            let (waits, runs) = (known(&model.waiting), known(&model.running));
+            let contains_ticket = |list: &[Entry]| list.iter().any(|entry| entry.ticket == ticket);
+            let (waits, runs) = (contains_ticket(&model.waiting), contains_ticket(&model.running));
             if operation < 6 && !waits && !runs {
                 let class = if heavy { ConcurrencyClass::Heavy } else { ConcurrencyClass::Light };
                 let target = (host > 0).then(|| TargetKey::from_host(&host.to_string()));
                 let account = CustomerId(account);
-                let expected = model.enqueue((ticket, account, class, target));
+                let expected = model.enqueue(Entry { ticket, account, class, target });
                 prop_assert_eq!(admission.enqueue(ticket, account, class, target), expected);
             } else if waits || runs {
                 admission.release(ticket);
-                model.waiting.retain(|e| e.0 != ticket);
-                model.running.retain(|e| e.0 != ticket);
+                model.waiting.retain(|entry| entry.ticket != ticket);
+                model.running.retain(|entry| entry.ticket != ticket);
             }
             if operation % 3 > 0 {
                 loop {
@@ -116,13 +116,13 @@ fn an_account_that_floods_does_not_delay_the_others() {
             admission.enqueue(ticket, CustomerId(2), class, None).unwrap();
         }
         let mut running: Vec<_> = std::iter::from_fn(|| admission.admit_next()).collect();
-        for victim in 20_000..20_100 {
-            admission.enqueue(victim, CustomerId(3), class, None).unwrap();
+        for other_account_ticket in 20_000..20_100 {
+            admission.enqueue(other_account_ticket, CustomerId(3), class, None).unwrap();
             assert_eq!(admission.admit_next(), None);
             // The next place that becomes free is for the other account.
             admission.release(running.remove(0));
-            assert_eq!(admission.admit_next(), Some(victim));
-            admission.release(victim);
+            assert_eq!(admission.admit_next(), Some(other_account_ticket));
+            admission.release(other_account_ticket);
             running.extend(std::iter::from_fn(|| admission.admit_next()));
         }
     }

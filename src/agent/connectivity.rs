@@ -19,14 +19,14 @@ pub struct ConnectivityDetector {
     targets: Vec<Endpoint>,
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
-    /// Held while the targets are probed.
-    probe_lock: tokio::sync::Mutex<()>,
+    /// Held while the targets are connected to.
+    connect_lock: tokio::sync::Mutex<()>,
     state: Mutex<ConnectivityState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ConnectivityState {
-    /// Start of the last probe, and whether any target was reached.
+    /// Start of the last connection attempts, and whether any target was reached.
     last_connect: Option<(Instant, bool)>,
     /// The last time at which no target was reached.
     last_unreachable_at: Option<Timestamp>,
@@ -41,17 +41,17 @@ impl ConnectivityDetector {
     /// Creates a detector with `targets`; `None` without any: isolation is then never detected.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
-        let (probe_lock, state) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock, state })
+        let (connect_lock, state) = (tokio::sync::Mutex::default(), Mutex::default());
+        (!targets.is_empty()).then_some(Self { targets, net, clock, connect_lock, state })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
         let now = Instant::now();
-        let _lock = self.probe_lock.lock().await;
+        let _lock = self.connect_lock.lock().await;
         let state = *self.state();
         let reached = match state.last_connect {
-            Some((probed_at, reached)) if probed_at >= now => reached,
+            Some((connect_started_at, reached)) if connect_started_at >= now => reached,
             _ => self.connect_to_targets().await,
         };
         !reached || self.state().last_unreachable_at.is_some_and(|at| at >= start)

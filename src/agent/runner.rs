@@ -24,7 +24,7 @@ use super::stall_detector::StallDetector;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::ConcurrencyClass;
 use crate::telemetry::{
-    Metrics, SchedulerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, blocking_fault_point,
+    Metrics, RunnerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, blocking_fault_point,
     fault_point, panic_message,
 };
 
@@ -115,7 +115,7 @@ pub fn new_runner(
         pending_shutdown: None,
         all_handles_dropped: false,
         last_gauge_update: None,
-        last_load: SchedulerLoad::default(),
+        last_load: RunnerLoad::default(),
     };
     RunnerTasks { handle: RunnerHandle { commands, check_tasks: tracker }, runner, missed_runs }
 }
@@ -158,7 +158,7 @@ pub struct Runner {
     all_handles_dropped: bool,
     last_gauge_update: Option<Instant>,
     /// The load that the gauges show.
-    last_load: SchedulerLoad,
+    last_load: RunnerLoad,
 }
 
 struct PendingChanges {
@@ -320,8 +320,8 @@ impl Runner {
             if let Some(reply) = reply {
                 drop(reply.send(Ok(result)));
             } else {
-                let (account, plan) = (assignment.customer_id, &assignment.billing_plancode);
-                delivery.metrics.record_plan_check(account, plan, &result);
+                let (account, plan_code) = (assignment.customer_id, &assignment.billing_plancode);
+                delivery.metrics.record_plan_check(account, plan_code, &result);
                 delivery.deliver_result(result, location_start_at).await;
             }
         });
@@ -344,7 +344,7 @@ impl Runner {
 
     /// Waits until the sink has accepted everything, then replies to all shutdown requests.
     async fn finish_shutdown(self) {
-        self.metrics.record_load_change(self.last_load, SchedulerLoad::default());
+        self.metrics.record_load_change(self.last_load, RunnerLoad::default());
         drop((self.missed_sender, self.commands));
         self.check_tasks.close();
         self.check_tasks.wait().await;
@@ -366,12 +366,12 @@ impl Runner {
             return;
         }
         self.last_gauge_update = Some(Instant::now());
-        let in_flight = |weight| self.run_queue.running_checks_by_class(weight);
-        let load = SchedulerLoad {
+        let running_count_of = |class| self.run_queue.running_checks_by_class(class);
+        let load = RunnerLoad {
             planned_monitors: self.run_queue.planned_monitors(),
             queued_runs: self.run_queue.waiting_checks(),
-            light_checks: in_flight(ConcurrencyClass::Light),
-            heavy_checks: in_flight(ConcurrencyClass::Heavy),
+            light_checks: running_count_of(ConcurrencyClass::Light),
+            heavy_checks: running_count_of(ConcurrencyClass::Heavy),
         };
         self.metrics.record_load_change(self.last_load, load);
         self.last_load = load;

@@ -134,7 +134,7 @@ impl AlertState {
         self.adapt_to_clock_and_plan(cx);
         self.expire_expected_runs(cx);
         for run in &mut self.pending_runs {
-            run.close_if_due(true, cx);
+            run.close_if_complete_or_overdue(cx);
             let is_overdue = |verification: &&mut PendingVerification| {
                 verification.response.is_none()
                     && verification.deadline.is_some_and(|deadline| deadline <= cx.now)
@@ -161,7 +161,7 @@ impl AlertState {
 
     /// Ends the episode without a clear and drops open runs, since the monitor was disabled, paused or removed.
     pub fn close(&mut self, now: Timestamp) -> Vec<Effect> {
-        let episode_end = self.episode.take().map(|mut episode| episode.close(now, false));
+        let episode_end = self.episode.take().map(|mut episode| episode.close_without_recovery(now));
         // Results of checks in progress are ignored from now on.
         *self =
             Self { resolved_until: self.resolved_until.max(Some(now)), is_closed: true, ..Self::default() };

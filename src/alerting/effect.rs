@@ -13,7 +13,7 @@ use crate::domain::{
 /// start after that transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Ask a location outside of `failed` to verify the failure of this check. Its response is passed to
+    /// Ask a location outside of `failed_locations` to verify the failure of this check. Its response is passed to
     /// [`super::AlertState::on_verification`].
     RequestVerification {
         /// Planned time of the run.
@@ -70,7 +70,7 @@ pub enum Effect {
         location: LocationId,
         /// The failed check.
         check_id: CheckId,
-        /// Recipients of the trace once it is complete (kind Traceroute).
+        /// Recipients of the trace once it is complete (kind Traceroute), each with the group that names it.
         recipients: Vec<(RecipientId, Option<i64>)>,
     },
     /// Notify one recipient.

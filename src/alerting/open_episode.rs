@@ -153,9 +153,18 @@ impl OpenEpisode {
         }
     }
 
-    /// Ends the episode; `is_recovery` when a passing run ended it.
-    pub(super) fn close(&mut self, at: Timestamp, is_recovery: bool) -> Effect {
-        self.snapshot.end = Some(EpisodeEnd { ended_at: at, is_recovery });
+    /// Ends the episode with the passing run planned at `ended_at`.
+    pub(super) fn close_recovered(&mut self, ended_at: Timestamp) -> Effect {
+        self.close(EpisodeEnd { ended_at, is_recovery: true })
+    }
+
+    /// Ends the episode although no run passed.
+    pub(super) fn close_without_recovery(&mut self, ended_at: Timestamp) -> Effect {
+        self.close(EpisodeEnd { ended_at, is_recovery: false })
+    }
+
+    fn close(&mut self, end: EpisodeEnd) -> Effect {
+        self.snapshot.end = Some(end);
         Effect::UpdateEpisode(self.snapshot.clone())
     }
 
@@ -185,7 +194,7 @@ impl OpenEpisode {
 
 impl PendingClears {
     /// Creates the clears of a time without data that started at `since`, after a run with data.
-    pub(super) fn of_no_data(
+    pub(super) fn new_for_no_data(
         since: Timestamp,
         recipients: Vec<(RecipientId, Option<i64>)>,
         planned_at: Timestamp,
@@ -255,11 +264,11 @@ pub(super) fn should_traceroute(status: Status) -> bool {
 }
 
 /// Returns the verification that another failing location of the same run gives.
-pub(super) fn confirmation_by(witness: &LocationResult, at: Timestamp) -> Verification {
+pub(super) fn confirmation_by(confirming_result: &LocationResult, at: Timestamp) -> Verification {
     Verification {
         status: Status::VERIFICATION_CONFIRMED,
-        location_id: Some(witness.location_id),
-        recheck_status: Some(witness.status),
+        location_id: Some(confirming_result.location_id),
+        recheck_status: Some(confirming_result.status),
         completed_at: at,
     }
 }

@@ -25,10 +25,10 @@ pub struct ParentStatus {
 #[serde(deny_unknown_fields)]
 pub(super) struct Suppression {
     /// The parents that suppress it.
-    pub(super) by: Vec<MonitorId>,
-    /// Planned time of the first of the runs in a row that only checks outside of the schedule suppress.
+    pub(super) suppressed_by: Vec<MonitorId>,
+    /// Planned time of the first of these consecutive runs, while only checks outside of the schedule suppress them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) by_checks_since: Option<Timestamp>,
+    pub(super) only_by_checks_since: Option<Timestamp>,
 }
 
 /// Checks of the parents of a failing run that were requested. Not stored: after a restart they are requested again.

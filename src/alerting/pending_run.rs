@@ -22,7 +22,7 @@ const VERIFICATION_GRACE: Duration = Duration::from_mins(1);
 pub(super) struct PendingRun {
     /// Planned time.
     pub(super) planned_at: Timestamp,
-    /// Locations that check it, in the order of the plan; empty while unknown (see [`super::AlertState::restore`]).
+    /// Locations that check it, in the order of the plan; empty after [`super::AlertState::restore_from_results`].
     #[serde(rename = "expected")]
     pub(super) expected_locations: Vec<LocationId>,
     /// When it closes even if some locations have not reported.
@@ -113,15 +113,31 @@ impl PendingRun {
         }
     }
 
-    /// Closes the run when every online location has reported, or when `close_overdue` and its time is over.
-    pub(super) fn close_if_due(&mut self, close_overdue: bool, cx: &AlertContext<'_>) {
-        let waits_for = |location: &LocationId| {
+    /// Closes the run once every expected location has reported that is not offline.
+    pub(super) fn close_if_complete(&mut self, cx: &AlertContext<'_>) {
+        if self.is_complete(cx) {
+            self.close(cx);
+        }
+    }
+
+    /// Closes the run once it is complete, or its time is over.
+    pub(super) fn close_if_complete_or_overdue(&mut self, cx: &AlertContext<'_>) {
+        if self.closes_at <= cx.now || self.is_complete(cx) {
+            self.close(cx);
+        }
+    }
+
+    fn close(&mut self, cx: &AlertContext<'_>) {
+        let timeliness = self.close_timeliness_now(cx);
+        self.close_timeliness.get_or_insert(timeliness);
+    }
+
+    /// Whether there are results, and none is missing from a location that is not offline.
+    fn is_complete(&self, cx: &AlertContext<'_>) -> bool {
+        let is_awaited = |location: &LocationId| {
             !self.has_result_from(*location) && !cx.offline_locations.contains(location)
         };
-        let is_complete = !self.results.is_empty() && !self.expected_locations.iter().any(waits_for);
-        if self.close_timeliness.is_none() && (is_complete || close_overdue && self.closes_at <= cx.now) {
-            self.close_timeliness = Some(self.close_timeliness_now(cx));
-        }
+        !self.results.is_empty() && !self.expected_locations.iter().any(is_awaited)
     }
 
     /// Returns how the run would close now: late once the run after it should be over as well.

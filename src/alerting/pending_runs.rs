@@ -34,7 +34,7 @@ impl AlertState {
             {
                 verification.set_deadline(cx);
             }
-            run.limit_parent_check(cx.now);
+            run.limit_parent_check_deadline(cx.now);
             if run.expected_locations.is_empty() {
                 self.resolved_until = run.restore_expected_locations(cx).max(self.resolved_until);
             }
@@ -79,9 +79,9 @@ impl AlertState {
         }
     }
 
-    /// Expects the first run after `not_before` and after all resolved runs.
-    pub(super) fn expect_next_run(&mut self, not_before: Timestamp, cx: &AlertContext<'_>) {
-        let after = self.resolved_until.map_or(not_before, |resolved_until| resolved_until.max(not_before));
+    /// Expects the first run after `start_after` and after all resolved runs.
+    pub(super) fn expect_next_run(&mut self, start_after: Timestamp, cx: &AlertContext<'_>) {
+        let after = self.resolved_until.map_or(start_after, |resolved_until| resolved_until.max(start_after));
         let planned_at = cx.policy.run_plan.slot_grid.next_slot_after(after);
         self.expected_run =
             Some(ExpectedRun { planned_at, expires_at: PendingRun::expiry_without_results(planned_at, cx) });
@@ -96,7 +96,7 @@ impl AlertState {
             };
             for run in self.pending_runs.iter_mut().filter(was_expected) {
                 run.record_result(single_missed_run(&result, run.planned_at, cx));
-                run.close_if_due(false, cx);
+                run.close_if_complete(cx);
             }
         }
         let insert_index = self.pending_runs.partition_point(|run| run.planned_at < planned_at);
@@ -105,7 +105,7 @@ impl AlertState {
         }
         if let Some(run) = self.pending_runs.get_mut(insert_index) {
             run.record_result(result);
-            run.close_if_due(false, cx);
+            run.close_if_complete(cx);
         }
         if self.pending_runs.len() > MAX_OPEN_RUNS {
             self.force_close_oldest(cx);

@@ -155,7 +155,7 @@ mod tests {
         let rule = rule(PerformanceThreshold::Static { limit_us: 1000 });
         let raise = |mean_us| Some(PerformanceAlertChange::Raise { mean_us, limit_us: 1000 });
         let clear = |mean_us| Some(PerformanceAlertChange::Clear { mean_us, limit_us: 1000 });
-        for (raised, window, want) in [
+        for (is_active, window, expected) in [
             (false, Some(mean(1, 1000)), None),
             (false, Some(mean(1, 1001)), raise(1001)),
             (true, Some(mean(3, 5000)), None),
@@ -164,7 +164,7 @@ mod tests {
             (true, None, None),
             (true, Some(mean(0, 0)), None),
         ] {
-            assert_eq!(rule.evaluate(raised, window, None), want, "{raised} {window:?}");
+            assert_eq!(rule.evaluate(is_active, window, None), expected, "{is_active} {window:?}");
         }
     }
 
@@ -175,10 +175,10 @@ mod tests {
         assert_eq!(rule.evaluate(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
         let raise = Some(PerformanceAlertChange::Raise { mean_us: 3001, limit_us: 3000 });
         assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raise);
-        // Too few checks in the base: neither raised nor cleared.
-        for base in [None, Some(mean(MIN_BASELINE_CHECKS - 1, 1))] {
-            assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), base), None);
-            assert_eq!(rule.evaluate(true, Some(mean(5, 1)), base), None);
+        // Too few checks in the baseline: neither raised nor cleared.
+        for baseline in [None, Some(mean(MIN_BASELINE_CHECKS - 1, 1))] {
+            assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), baseline), None);
+            assert_eq!(rule.evaluate(true, Some(mean(5, 1)), baseline), None);
         }
     }
 }

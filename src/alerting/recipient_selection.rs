@@ -61,7 +61,7 @@ pub(super) fn is_recipient_muted(cx: &AlertContext<'_>, recipient: RecipientId, 
 }
 
 /// Returns each of `recipients` with the group that names it now, if one does.
-pub(super) fn with_groups(
+pub(super) fn recipients_with_groups(
     cx: &AlertContext<'_>,
     kind: NotificationKind,
     recipients: &[RecipientId],

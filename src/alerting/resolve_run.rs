@@ -8,7 +8,7 @@ use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
 use super::open_episode::{FailedRun, OpenEpisode, PendingClears, confirmation_by, should_traceroute};
 use super::pending_run::{CloseTimeliness, PendingRun, PendingVerification};
-use super::recipient_selection::{is_monitor_silenced, select_recipients, with_groups};
+use super::recipient_selection::{is_monitor_silenced, select_recipients, recipients_with_groups};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
 
@@ -118,7 +118,7 @@ impl AlertState {
         }
         match settlement {
             Settlement::Failed { deciding_index, .. } => {
-                if !self.suppress(run, cx, effects) {
+                if !self.suppress_if_parent_is_down(run, cx, effects) {
                     self.on_failed_run(run, &run.results[deciding_index], verification, cx, effects);
                 }
             }
@@ -183,7 +183,7 @@ impl AlertState {
         }
         let Some(mut episode) = self.episode.take() else { return };
         self.last_episode_ended_at = Some(run.planned_at);
-        effects.push(episode.close(run.planned_at, true));
+        effects.push(episode.close_recovered(run.planned_at));
         let mut clears = episode.new_pending_clears(run.planned_at, cause);
         effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
         if !clears.is_empty() {
@@ -202,9 +202,9 @@ impl AlertState {
     ) {
         let streak = std::mem::take(&mut self.no_data_streak);
         let (Some(since), Some(deciding_index)) = (streak.since, settlement.deciding_index()) else { return };
-        let recipients = with_groups(cx, NotificationKind::NoDataClear, &streak.notified_recipients);
+        let recipients = recipients_with_groups(cx, NotificationKind::NoDataClear, &streak.notified_recipients);
         let mut clears =
-            PendingClears::of_no_data(since, recipients, run.planned_at, &run.results[deciding_index]);
+            PendingClears::new_for_no_data(since, recipients, run.planned_at, &run.results[deciding_index]);
         if run.close_timeliness != Some(CloseTimeliness::Late) {
             effects.extend(clears.take_due_notifications(&run.results, &run.unreported_locations(), cx));
         }
@@ -244,10 +244,10 @@ impl AlertState {
         let since = *self.no_data_streak.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
         // Runs missed while one takes longer than the interval are not missing data.
-        let is_longer_than_check = run.planned_at + policy.run_plan.slot_grid.interval()
+        let streak_exceeds_check_duration = run.planned_at + policy.run_plan.slot_grid.interval()
             >= since + policy.run_plan.max_check_duration;
         if policy.no_data_threshold == 0
-            || !is_longer_than_check
+            || !streak_exceeds_check_duration
             || self.no_data_streak.run_count < policy.no_data_threshold
             || !policy.notify_on_error
             || run.close_timeliness == Some(CloseTimeliness::Late)

@@ -16,7 +16,7 @@ const MAX_SUPPRESSION_BY_CHECKS: Duration = Duration::from_mins(5);
 impl AlertState {
     /// Returns the status of this monitor for those that depend on it.
     #[must_use]
-    pub fn as_parent(&self, monitor_id: MonitorId) -> ParentStatus {
+    pub fn to_parent_status(&self, monitor_id: MonitorId) -> ParentStatus {
         let is_conclusive =
             !matches!(self.last_run_health, MonitorHealth::Unknown | MonitorHealth::BlackedOut);
         ParentStatus {
@@ -29,7 +29,7 @@ impl AlertState {
     /// Returns the parents that suppress the errors of the last failing run; empty when none does.
     #[must_use]
     pub fn suppressed_by(&self) -> &[MonitorId] {
-        self.suppression.as_ref().map_or(&[], |suppression| &suppression.by)
+        self.suppression.as_ref().map_or(&[], |suppression| &suppression.suppressed_by)
     }
 
     /// Applies the response to an [`Effect::CheckParents`]: the parents whose check failed. A response that no run waits
@@ -60,7 +60,7 @@ impl AlertState {
         if run.parent_check.is_some()
             || self.episode.is_some()
             || cx.parents.iter().any(|parent| parent.is_down)
-            || !self.may_checks_suppress(run.planned_at)
+            || !self.may_suppress_by_checks(run.planned_at)
         {
             return None;
         }
@@ -75,7 +75,7 @@ impl AlertState {
     }
 
     /// Suppresses the errors of the failing `run` if a parent is down; returns whether it did.
-    pub(super) fn suppress(
+    pub(super) fn suppress_if_parent_is_down(
         &mut self,
         run: &PendingRun,
         cx: &AlertContext<'_>,
@@ -90,28 +90,28 @@ impl AlertState {
             failed.is_some_and(|failed| failed.contains(&parent.monitor_id))
         };
         let suppressing = cx.parents.iter().filter(|parent| parent.is_down || is_failing(parent));
-        let by: Vec<MonitorId> = suppressing.map(|parent| parent.monitor_id).collect();
-        if by.is_empty() {
+        let suppressed_by: Vec<MonitorId> = suppressing.map(|parent| parent.monitor_id).collect();
+        if suppressed_by.is_empty() {
             return false;
         }
-        let by_checks_since = if cx.parents.iter().any(|parent| parent.is_down) {
+        let only_by_checks_since = if cx.parents.iter().any(|parent| parent.is_down) {
             None
         } else {
-            previous.and_then(|previous| previous.by_checks_since).or(Some(run.planned_at))
+            previous.and_then(|previous| previous.only_by_checks_since).or(Some(run.planned_at))
         };
         let failed_results = run.results.iter().filter(|result| result.outcome == Outcome::Error);
         effects.push(Effect::RecordSuppression {
             planned_at: run.planned_at,
             locations: failed_results.map(|result| result.location_id).collect(),
-            suppressed_by: by.clone(),
+            suppressed_by: suppressed_by.clone(),
         });
-        self.suppression = Some(Suppression { by, by_checks_since });
+        self.suppression = Some(Suppression { suppressed_by, only_by_checks_since });
         true
     }
 
     /// Whether failed checks outside of the schedule may still suppress the run planned at `planned_at`.
-    fn may_checks_suppress(&self, planned_at: Timestamp) -> bool {
-        let since = self.suppression.as_ref().and_then(|suppression| suppression.by_checks_since);
+    fn may_suppress_by_checks(&self, planned_at: Timestamp) -> bool {
+        let since = self.suppression.as_ref().and_then(|suppression| suppression.only_by_checks_since);
         since.is_none_or(|since| planned_at < since + MAX_SUPPRESSION_BY_CHECKS)
     }
 }
@@ -127,7 +127,7 @@ impl PendingRun {
     }
 
     /// Brings the end of the wait nearer if it is too far ahead, because the clock was set back.
-    pub(super) fn limit_parent_check(&mut self, now: Timestamp) {
+    pub(super) fn limit_parent_check_deadline(&mut self, now: Timestamp) {
         if let Some(check) = self.open_parent_check_mut() {
             check.deadline = check.deadline.min(now + PARENT_CHECK_TIMEOUT);
         }

@@ -38,13 +38,13 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let is_json = require_json(&request);
+        let media_type_check = require_json(&request);
         let bytes = read_body(request, state).await?;
         if bytes.is_empty() {
             let value = NodeValue::Map(Vec::new());
             return Ok(Self(Node { value, position: Position::default() }));
         }
-        is_json?;
+        media_type_check?;
         parse_json(&bytes).map(Self)
     }
 }

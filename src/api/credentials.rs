@@ -9,7 +9,7 @@ use crate::service::{ClientConnection, ServiceError};
 
 /// Returns the client's address; loopback for a request without a socket, as in tests.
 pub(super) fn peer_address(request: &Request) -> IpAddr {
-    ClientConnection::of(request.extensions()).address
+    ClientConnection::from_extensions(request.extensions()).address
 }
 
 /// Returns the bearer token of `request`.

@@ -42,10 +42,10 @@ pub(super) fn expected_revision(headers: &HeaderMap) -> Result<Option<Revision>,
     }
     let parse_tag = |tag: &str| {
         let text = tag.trim().strip_prefix('"')?.strip_suffix('"')?;
-        text.parse::<i64>().ok().filter(|parse_tag| *parse_tag > 0)
+        text.parse::<i64>().ok().filter(|revision| *revision > 0)
     };
     // A tag that Vigie never issued, or a weak one, matches no revision.
-    text.split(',').filter_map(parse_tag).max().map(|parse_tag| Some(Revision(parse_tag))).ok_or_else(|| {
+    text.split(',').filter_map(parse_tag).max().map(|revision| Some(Revision(revision))).ok_or_else(|| {
         ApiError::new(StatusCode::PRECONDITION_FAILED, "`If-Match` is not an `ETag` of this object")
     })
 }

@@ -13,7 +13,7 @@ use super::query::QueryParams;
 
 /// Reduces the response to the fields that `selection` names. The handler reads the other parameters.
 pub(super) async fn select_fields(request: Request, next: Next) -> Response {
-    let query = QueryParams::parse_known(request.uri(), &[SELECT_PARAM.name]);
+    let query = QueryParams::parse_ignoring_unknown(request.uri(), &[SELECT_PARAM.name]);
     let selection = query.field_selection();
     if let Err(error) = query.into_result() {
         return error.into_response();

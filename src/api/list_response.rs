@@ -141,7 +141,7 @@ where
             .filter(|object| {
                 self.last_sent_id
                     .zip(id_of(object))
-                    .is_none_or(|(last, id_of)| (self.may_follow)(last, id_of))
+                    .is_none_or(|(last, id)| (self.may_follow)(last, id))
             })
             .collect();
         self.offset += page_length;

@@ -89,18 +89,18 @@ async fn authorize(
     next: Next,
 ) -> Response {
     let (token, client_address) = (bearer_token(&request), peer_address(&request));
-    let authentication = async { state.accounts.authenticate_bearer(&token?, client_address).await };
+    let authentication = async { state.account_service.authenticate_bearer(&token?, client_address).await };
     match authentication
         .await
-        .and_then(|authentication| authentication.require_permission(permission).map(|()| authentication))
+        .and_then(|caller| caller.require_permission(permission).map(|()| caller))
     {
-        Ok(authentication) => {
-            request.extensions_mut().insert(authentication.clone());
+        Ok(caller) => {
+            request.extensions_mut().insert(caller.clone());
             // Held until the handler ends, since the parsed body takes as much memory.
-            let _permit = state.uploads.acquire(authentication.customer, &request).await;
+            let _permit = state.upload_permits.acquire(caller.customer, &request).await;
             let mut response = next.run(request).await;
             // The middleware that logs calls reads the caller from here.
-            response.extensions_mut().insert(authentication);
+            response.extensions_mut().insert(caller);
             response
         }
         Err(error) => ApiError::from(error).into_response(),

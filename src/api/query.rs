@@ -70,7 +70,7 @@ impl QueryParams {
 
     /// Like [`QueryParams::parse`], but ignores unknown parameters, which the handler reads. Stops at the first
     /// error.
-    pub(super) fn parse_known(uri: &Uri, known_names: &[&str]) -> Self {
+    pub(super) fn parse_ignoring_unknown(uri: &Uri, known_names: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if known_names.contains(&&*name) {
@@ -95,12 +95,12 @@ impl QueryParams {
 
     /// Returns all values of the parameter `name`, one of [`REPEATABLE_PARAMS`].
     pub(super) fn values(&self, name: &str) -> Vec<String> {
-        self.pairs.iter().filter(|(other, _)| other == name).map(|(_, value)| value.clone()).collect()
+        self.pairs.iter().filter(|(param_name, _)| param_name == name).map(|(_, value)| value.clone()).collect()
     }
 
     /// Returns the value of the parameter `name`.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(param_name, _)| param_name == name).map(|(_, value)| value.as_str())
     }
 
     /// Parses the parameter `name` with `parse`; `requirement` describes the accepted values in the error.

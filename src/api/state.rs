@@ -12,19 +12,19 @@ use crate::service::{
 #[derive(Clone)]
 pub struct ApiState {
     /// Accounts, logins and tokens.
-    pub accounts: Arc<AccountService>,
+    pub account_service: Arc<AccountService>,
     /// Monitors.
     pub monitor_service: Arc<MonitorService>,
     /// All other records of accounts.
-    pub records: Arc<ConfigRecordService>,
+    pub record_service: Arc<ConfigRecordService>,
     /// Outages and notifications.
-    pub alerts: Arc<AlertService>,
+    pub alert_service: Arc<AlertService>,
     /// Tests on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
     /// Results.
     pub monitor_reader: Arc<MonitorReader>,
     /// Permits to read large bodies.
-    pub uploads: Arc<UploadPermits>,
+    pub upload_permits: Arc<UploadPermits>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
 }

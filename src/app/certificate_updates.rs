@@ -16,16 +16,16 @@ pub(super) struct CertificateUpdates {
 }
 
 impl CertificateUpdates {
-    /// Keeps the certificates of the networks of `agents` up to date with `resources`.
+    /// Keeps the certificates of the networks of `agents` up to date with `record_service`.
     pub(super) async fn follow(
-        resources: &ConfigRecordService,
+        record_service: &ConfigRecordService,
         agents: Arc<LocationAgents>,
     ) -> anyhow::Result<Arc<Self>> {
         let updates =
             Arc::new(Self { agents, authority_pems: Mutex::default(), client_pems: Mutex::default() });
         let following = Arc::clone(&updates);
         let on_change = move |certificates: Vec<DecryptedCertificate>| following.apply(certificates);
-        match resources.watch_certificates(Arc::new(on_change)).await {
+        match record_service.watch_certificates(Arc::new(on_change)).await {
             Ok(()) => Ok(updates),
             Err(error) => Err(anyhow::anyhow!("failed to read the certificates of accounts: {error:?}")),
         }

@@ -32,13 +32,13 @@ pub(super) fn new_delivery(
     inputs: DeliveryInputs,
     wakeup: DeliveryWakeup,
 ) -> anyhow::Result<(DeliveryTask, DeliveryWorker, Arc<NotificationChannels>)> {
-    let DeliveryInputs { store, destinations: addresses, clock, metrics, heartbeat } = inputs;
+    let DeliveryInputs { store, destinations, clock, metrics, heartbeat } = inputs;
     let net = Arc::new(Net::new(&settings.net)?);
     let channels =
         Arc::new(NotificationChannels::new(net, Arc::clone(&clock), settings.alerts.channels.clone()));
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
-        destination_lookup: Arc::new(addresses),
+        destination_lookup: Arc::new(destinations),
         renderer: Arc::new(MessageRenderer::default()),
         sender: channels.clone(),
         result_store: Some(store.clone()),
@@ -83,14 +83,14 @@ impl HeartbeatRequests {
 
     /// Requests the URL each minute while `is_healthy_now` returns true, until the stop. A failed request is not
     /// repeated: the receiver must notice missing heartbeats.
-    pub(super) async fn run(&self, is_healthy_now: impl Fn() -> bool, heartbeat: TaskHeartbeat) {
+    pub(super) async fn run(&self, is_healthy_now: impl Fn() -> bool, task_heartbeat: TaskHeartbeat) {
         let mut is_failure_logged = false;
         let mut url_changes = self.url.clone();
         loop {
             let url = url_changes.borrow_and_update().clone();
             let is_healthy = is_healthy_now();
             if let Some(url) = url.as_ref().filter(|_| is_healthy) {
-                heartbeat.mark_idle_for(HEARTBEAT_TIMEOUT);
+                task_heartbeat.mark_idle_for(HEARTBEAT_TIMEOUT);
                 let outcome = self.client.send_heartbeat(url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &outcome
                     && !is_failure_logged
@@ -100,7 +100,7 @@ impl HeartbeatRequests {
                 is_failure_logged = outcome.is_err();
             }
             let pause = if is_healthy || url.is_none() { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL };
-            heartbeat.mark_idle_for(pause);
+            task_heartbeat.mark_idle_for(pause);
             tokio::select! {
                 () = self.clock.sleep(pause) => {}
                 Ok(()) = url_changes.changed() => {}

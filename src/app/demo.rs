@@ -15,7 +15,7 @@ const MONITORS_TEMPLATE: &str = include_str!("../../config/demo/monitors.yaml");
 
 /// The running targets, with a directory that is removed on drop.
 pub(super) struct Demo {
-    responder: BuiltInTargets,
+    targets: BuiltInTargets,
     temp_folder: PathBuf,
 }
 
@@ -23,10 +23,10 @@ impl Demo {
     /// Starts the targets and writes their monitors.
     pub(super) async fn start() -> anyhow::Result<Self> {
         let outcome = BuiltInTargets::start(BuiltInTargetConfig::default()).await;
-        let responder = outcome.context("the built-in targets of the demo cannot start")?;
+        let targets = outcome.context("the built-in targets of the demo cannot start")?;
         let folder = create_private_folder().context("cannot create the directory of the demo")?;
-        let demo = Self { responder, temp_folder: folder };
-        let yaml = monitors_yaml(&demo.responder.addresses());
+        let demo = Self { targets, temp_folder: folder };
+        let yaml = monitors_yaml(&demo.targets.addresses());
         fs::write(demo.monitors_path(), yaml).context("the monitors of the demo cannot be written")?;
         Ok(demo)
     }
@@ -42,7 +42,7 @@ impl Demo {
         if !settings.data_dir_is_set {
             settings.data_dir = self.temp_folder.join("data");
         }
-        let ca_pem = self.responder.ca_pem().as_bytes().to_vec();
+        let ca_pem = self.targets.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();
         settings.net.trust_config.additional_authorities.push(Pem { label, text: ca_pem });
         if !settings.billing_plans.is_empty() {

@@ -48,7 +48,7 @@ fn denied_monitor_target(policy: &EgressPolicy, monitor: &Monitor) -> Option<Str
 fn denied_recipient(policy: &EgressPolicy, record: &ConfigRecord) -> Option<String> {
     let recipient = recipient_from_record(record)?;
     let principal = EgressPrincipal::for_account(record.customer);
-    let host = host_of_url(&recipient.address).unwrap_or_else(|| host_of_service(&recipient.address));
+    let host = host_of_url(&recipient.address).unwrap_or_else(|| host_without_port(&recipient.address));
     let denial = denied_host(policy, principal, &host)?;
     Some(format!("recipient {} `{}` of account {}: {denial}", record.id, recipient.name, record.customer))
 }
@@ -58,7 +58,7 @@ fn host_of_url(text: &str) -> Option<String> {
 }
 
 /// Returns the host of `text`, such as `host:162`.
-fn host_of_service(text: &str) -> String {
+fn host_without_port(text: &str) -> String {
     let has_port = |port: &str| port.parse::<u16>().is_ok();
     let host = text.rsplit_once(':').filter(|(host, port)| has_port(port) && !host.ends_with(':'));
     host.map_or(text, |(host, _)| host).to_owned()
@@ -66,9 +66,9 @@ fn host_of_service(text: &str) -> String {
 
 /// Returns why `host` is denied, if it is an address or a name of loopback.
 fn denied_host(policy: &EgressPolicy, principal: EgressPrincipal, host: &str) -> Option<String> {
-    let bare = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
-    let is_localhost = bare.eq_ignore_ascii_case("localhost") || bare.to_lowercase().ends_with(".localhost");
-    let address = if is_localhost { Some(IpAddr::from([127, 0, 0, 1])) } else { bare.parse::<IpAddr>().ok() };
+    let bare_host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    let is_localhost = bare_host.eq_ignore_ascii_case("localhost") || bare_host.to_lowercase().ends_with(".localhost");
+    let address = if is_localhost { Some(IpAddr::from([127, 0, 0, 1])) } else { bare_host.parse::<IpAddr>().ok() };
     policy.check(principal, address?).err().map(|denied| denied.to_string())
 }
 

@@ -53,16 +53,16 @@ mod tests {
     fn a_change_counts_once_when_it_has_settled() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.yaml");
-        let now = || fingerprint(None, &[folder.path().to_owned()], &[]);
+        let scan_files = || fingerprint(None, &[folder.path().to_owned()], &[]);
         let mut watch = FileWatch::default();
-        watch.accept(now());
-        assert!(!watch.has_settled_change(now()));
+        watch.accept(scan_files());
+        assert!(!watch.has_settled_change(scan_files()));
         std::fs::write(&file, "half").unwrap();
-        assert!(!watch.has_settled_change(now()), "just changed");
+        assert!(!watch.has_settled_change(scan_files()), "just changed");
         std::fs::write(&file, "half and the rest").unwrap();
-        assert!(!watch.has_settled_change(now()), "still changing");
-        assert!(watch.has_settled_change(now()), "at rest");
-        watch.accept(now());
-        assert!(!watch.has_settled_change(now()), "taken");
+        assert!(!watch.has_settled_change(scan_files()), "still changing");
+        assert!(watch.has_settled_change(scan_files()), "at rest");
+        watch.accept(scan_files());
+        assert!(!watch.has_settled_change(scan_files()), "taken");
     }
 }

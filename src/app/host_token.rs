@@ -63,7 +63,7 @@ pub fn write_host_token(data_dir: &Path, contents: &HostTokenFile) -> io::Result
     fs::rename(&temp_path, data_dir.join(FILE_NAME))
 }
 
-/// Removes the file at the end, when its token is no longer valid.
+/// Removes the file when the server stops: its token is no longer valid.
 pub fn remove_host_token(data_dir: &Path) {
     match fs::remove_file(data_dir.join(FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -73,10 +73,10 @@ pub fn remove_host_token(data_dir: &Path) {
     }
 }
 
-/// Finds the token of the server of this user (or of root) that listens on `port`, in the data `data_dirs`.
+/// Finds the token of the server of this user (or of root) that listens on `port`, in the data directories `data_dirs`.
 #[must_use]
 pub fn find_host_token(data_dirs: &[PathBuf], port: u16) -> Option<HostTokenFile> {
-    let listens_on_port = |host: &HostTokenFile| host.addresses.iter().any(|address| address.port() == port);
+    let listens_on_port = |token_file: &HostTokenFile| token_file.addresses.iter().any(|address| address.port() == port);
     data_dirs.iter().filter_map(|folder| read_host_token(folder)).find(listens_on_port)
 }
 
@@ -102,7 +102,7 @@ pub fn read_host_token(data_dir: &Path) -> Option<HostTokenFile> {
     let path = data_dir.join(FILE_NAME);
     let metadata = fs::symlink_metadata(&path).ok()?;
     let own_uid = nix::unistd::geteuid().as_raw();
-    // A file that others can write, or created, could name any server.
+    // A file that another user created or can write could name any server.
     let is_trusted = metadata.is_file()
         && metadata.mode().trailing_zeros() >= 6
         && (metadata.uid() == own_uid || own_uid == 0);
@@ -143,20 +143,20 @@ mod tests {
         let folders = [folder.path().join("gone"), folder.path().to_owned()];
         assert_eq!(find_host_token(&folders, 7979), None);
         let addresses = vec!["127.0.0.1:7979".parse().unwrap(), "[::1]:8080".parse().unwrap()];
-        let host = |token: &str, certificate| HostTokenFile {
+        let token_file = |token: &str, certificate| HostTokenFile {
             token: token.to_owned(),
             addresses: addresses.clone(),
             certificate_sha256: certificate,
         };
-        let plain = host("t0ken", None);
-        write_host_token(folder.path(), &plain).unwrap();
-        assert_eq!(find_host_token(&folders, 7979), Some(plain.clone()));
-        assert_eq!(find_host_token(&folders, 8080), Some(plain));
+        let http_token_file = token_file("t0ken", None);
+        write_host_token(folder.path(), &http_token_file).unwrap();
+        assert_eq!(find_host_token(&folders, 7979), Some(http_token_file.clone()));
+        assert_eq!(find_host_token(&folders, 8080), Some(http_token_file));
         assert_eq!(find_host_token(&folders, 80), None, "another server must not get it");
-        let sealed = host("new", Some([0xa7; 32]));
-        write_host_token(folder.path(), &sealed).unwrap();
+        let https_token_file = token_file("new", Some([0xa7; 32]));
+        write_host_token(folder.path(), &https_token_file).unwrap();
         let found = find_host_token(&folders, 7979).unwrap();
-        assert_eq!((found.scheme(), &found), ("https", &sealed));
+        assert_eq!((found.scheme(), &found), ("https", &https_token_file));
         assert!(!format!("{found:?}").contains("new"), "a token must not get into a log");
         let file = folder.path().join(FILE_NAME);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();

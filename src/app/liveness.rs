@@ -15,10 +15,10 @@ use crate::pipeline::Ingestor;
 use crate::store::{Ingest, IngestBatch, ResultStore, RollupSpan, StoreFuture};
 use crate::telemetry::{HealthCondition, HealthSource, TaskHeartbeat, TaskRegistry};
 
-/// Time between two probes of the parts.
-const PROBE_INTERVAL: Duration = Duration::from_secs(2);
+/// Time between two polls of the parts.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a part may take to respond.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time without a response after which the runner counts as stuck.
 const RUNNER_STUCK_AFTER: Duration = Duration::from_secs(30);
 /// Duration after which a commit counts as stuck. A full disk or a locked file fails sooner and is retried: a restart
@@ -85,7 +85,7 @@ impl Liveness {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// Probes the runners, one for each location, and the store until `stop`, and notifies the watchdog while both make
+    /// Polls the runners, one for each location, and the store until `stop`, and notifies the watchdog while both make
     /// progress.
     pub(super) async fn run(
         &self,
@@ -94,15 +94,15 @@ impl Liveness {
         stop: CancellationToken,
         heartbeat: TaskHeartbeat,
     ) {
-        let probe_interval = systemd::watchdog_timeout()
-            .map_or(PROBE_INTERVAL, |watchdog_timeout| (watchdog_timeout / 3).min(PROBE_INTERVAL));
+        let poll_interval = systemd::watchdog_timeout()
+            .map_or(POLL_INTERVAL, |watchdog_timeout| (watchdog_timeout / 3).min(POLL_INTERVAL));
         while !stop.is_cancelled() {
-            // A probe of the runners and one of the store.
-            heartbeat.mark_idle_for(PROBE_TIMEOUT * 2 + probe_interval);
+            // A poll of the runners and one of the store.
+            heartbeat.mark_idle_for(POLL_TIMEOUT * 2 + poll_interval);
             let current_agents = agents.current();
-            let probes =
-                current_agents.iter().map(|agent| timeout(PROBE_TIMEOUT, agent.runner.current_stats()));
-            let responses = futures::future::join_all(probes).await;
+            let polls =
+                current_agents.iter().map(|agent| timeout(POLL_TIMEOUT, agent.runner.current_stats()));
+            let responses = futures::future::join_all(polls).await;
             self.record_runner_responses(
                 current_agents
                     .iter()
@@ -113,16 +113,16 @@ impl Liveness {
             let (nonexistent_monitor, from, until) =
                 (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
             let query = results.rollups(nonexistent_monitor, RollupSpan::Day, from, until);
-            *self.store_error.lock() = match timeout(PROBE_TIMEOUT, query).await {
+            *self.store_error.lock() = match timeout(POLL_TIMEOUT, query).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
-                Err(_) => Some(format!("the store did not respond within {} s", PROBE_TIMEOUT.as_secs())),
+                Err(_) => Some(format!("the store did not respond within {} s", POLL_TIMEOUT.as_secs())),
             };
             if self.liveness().iter().all(|condition| condition.unmet_reason.is_none()) {
                 systemd::notify_watchdog();
             }
             tokio::select! {
-                () = tokio::time::sleep(probe_interval) => {}
+                () = tokio::time::sleep(poll_interval) => {}
                 () = stop.cancelled() => {}
             }
         }
@@ -150,7 +150,7 @@ impl HealthSource for Liveness {
             ),
             _ => HealthCondition::met("commits"),
         };
-        let task_faults = self.tasks.faults();
+        let task_faults = self.tasks.problems();
         let task_condition = HealthCondition {
             name: "tasks",
             unmet_reason: (!task_faults.is_empty()).then(|| task_faults.join("; ")),
@@ -301,11 +301,11 @@ mod tests {
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default());
         let store = Arc::new(store.expect("it opens"));
         store.close().await;
-        let (stop, probed) = (CancellationToken::new(), Arc::clone(&liveness));
+        let (stop, polled_liveness) = (CancellationToken::new(), Arc::clone(&liveness));
         let running = tokio::spawn({
             let stop = stop.clone();
             async move {
-                probed.run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await;
+                polled_liveness.run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await;
             }
         });
         while unmet(liveness.readiness()).is_empty() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 
-use super::blackout_cache::BlackoutCache;
+use super::last_known_accounts::LastKnownAccounts;
 use super::location_agents::{LocationAgent, LocationAgents};
 use crate::agent::{Assignment, AssignmentChange, OnDemandRunError};
 use crate::catalog::{AccountCache, AccountSnapshot, MonitorCache};
@@ -22,7 +22,7 @@ use crate::probe::{self, ProbeBuildContext};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
-use crate::store::MonitorState;
+use crate::store::LocationState;
 use crate::telemetry::{blocking_fault_point, panic_message};
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
@@ -43,7 +43,7 @@ pub struct PlannerDependencies {
     /// Supplies account data.
     pub accounts: Arc<AccountCache>,
     /// Updated with the account data read.
-    pub blackout_cache: Arc<BlackoutCache>,
+    pub last_known_accounts: Arc<LastKnownAccounts>,
     /// Supplies the time.
     pub clock: Arc<dyn Clock>,
     /// Settings that all checks share.
@@ -55,10 +55,10 @@ pub struct LocalPlanner {
     agents: Arc<LocationAgents>,
     ingestor: Arc<Ingestor>,
     accounts: Arc<AccountCache>,
-    blackout_cache: Arc<BlackoutCache>,
+    last_known_accounts: Arc<LastKnownAccounts>,
     clock: Arc<dyn Clock>,
     probe_context: RwLock<ProbeBuildContext>,
-    /// The terms that each account's monitors were last planned with.
+    /// The settings that each account's monitors were last planned with.
     planned_settings: Mutex<HashMap<CustomerId, PlanningSettings>>,
 }
 
@@ -66,10 +66,10 @@ impl LocalPlanner {
     /// Creates the planner.
     #[must_use]
     pub fn new(dependencies: PlannerDependencies) -> Self {
-        let PlannerDependencies { agents, ingestor, accounts, blackout_cache, clock, probe_context } =
+        let PlannerDependencies { agents, ingestor, accounts, last_known_accounts, clock, probe_context } =
             dependencies;
         let (probe_context, planned_settings) = (RwLock::new(probe_context), Mutex::default());
-        Self { agents, ingestor, accounts, blackout_cache, clock, probe_context, planned_settings }
+        Self { agents, ingestor, accounts, last_known_accounts, clock, probe_context, planned_settings }
     }
 
     /// Sets the settings for checks planned from now on. The keys stay the same.
@@ -96,7 +96,7 @@ impl LocalPlanner {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has stopped.
-    pub async fn plan_from(
+    pub async fn plan_monitors(
         &self,
         upserts: &[Monitor],
         removed_ids: &[MonitorId],
@@ -105,16 +105,16 @@ impl LocalPlanner {
         let (now, agents) = (self.clock.now(), self.agents.current());
         let mut changes: Vec<Vec<AssignmentChange>> =
             agents.iter().map(|_| removed_ids.iter().copied().map(remove_change).collect()).collect();
-        let mut facts_by_customer: HashMap<CustomerId, Option<Arc<AccountSnapshot>>> = HashMap::new();
+        let mut snapshot_by_customer: HashMap<CustomerId, Option<Arc<AccountSnapshot>>> = HashMap::new();
         for monitor in upserts {
-            let facts = match facts_by_customer.entry(monitor.customer) {
-                Entry::Occupied(facts_by_customer) => facts_by_customer.into_mut(),
-                Entry::Vacant(entry) => entry.insert(self.account_facts(monitor.customer).await),
+            let account_snapshot = match snapshot_by_customer.entry(monitor.customer) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => entry.insert(self.read_account_snapshot(monitor.customer).await),
             };
-            let facts = facts.as_deref();
-            let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
+            let account_snapshot = account_snapshot.as_deref();
+            let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, account_snapshot)));
             // Built once, and only for a monitor that runs at a location of this process.
-            let mut template_assignment: Option<Assignment> = None;
+            let mut base_assignment: Option<Assignment> = None;
             let mut panic = None;
             for (agent, changes) in agents.iter().zip(&mut changes) {
                 let location_id = agent.location.id;
@@ -123,11 +123,11 @@ impl LocalPlanner {
                     changes.push(remove_change(monitor.id));
                     continue;
                 };
-                if template_assignment.is_none() {
+                if base_assignment.is_none() {
                     // A monitor that crashes here at every start would keep the process from starting.
-                    let build = || self.build_assignment(monitor, facts, location_id);
+                    let build = || self.build_assignment(monitor, account_snapshot, location_id);
                     match catch_unwind(AssertUnwindSafe(build)) {
-                        Ok(assignment) => template_assignment = Some(assignment),
+                        Ok(assignment) => base_assignment = Some(assignment),
                         Err(payload) => {
                             changes.push(remove_change(monitor.id));
                             panic = Some(panic_message(payload.as_ref()).to_owned());
@@ -135,7 +135,7 @@ impl LocalPlanner {
                         }
                     }
                 }
-                let Some(template_assignment) = &template_assignment else { continue };
+                let Some(base_assignment) = &base_assignment else { continue };
                 let last_planned_at = recorded_until
                     .get(&location_id)
                     .and_then(|recorded_until| recorded_until.get(&monitor.id))
@@ -147,7 +147,7 @@ impl LocalPlanner {
                     location_rotation: rotation,
                     last_planned_at,
                     last_full_page_at,
-                    ..template_assignment.clone()
+                    ..base_assignment.clone()
                 };
                 changes.push(AssignmentChange::Upsert(Arc::new(assignment)));
             }
@@ -164,15 +164,15 @@ impl LocalPlanner {
         Ok(())
     }
 
-    /// Replans the monitors of accounts whose terms have changed.
+    /// Replans the monitors of accounts whose planning settings have changed.
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has stopped.
     pub async fn replan_changed_accounts(&self, monitor_cache: &MonitorCache) -> Result<(), PlanError> {
         let planned_settings = self.planned_settings.lock().clone();
         for (customer, old_settings) in planned_settings {
-            let Some(facts) = self.account_facts(customer).await else { continue };
-            let new_settings = planning_settings(&facts);
+            let Some(account_snapshot) = self.read_account_snapshot(customer).await else { continue };
+            let new_settings = planning_settings(&account_snapshot);
             if new_settings == old_settings {
                 continue;
             }
@@ -182,21 +182,21 @@ impl LocalPlanner {
             let (monitor_count, time) = (monitor_cache.len(), self.clock.now());
             let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(time);
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), monitor_count, is_affected);
-            self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
+            self.plan_monitors(&monitors, &[], &RecordedUntil::new()).await?;
             self.planned_settings.lock().insert(customer, new_settings);
         }
         Ok(())
     }
 
     /// Returns `None` when the store cannot be read: monitors then run without account settings.
-    async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountSnapshot>> {
+    async fn read_account_snapshot(&self, customer: CustomerId) -> Option<Arc<AccountSnapshot>> {
         match self.accounts.account(customer).await {
-            Ok(facts) => {
-                self.blackout_cache.update(&facts);
+            Ok(account_snapshot) => {
+                self.last_known_accounts.update(&account_snapshot);
                 let mut planned_settings = self.planned_settings.lock();
                 // Only the first time: `replan_changed_accounts` finds later changes and replans the whole account.
-                planned_settings.entry(customer).or_insert_with(|| planning_settings(&facts));
-                Some(facts)
+                planned_settings.entry(customer).or_insert_with(|| planning_settings(&account_snapshot));
+                Some(account_snapshot)
             }
             Err(error) => {
                 tracing::warn!(customer_id = %customer, error = %error, "failed to read an account; its monitors are planned without its settings");
@@ -206,9 +206,9 @@ impl LocalPlanner {
     }
 
     /// Returns the locations of `monitor`: its own, those of its account, or the first one of this process.
-    fn location_pool(&self, monitor: &Monitor, facts: Option<&AccountSnapshot>) -> Vec<LocationId> {
-        if let Some(facts) = facts {
-            return facts.location_pool_ids(monitor).into_iter().map(LocationId).collect();
+    fn location_pool(&self, monitor: &Monitor, account_snapshot: Option<&AccountSnapshot>) -> Vec<LocationId> {
+        if let Some(account_snapshot) = account_snapshot {
+            return account_snapshot.location_pool_ids(monitor).into_iter().map(LocationId).collect();
         }
         let own_locations = monitor.document.location_ids();
         let first_location =
@@ -225,7 +225,7 @@ impl LocalPlanner {
     fn build_assignment(
         &self,
         monitor: &Monitor,
-        facts: Option<&AccountSnapshot>,
+        account_snapshot: Option<&AccountSnapshot>,
         location: LocationId,
     ) -> Assignment {
         // Planning does not use the store.
@@ -234,7 +234,7 @@ impl LocalPlanner {
         let build_context = {
             let probe_context = self.probe_context.read();
             let certificate_days =
-                facts.map_or(probe_context.certificate_warning_days, |facts| facts.certificate_warning_days);
+                account_snapshot.map_or(probe_context.certificate_warning_days, |account_snapshot| account_snapshot.certificate_warning_days);
             ProbeBuildContext {
                 certificate_warning_days: certificate_days,
                 monitor_id: monitor.id,
@@ -269,8 +269,8 @@ fn remove_change(monitor_id: MonitorId) -> AssignmentChange {
     AssignmentChange::Remove { monitor_id, cancel_running: true }
 }
 
-fn planning_settings(facts: &AccountSnapshot) -> PlanningSettings {
-    (facts.default_location_ids.clone(), facts.certificate_warning_days)
+fn planning_settings(account_snapshot: &AccountSnapshot) -> PlanningSettings {
+    (account_snapshot.default_location_ids.clone(), account_snapshot.certificate_warning_days)
 }
 
 impl Planner for LocalPlanner {
@@ -279,14 +279,14 @@ impl Planner for LocalPlanner {
         upserts: Vec<Monitor>,
         removed_ids: Vec<MonitorId>,
     ) -> PlanFuture<'_, ()> {
-        Box::pin(async move { self.plan_from(&upserts, &removed_ids, &RecordedUntil::new()).await })
+        Box::pin(async move { self.plan_monitors(&upserts, &removed_ids, &RecordedUntil::new()).await })
     }
 
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             let agent = self.agent_at(location)?;
-            let facts = self.account_facts(monitor.customer).await;
-            let assignment = Arc::new(self.build_assignment(&monitor, facts.as_deref(), location));
+            let account_snapshot = self.read_account_snapshot(monitor.customer).await;
+            let assignment = Arc::new(self.build_assignment(&monitor, account_snapshot.as_deref(), location));
             agent.runner.run_assignment_now(assignment).await.map_err(|error| match error {
                 OnDemandRunError::NotPlanned => PlanError::LocationOffline,
                 OnDemandRunError::QueueFull => PlanError::QueueFull,
@@ -303,8 +303,8 @@ impl Planner for LocalPlanner {
     ) -> PlanFuture<'_, CapturedFile> {
         Box::pin(async move {
             let net = self.agent_at(location)?.net.with_egress_principal(monitor.egress_principal());
-            let facts = self.account_facts(monitor.customer).await;
-            let probe = self.build_assignment(&monitor, facts.as_deref(), location).probe;
+            let account_snapshot = self.read_account_snapshot(monitor.customer).await;
+            let probe = self.build_assignment(&monitor, account_snapshot.as_deref(), location).probe;
             let endpoint = Endpoint {
                 pinned_address: address,
                 ..Endpoint::new(probe.target_host().ok_or(PlanError::LocationOffline)?, 0)
@@ -321,7 +321,7 @@ impl Planner for LocalPlanner {
             is_isolated: agent.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
             can_verify: agent.can_verify,
         });
-        let other_locations = self.blackout_cache.locations().into_values();
+        let other_locations = self.last_known_accounts.locations().into_values();
         let other_locations = other_locations.filter(|location| self.agent_at(location.id).is_err());
         let to_offline_status =
             |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
@@ -330,7 +330,7 @@ impl Planner for LocalPlanner {
 }
 
 impl LastRunLookup for LocalPlanner {
-    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+    fn last_run(&self, monitor: &Monitor) -> Option<LocationState> {
         let agents = self.agents.current();
         let states =
             agents.iter().filter_map(|agent| self.ingestor.monitor_state_at(monitor.id, agent.location.id));

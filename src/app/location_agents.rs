@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::blackout_cache::BlackoutCache;
+use super::last_known_accounts::LastKnownAccounts;
 use super::supervisor::Supervisor;
 use crate::agent;
 use crate::agent::{
@@ -45,7 +45,7 @@ impl LocationAgents {
         Self(RwLock::new(Arc::new(agents)))
     }
 
-    /// Returns those of now; a reload does not change the list that was returned.
+    /// Returns the current agents; a reload does not change the list that was returned.
     #[must_use]
     pub fn current(&self) -> Arc<Vec<LocationAgent>> {
         Arc::clone(&self.0.read())
@@ -65,7 +65,7 @@ impl LocationAgents {
 /// Starts the agents of locations.
 pub(super) struct AgentStarter {
     pub(super) ingestor: Arc<Ingestor>,
-    pub(super) blackout_cache: Arc<BlackoutCache>,
+    pub(super) last_known_accounts: Arc<LastKnownAccounts>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) supervisor: Arc<Supervisor>,
@@ -95,14 +95,14 @@ impl AgentStarter {
             proxies,
             concurrency,
             can_verify,
-            connectivity_targets: connectivity,
+            connectivity_targets,
         } = hosted;
         let error_context = || format!("the network of location `{}` cannot be set up", location.name);
         let net = Net::new(&net).with_context(error_context)?.with_default_proxy(proxy).with_proxies(proxies);
         let net = Arc::new(net);
         let connectivity =
-            ConnectivityDetector::new(connectivity, Arc::clone(&net), Arc::clone(&self.clock)).map(Arc::new);
-        let blackout_lookup: Arc<dyn BlackoutLookup> = self.blackout_cache.clone();
+            ConnectivityDetector::new(connectivity_targets, Arc::clone(&net), Arc::clone(&self.clock)).map(Arc::new);
+        let blackout_lookup: Arc<dyn BlackoutLookup> = self.last_known_accounts.clone();
         let execution_context = ExecutionContext {
             connectivity_detector: connectivity.clone(),
             blackout_lookup: Some(blackout_lookup),
@@ -128,7 +128,7 @@ impl AgentStarter {
     }
 }
 
-/// Limits heavy checks to the browser `browser_capacity`, so that they wait before they start and their time does not run.
+/// Limits heavy checks to `browser_capacity`, so that they wait before they start and their time does not run.
 fn admission_limits(concurrency: &ConcurrencySettings, browser_capacity: usize) -> AdmissionLimits {
     let ConcurrencySettings { total, light, heavy, per_target, queue_capacity, drain_timeout: _ } =
         *concurrency;
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn heavy_checks_are_limited_to_the_capacity_for_browsers() {
-        let engine = ConcurrencySettings {
+        let concurrency = ConcurrencySettings {
             total: 9,
             light: 8,
             heavy: 4,
@@ -169,7 +169,7 @@ mod tests {
         };
         for (capacity, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
             assert_eq!(
-                admission_limits(&engine, capacity),
+                admission_limits(&concurrency, capacity),
                 AdmissionLimits {
                     max_running: 9,
                     max_light: 8,

@@ -1,7 +1,7 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
 mod alert_pipeline_handle;
-mod blackout_cache;
+mod last_known_accounts;
 mod browser_host;
 mod browser_setup;
 mod certificate_updates;
@@ -32,7 +32,7 @@ mod supervisor;
 mod systemd;
 mod validation_context;
 
-pub use blackout_cache::BlackoutCache;
+pub use last_known_accounts::LastKnownAccounts;
 pub use browser_host::{BrowserHostOptions, run_browser_host};
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,

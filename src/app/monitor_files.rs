@@ -29,8 +29,8 @@ const MAX_FOLDER_DEPTH: usize = 8;
 pub(super) struct FileStamp {
     inode: u64,
     bytes: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
+    modified_at: (i64, i64),
+    status_changed_at: (i64, i64),
 }
 
 /// The stamps of all files of the configuration.
@@ -48,8 +48,8 @@ pub(super) fn fingerprint(
         Some(FileStamp {
             inode: metadata.ino(),
             bytes: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            modified_at: (metadata.mtime(), metadata.mtime_nsec()),
+            status_changed_at: (metadata.ctime(), metadata.ctime_nsec()),
         })
     };
     let mut files: Vec<PathBuf> = settings_file.map(Path::to_path_buf).into_iter().collect();
@@ -137,7 +137,7 @@ pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<Vali
         errors.extend(parsed.errors);
     }
     errors.extend(duplicate_key_errors(&monitors));
-    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
+    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId::OPERATOR).map(|monitor| {
         let message = "`customer` is for files on the server; here the token determines the account";
         ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
             .with_file(&monitor.file)
@@ -276,37 +276,37 @@ mod tests {
     #[test]
     fn monitor_files_are_sorted_and_exclude_editor_files() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir(at("sub")).unwrap();
+        let path_of = |name: &str| folder.path().join(name);
+        fs::create_dir(path_of("sub")).unwrap();
         for name in ["b.yaml", "a.yml", "sub/c.json", ".b.yaml.swp", ".hidden.yaml", "b.yaml~", "README.md"] {
-            fs::write(at(name), "").unwrap();
+            fs::write(path_of(name), "").unwrap();
         }
-        assert_eq!(collect_files(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
-        assert_eq!(collect_files(&at("b.yaml")).unwrap(), [at("b.yaml")]);
-        assert!(collect_files(&at("gone")).unwrap_err().contains("cannot be read"));
+        assert_eq!(collect_files(folder.path()).unwrap(), [path_of("a.yml"), path_of("b.yaml"), path_of("sub/c.json")]);
+        assert_eq!(collect_files(&path_of("b.yaml")).unwrap(), [path_of("b.yaml")]);
+        assert!(collect_files(&path_of("gone")).unwrap_err().contains("cannot be read"));
     }
 
     #[test]
     fn a_fingerprint_changes_on_writes_renames_and_removals() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        let print = || fingerprint(None, &[folder.path().to_owned()], &[at("secret")]);
-        let mut last = print();
-        let mut differs = |what: &str| {
-            let now = print();
+        let path_of = |name: &str| folder.path().join(name);
+        let current_fingerprint = || fingerprint(None, &[folder.path().to_owned()], &[path_of("secret")]);
+        let mut last = current_fingerprint();
+        let mut assert_fingerprint_changed = |what: &str| {
+            let now = current_fingerprint();
             assert_ne!(now, last, "{what}");
             last = now;
         };
-        fs::write(at("a.yaml"), "1").unwrap();
-        differs("a new file");
-        fs::write(at("a.yaml"), "22").unwrap();
-        differs("a longer file");
-        fs::write(at(".a.tmp"), "33").unwrap();
-        fs::rename(at(".a.tmp"), at("a.yaml")).unwrap();
-        differs("a renamed file of the same length");
-        fs::remove_file(at("a.yaml")).unwrap();
-        differs("a removed file");
-        fs::write(at("secret"), "s3cret").unwrap();
-        differs("a secret that was missing");
+        fs::write(path_of("a.yaml"), "1").unwrap();
+        assert_fingerprint_changed("a new file");
+        fs::write(path_of("a.yaml"), "22").unwrap();
+        assert_fingerprint_changed("a longer file");
+        fs::write(path_of(".a.tmp"), "33").unwrap();
+        fs::rename(path_of(".a.tmp"), path_of("a.yaml")).unwrap();
+        assert_fingerprint_changed("a renamed file of the same length");
+        fs::remove_file(path_of("a.yaml")).unwrap();
+        assert_fingerprint_changed("a removed file");
+        fs::write(path_of("secret"), "s3cret").unwrap();
+        assert_fingerprint_changed("a secret that was missing");
     }
 }

@@ -36,6 +36,6 @@ impl BrowserLookup for PoolBrowsers {
             *last_reasons = Some((Instant::now(), BrowserKind::ALL.map(|kind| (kind, reason(kind))).into()));
         }
         let (_, reasons) = last_reasons.as_ref()?;
-        reasons.iter().find(|(known, _)| *known == kind).and_then(|(_, reason)| reason.clone())
+        reasons.iter().find(|(browser_kind, _)| *browser_kind == kind).and_then(|(_, reason)| reason.clone())
     }
 }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schema::Monitor;
-use crate::store::MonitorState;
+use crate::store::LocationState;
 
-/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. For
-/// a monitor without any result, slots count from its last change; one with results elsewhere only starts here now.
-/// Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
+/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. A
+/// monitor without a result at any location counts from its last change. One with results only at other locations is
+/// left out: it starts here now. Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
 /// during a pause.
 pub(super) fn recorded_until(
     monitors: &[Monitor],
-    states: &[MonitorState],
+    states: &[LocationState],
     location: LocationId,
 ) -> HashMap<MonitorId, Timestamp> {
     let enabled_monitors: HashMap<_, _> =
@@ -64,8 +64,8 @@ mod tests {
         }
     }
 
-    fn state(id: i64, location: i64) -> MonitorState {
-        MonitorState {
+    fn state(id: i64, location: i64) -> LocationState {
+        LocationState {
             monitor_id: MonitorId(id),
             location_id: LocationId(location),
             check_id: CheckId(0),
@@ -88,9 +88,9 @@ mod tests {
             monitor(4, true, at(7)),
         ];
         let states = [state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
-        let last = recorded_until(&stored, &states, LocationId(1));
-        let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
-        assert_eq!(last, HashMap::from(want));
+        let recorded = recorded_until(&stored, &states, LocationId(1));
+        let expected = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
+        assert_eq!(recorded, HashMap::from(expected));
     }
 
     #[test]
@@ -103,16 +103,16 @@ mod tests {
             Monitor { metadata: Arc::new(metadata), ..monitor(id, true, at(7)) }
         };
         let stored = [paused(1, at(200)), paused(2, at(50)), paused(3, at(60))];
-        let last = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
-        let want = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
-        assert_eq!(last, HashMap::from(want));
+        let recorded = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
+        let expected = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
+        assert_eq!(recorded, HashMap::from(expected));
     }
 
     #[test]
     fn slots_before_the_first_result_of_a_monitor_are_missed_over_a_restart() {
         let stored = [monitor(1, true, at(7)), monitor(2, true, at(7)), monitor(3, false, at(7))];
         let states = [state(2, 1), state(2, 9)];
-        let last = recorded_until(&stored, &states, LocationId(1));
-        assert_eq!(last, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(100))]));
+        let recorded = recorded_until(&stored, &states, LocationId(1));
+        assert_eq!(recorded, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(100))]));
     }
 }

@@ -13,7 +13,7 @@ use super::recorded_until::recorded_until;
 use super::reloadable_parts::ReloadableParts;
 use super::services::Services;
 use super::stored_review::{REVIEWED_KINDS, stored_problems};
-use super::validation_context::shared_facts;
+use super::validation_context::instance_data;
 use crate::clock::Clock;
 use crate::domain::{ConfigRecordFilter, LocationId, MonitorId};
 use crate::pipeline::{Ingestor, ResultSpool, replay_spool};
@@ -27,7 +27,7 @@ use crate::syntax::ValidationError;
 use crate::telemetry::Metrics;
 
 /// How long a start waits for the results in the spool to be stored.
-const TAKE_UP_TIMEOUT: Duration = Duration::from_secs(10);
+const SPOOL_REPLAY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The components that a reload changes.
 pub(super) struct ReloadHandles {
@@ -101,7 +101,7 @@ impl RunningConfig {
         let location_ids = location_ids.into_iter().map(LocationId);
         let recorded_until_by_location =
             location_ids.map(|id| (id, recorded_until(&monitors_in_store, &states, id))).collect();
-        services.planner.plan_from(&planned, &plan.removed, &recorded_until_by_location).await?;
+        services.planner.plan_monitors(&planned, &plan.removed, &recorded_until_by_location).await?;
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
         tracing::info!(monitors = planned.len(), from_files = config.file_monitors.len(), "monitors planned");
@@ -113,7 +113,7 @@ impl RunningConfig {
 
     /// Logs what is stored and does not work under the settings. `planned` are the monitors.
     async fn review_stored(&self, planned: &[Monitor]) -> Result<(), StoreError> {
-        let everything = Pagination { limit: u32::MAX, offset: 0 };
+        let everything = Pagination::ALL;
         let store = &self.handles.config_store;
         let [recipients, certificates] =
             REVIEWED_KINDS.map(|kind| store.records(ConfigRecordFilter::new(kind), everything));
@@ -133,7 +133,7 @@ impl RunningConfig {
         let (spool, ingestor) = (Arc::clone(&self.handles.spool), Arc::clone(&self.handles.ingestor));
         let result_store = Arc::clone(&self.handles.result_store);
         let task = async move { replay_spool(&spool, &ingestor, result_store.as_ref()).await };
-        if tokio::time::timeout(TAKE_UP_TIMEOUT, tokio::spawn(task)).await.is_err() {
+        if tokio::time::timeout(SPOOL_REPLAY_TIMEOUT, tokio::spawn(task)).await.is_err() {
             tracing::warn!("storing the results of the spool takes long; checks start meanwhile");
         }
     }
@@ -204,7 +204,7 @@ impl RunningConfig {
         // Also when no setting changed, since the files with passwords may have.
         self.handles.reloadable.apply_alert_settings(&self.settings).await;
         if must_replan_all {
-            services.account_cache.update_shared(shared_facts(&self.settings));
+            services.account_cache.update_shared(instance_data(&self.settings));
             services.planner.update_probe_context(self.settings.probe.clone());
             services.planner.update_proxies(&self.settings.proxies);
         }
@@ -212,7 +212,7 @@ impl RunningConfig {
         monitors::register_pauses(monitor_service, &plan.monitors);
         monitor_service.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
         let upserts = if must_replan_all { monitor_service.monitor_cache().all() } else { upserts };
-        services.planner.plan_from(&upserts, &plan.removed, &RecordedUntil::new()).await?;
+        services.planner.plan_monitors(&upserts, &plan.removed, &RecordedUntil::new()).await?;
         self.file_monitors = plan.monitors;
         Ok(counts)
     }
@@ -276,7 +276,7 @@ pub(super) fn configuration_error(errors: &[ValidationError]) -> anyhow::Error {
     let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
     let summary = match errors.len() {
         1 => "the configuration has an error".to_owned(),
-        summary => format!("the configuration has {summary} errors"),
+        count => format!("the configuration has {count} errors"),
     };
     anyhow::anyhow!("{summary}\n{}", lines.join("\n"))
 }

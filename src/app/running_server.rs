@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::alert_pipeline_handle::LocalAlertPipeline;
-use super::blackout_cache::BlackoutCache;
+use super::last_known_accounts::LastKnownAccounts;
 use super::certificate_updates::CertificateUpdates;
 use super::delivery_setup;
 use super::host_names::host_names;
@@ -101,10 +101,10 @@ impl RunningServer {
             Ingestor::new(ingest_dependencies, monitor_states, IngestSettings::default());
         let ingestor = Arc::new(ingestor);
         supervisor.spawn(ingest_task);
-        let blackout_cache = Arc::new(BlackoutCache::default());
+        let last_known_accounts = Arc::new(LastKnownAccounts::default());
         let agent_starter = AgentStarter {
             ingestor: Arc::clone(&ingestor),
-            blackout_cache: Arc::clone(&blackout_cache),
+            last_known_accounts: Arc::clone(&last_known_accounts),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
             supervisor: Arc::clone(&supervisor),
@@ -129,14 +129,14 @@ impl RunningServer {
             monitor_cache: Arc::clone(&monitor_cache),
             monitor_reader: Arc::clone(&monitor_reader),
             agents: Arc::clone(&agents),
-            blackout_cache,
+            last_known_accounts,
             ingestor: Arc::clone(&ingestor),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
         let certificate_updates =
-            CertificateUpdates::follow(&services.api_state.records, Arc::clone(&agents)).await?;
+            CertificateUpdates::follow(&services.api_state.record_service, Arc::clone(&agents)).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -181,7 +181,7 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            token_purge: Some(services.api_state.accounts.clone()),
+            token_purger: Some(services.api_state.account_service.clone()),
             tasks: Some(Arc::clone(supervisor.registry())),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;
@@ -226,7 +226,7 @@ impl RunningServer {
         let metrics_allow = server.metrics_allow.clone();
         let auth = PageAuth {
             is_public: server.public_pages,
-            account_service: Arc::clone(&api_state.accounts),
+            account_service: Arc::clone(&api_state.account_service),
             known_hosts: KnownHosts::new(server.hosts.iter().cloned().chain(host_names())),
             allows_metrics: Arc::new(move |address| {
                 metrics_allow.iter().any(|network| network.contains(address))

@@ -89,12 +89,12 @@ impl ServeOptions {
 }
 
 /// Source of the settings, including additions of the demo.
-struct SettingsSource {
+struct SettingsLoader {
     sources: SettingSources,
     demo: Option<Demo>,
 }
 
-impl SettingsSource {
+impl SettingsLoader {
     fn load(&self) -> Result<Settings, Vec<ValidationError>> {
         Settings::load(&self.sources).map(|settings| self.with_demo(settings))
     }
@@ -110,9 +110,9 @@ impl SettingsSource {
 async fn run(sources: SettingSources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let demo = if options.demo { Some(Demo::start().await?) } else { None };
-    let settings_source = SettingsSource { sources, demo };
-    let mut settings = settings_source.with_demo(settings);
-    log_startup_warnings(&settings_source, &settings);
+    let settings_loader = SettingsLoader { sources, demo };
+    let mut settings = settings_loader.with_demo(settings);
+    log_startup_warnings(&settings_loader, &settings);
     let listeners = server::bind_all(&settings.listen_addresses).await?;
     let tls = settings.server.tls_files.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
@@ -125,7 +125,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
             let inputs = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
             let run_outcome =
                 // Its state is large: on the heap.
-                Box::pin(run_until_stopped(&settings_source, &server, settings, inputs, &mut tasks, &mut signals))
+                Box::pin(run_until_stopped(&settings_loader, &server, settings, inputs, &mut tasks, &mut signals))
                     .await;
             let lost = shut_down(server, tasks, signals, drain_timeout, &data_dir).await;
             run_outcome.and_then(|()| {
@@ -136,7 +136,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
         Err(error) => Err(error),
     };
     browser_setup::wait_for_browsers_to_exit(&pool).await;
-    drop(settings_source);
+    drop(settings_loader);
     outcome?;
     tracing::info!("shut down; no result was lost");
     Ok(())
@@ -158,7 +158,7 @@ struct BackgroundTasks {
 
 /// Serves and runs checks until a stop signal. When it fails, [`shut_down`] stops everything it started.
 async fn run_until_stopped(
-    settings_source: &SettingsSource,
+    settings_loader: &SettingsLoader,
     server: &RunningServer,
     settings: Settings,
     inputs: ServerInputs,
@@ -170,7 +170,7 @@ async fn run_until_stopped(
     server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data_dir = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
-    let token = server.services.api_state.accounts.renew_host_token();
+    let token = server.services.api_state.account_service.renew_host_token();
     let host_token = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
     write_host_token(&data_dir, &host_token)
         .with_context(|| format!("cannot write the host token into `{}`", data_dir.display()))?;
@@ -215,25 +215,25 @@ async fn run_until_stopped(
     {
         let (liveness, agents) = (Arc::clone(&server.liveness), Arc::clone(&server.agents));
         let (results, stop): (Arc<dyn ResultStore>, _) = (server.store.clone(), stop.clone());
-        let probe = move |heartbeat| {
+        let run_liveness = move |heartbeat| {
             let (liveness, agents) = (Arc::clone(&liveness), Arc::clone(&agents));
             let (results, stop) = (Arc::clone(&results), stop.clone());
             async move { liveness.run(agents, results, stop, heartbeat).await }
         };
         let heartbeat = supervisor.heartbeat(TaskName::Liveness);
-        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, probe)));
+        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, run_liveness)));
     }
     let clock = Arc::clone(&server.clock);
     let (heartbeat_url, url_receiver) = watch::channel(settings.alerts.heartbeat_url.clone());
     {
         let requests = delivery_setup::HeartbeatRequests::new(&settings, url_receiver, clock, stop.clone())?;
         let (requests, liveness) = (Arc::new(requests), Arc::clone(&server.liveness));
-        let request = move |heartbeat| {
+        let send_heartbeats = move |heartbeat| {
             let (requests, liveness) = (Arc::clone(&requests), Arc::clone(&liveness));
             async move { requests.run(|| is_ready(liveness.as_ref()), heartbeat).await }
         };
         let heartbeat = supervisor.heartbeat(TaskName::Heartbeat);
-        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, request)));
+        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, send_heartbeats)));
     }
     let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
@@ -242,7 +242,7 @@ async fn run_until_stopped(
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }
-    if settings_source.demo.is_some()
+    if settings_loader.demo.is_some()
         && let Some(address) = addresses.first()
     {
         print_sign_in_link(&server.services, scheme, *address);
@@ -250,7 +250,7 @@ async fn run_until_stopped(
     let address_text = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
     systemd::notify_ready(&format!("Serving{}", address_text.unwrap_or_default()));
     tokio::select! {
-        signal = handle_signals_and_reloads(settings_source, &mut running_config, signals) => {
+        signal = handle_signals_and_reloads(settings_loader, &mut running_config, signals) => {
             tracing::info!(signal, "shutting down; running checks may take {} s", drain_timeout.as_secs());
             Ok(())
         }
@@ -299,12 +299,12 @@ async fn shut_down(
 
 /// Reloads on SIGHUP and when files change, until a stop signal; returns its name.
 async fn handle_signals_and_reloads(
-    settings_source: &SettingsSource,
+    settings_loader: &SettingsLoader,
     running_config: &mut RunningConfig,
     signals: &mut Signals,
 ) -> &'static str {
     let mut watch = FileWatch::default();
-    watch.accept(current_fingerprint(settings_source, running_config).await);
+    watch.accept(current_fingerprint(settings_loader, running_config).await);
     let (mut poll_delay, mut retry_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
     loop {
         let mut is_reload_requested = tokio::select! {
@@ -316,23 +316,23 @@ async fn handle_signals_and_reloads(
         };
         is_reload_requested |= retry_at.take_if(|at| *at <= Instant::now()).is_some();
         let started = Instant::now();
-        let fingerprint = current_fingerprint(settings_source, running_config).await;
+        let fingerprint = current_fingerprint(settings_loader, running_config).await;
         // Limits polling to a twentieth of a core when there are very many files.
         poll_delay = file_watch::POLL_INTERVAL.max(started.elapsed() * 20);
         if !is_reload_requested && !watch.has_settled_change(fingerprint.clone()) {
             continue;
         }
         systemd::notify_reloading();
-        let outcome = running_config.reload(settings_source.load()).await;
+        let outcome = running_config.reload(settings_loader.load()).await;
         let rejected_status = "Serving; the last reload was rejected, see the log";
         systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { rejected_status });
         retry_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
         // Uses the fingerprint from before reading, so that the next polls see later changes. When the watched paths
         // changed, those of the new settings count.
         let paths_changed =
-            fingerprint.keys().ne(current_fingerprint(settings_source, running_config).await.keys());
+            fingerprint.keys().ne(current_fingerprint(settings_loader, running_config).await.keys());
         watch.accept(if paths_changed && outcome == ReloadOutcome::Applied {
-            current_fingerprint(settings_source, running_config).await
+            current_fingerprint(settings_loader, running_config).await
         } else {
             fingerprint
         });
@@ -340,16 +340,16 @@ async fn handle_signals_and_reloads(
 }
 
 async fn current_fingerprint(
-    settings_source: &SettingsSource,
+    settings_loader: &SettingsLoader,
     running_config: &RunningConfig,
 ) -> super::monitor_files::Fingerprint {
     let (file, monitors) =
-        (settings_source.sources.file.clone(), running_config.settings().monitor_paths.clone());
+        (settings_loader.sources.file.clone(), running_config.settings().monitor_paths.clone());
     file_watch::current_fingerprint(file, monitors, running_config.secret_files()).await
 }
 
-fn log_startup_warnings(settings_source: &SettingsSource, settings: &Settings) {
-    for (name, similar_name) in settings_source.sources.unknown_variables() {
+fn log_startup_warnings(settings_loader: &SettingsLoader, settings: &Settings) {
+    for (name, similar_name) in settings_loader.sources.unknown_variables() {
         let hint =
             similar_name.map(|similar_name| format!("; did you mean `{similar_name}`?")).unwrap_or_default();
         tracing::warn!(setting = name, "unknown setting in an environment variable{hint}");

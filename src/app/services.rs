@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use super::blackout_cache::BlackoutCache;
+use super::last_known_accounts::LastKnownAccounts;
 use super::key_file::key_file_location;
 use super::local_planner::{LocalPlanner, PlannerDependencies};
 use super::location_agents::LocationAgents;
-use super::validation_context::shared_facts;
+use super::validation_context::instance_data;
 use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
@@ -49,7 +49,7 @@ pub(super) struct ServiceInputs {
     pub(super) monitor_cache: Arc<MonitorCache>,
     pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) agents: Arc<LocationAgents>,
-    pub(super) blackout_cache: Arc<BlackoutCache>,
+    pub(super) last_known_accounts: Arc<LastKnownAccounts>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
@@ -77,7 +77,7 @@ impl Services {
             monitor_cache,
             monitor_reader,
             agents,
-            blackout_cache,
+            last_known_accounts,
             ingestor,
             metrics,
             clock,
@@ -85,13 +85,13 @@ impl Services {
         let key_file_location = key_file_location(settings);
         let key_file = key_file_location.path.clone();
         let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
-        let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), shared_facts(settings)));
+        let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), instance_data(settings)));
         monitor_reader.set_account_data(Arc::clone(&account_cache), Arc::clone(&config_store));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents,
             ingestor,
             accounts: Arc::clone(&account_cache),
-            blackout_cache,
+            last_known_accounts,
             clock: Arc::clone(&clock),
             probe_context: ProbeBuildContext {
                 keyring: Some(Arc::clone(&keyring)),
@@ -135,15 +135,15 @@ impl Services {
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            accounts,
+            account_service: accounts,
             monitor_service: Arc::new(
                 MonitorService::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),
-            records: Arc::new(ConfigRecordService::new(resource_dependencies)),
-            alerts: Arc::new(AlertService::new(alert_dependencies)),
+            record_service: Arc::new(ConfigRecordService::new(resource_dependencies)),
+            alert_service: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
             monitor_reader,
-            uploads: Arc::default(),
+            upload_permits: Arc::default(),
             clock,
         };
         Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file })
@@ -182,7 +182,7 @@ impl Services {
     }
 
     async fn create_admin(&self, password: String) -> anyhow::Result<()> {
-        match self.api_state.accounts.ensure_first_admin(Some(password)).await {
+        match self.api_state.account_service.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
             Err(ServiceError::Invalid(errors)) => {
                 let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
@@ -231,7 +231,7 @@ impl Services {
 
     async fn remove_expired(&self) {
         let (tokens, tests) = (
-            self.api_state.accounts.remove_expired_tokens().await,
+            self.api_state.account_service.remove_expired_tokens().await,
             self.api_state.on_demand_tests.remove_expired().await,
         );
         for error in [tokens.err(), tests.err()].into_iter().flatten() {

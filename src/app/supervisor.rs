@@ -164,10 +164,10 @@ mod tests {
         let running = supervisor.spawn(task);
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
-        assert_eq!(supervisor.registry().faults(), ["planner: it panicked and starts again"]);
+        assert_eq!(supervisor.registry().problems(), ["planner: it panicked and starts again"]);
         let started = Instant::now();
         running.await.unwrap();
-        assert_eq!(supervisor.registry().faults(), [""; 0]);
+        assert_eq!(supervisor.registry().problems(), [""; 0]);
         assert!(started.elapsed() >= Duration::from_millis(600), "100, 200 and 400 ms less what had passed");
         assert!(metrics.encode().contains("vigie_task_panics_total{task=\"planner\"} 3\n"));
     }
@@ -188,6 +188,6 @@ mod tests {
             failure.to_string(),
             "the task `runner` panicked and cannot go on; see the log for the panic"
         );
-        assert_eq!(supervisor.registry().faults(), ["runner: it panicked; the process ends"]);
+        assert_eq!(supervisor.registry().problems(), ["runner: it panicked; the process ends"]);
     }
 }

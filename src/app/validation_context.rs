@@ -79,17 +79,17 @@ impl KnownReferences {
 }
 
 /// Returns the data that `settings` and this build share with every account.
-pub(super) fn shared_facts(settings: &Settings) -> InstanceData {
-    let known = KnownReferences::from_settings(settings);
+pub(super) fn instance_data(settings: &Settings) -> InstanceData {
+    let references = KnownReferences::from_settings(settings);
     let summary_by_id = |id: &i64, is_client: bool| {
-        let known = settings.client_certificate_names.get(id).cloned();
-        let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
+        let name_and_format = settings.client_certificate_names.get(id).cloned();
+        let (name, format) = name_and_format.unwrap_or_else(|| (String::new(), "PEM"));
         (*id, CertificateSummary { name, format: format.to_owned(), is_client })
     };
-    let clients = known.client_certificate_ids.iter().map(|id| summary_by_id(id, true));
+    let clients = references.client_certificate_ids.iter().map(|id| summary_by_id(id, true));
     InstanceData {
         locations: settings.hosted_locations().into_iter().map(|hosted| hosted.location).collect(),
-        certificates: known
+        certificates: references
             .certificate_authority_ids
             .iter()
             .map(|id| summary_by_id(id, false))
@@ -97,11 +97,11 @@ pub(super) fn shared_facts(settings: &Settings) -> InstanceData {
             .collect(),
         certificate_accounts: settings.net.trust_config.certificate_accounts.clone(),
         proxies: settings.proxies.iter().map(|(id, proxy)| (*id, proxy.allowed_accounts().clone())).collect(),
-        dns_name_count: known.dns_name_count,
-        billing_plans: known.billing_plans,
-        supported_types: known.supported_types,
-        supported_tls_versions: known.supported_tls_versions,
-        browsers: Some(known.browsers),
+        dns_name_count: references.dns_name_count,
+        billing_plans: references.billing_plans,
+        supported_types: references.supported_types,
+        supported_tls_versions: references.supported_tls_versions,
+        browsers: Some(references.browsers),
         default_certificate_warning_days: settings.probe.certificate_warning_days,
         mobile_emulation: settings.mobile_emulation.clone(),
     }
@@ -121,14 +121,14 @@ mod tests {
             Settings::load(&SettingSources { file: Some(file.clone()), ..SettingSources::default() }).unwrap()
         };
         let old = load("");
-        let shipped = shared_facts(&old).mobile_emulation;
-        let names: Vec<&str> = shipped.profile_names.values().map(String::as_str).collect();
-        assert_eq!((shipped.region_id, names), (None, vec!["small phone", "large phone", "tablet"]));
+        let default_mobile_settings = instance_data(&old).mobile_emulation;
+        let names: Vec<&str> = default_mobile_settings.profile_names.values().map(String::as_str).collect();
+        assert_eq!((default_mobile_settings.region_id, names), (None, vec!["small phone", "large phone", "tablet"]));
         let mut new = load(
             "mobile: {region: 40, provider_host: devices.test, profiles: [{subtype: 2, name: tablet}]}\n",
         );
         new.restore_restart_only(&old);
-        let mobile = shared_facts(&new).mobile_emulation;
+        let mobile = instance_data(&new).mobile_emulation;
         assert_eq!((mobile.region_id, mobile.profile_names), (Some(40), [(2, "tablet".to_owned())].into()));
         assert_eq!(mobile.provider_host.as_deref(), Some("devices.test"));
     }
@@ -140,7 +140,7 @@ mod tests {
         std::fs::write(&file, "browser: {chromium: /nowhere/chromium, firefox: /nowhere/firefox}\n").unwrap();
         let settings =
             Settings::load(&SettingSources { file: Some(file), ..SettingSources::default() }).unwrap();
-        let known = KnownReferences::from_settings(&settings);
+        let references = KnownReferences::from_settings(&settings);
         let warning = |fields: &str| {
             let text = format!("{{name: n, billing_plancode: p, url: 'http://a.test/'{fields}}}");
             let body = crate::syntax::node::Node::from_yaml(&text).unwrap();
@@ -148,7 +148,7 @@ mod tests {
                 MonitorType::BrowserScript,
                 crate::schema::reader::InputFormat::V3,
                 &body,
-                &known.validation_context(),
+                &references.validation_context(),
             );
             saved.unwrap().warnings.join("; ")
         };

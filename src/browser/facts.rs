@@ -26,11 +26,11 @@ pub(super) async fn browser_facts(client: &Client, options: &SessionOptions) -> 
     };
     let driver = match options.browser_kind {
         BrowserKind::Chrome => {
-            let driver_name_and_version = capabilities
+            let chromedriver_version = capabilities
                 .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
             format!(
                 "chromedriver {}",
-                driver_name_and_version.unwrap_or_default().split(' ').next().unwrap_or_default()
+                chromedriver_version.unwrap_or_default().split(' ').next().unwrap_or_default()
             )
         }
         BrowserKind::Firefox => format!("geckodriver {}", capability("moz:geckodriverVersion")),

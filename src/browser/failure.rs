@@ -21,9 +21,9 @@ pub(super) fn session_not_created_failure(error: &NewSessionError, driver_output
     };
     let message = truncated_first_line(&message);
     // Chromedriver says `only supports Chrome version 156`, geckodriver `Expected browser … 120.0`.
-    let other_version =
+    let is_version_mismatch =
         message.contains("only supports") || message.contains("Unable to find a matching set");
-    if other_version {
+    if is_version_mismatch {
         let detail = format!("the driver does not match the browser version: {message}");
         return launch_failure(FailureKind::BrowserNotInstalled, detail);
     }

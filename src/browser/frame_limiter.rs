@@ -176,9 +176,9 @@ mod tests {
 
     use super::*;
 
-    fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    fn frame(first_byte: u8, payload: &[u8]) -> Vec<u8> {
         let length = payload.len();
-        let mut bytes = vec![first];
+        let mut bytes = vec![first_byte];
         match length {
             0..=125 => bytes.push(u8::try_from(length).unwrap()),
             126..=0xffff => {
@@ -197,16 +197,16 @@ mod tests {
     #[tokio::test]
     async fn long_messages_lose_their_payload_and_others_pass() {
         const HEAD: &[u8] = b"HTTP/1.1 101 S\r\nA: \r\r\n\r\n";
-        let (long, fits) = (vec![b'x'; 100_000], vec![b'y'; 1000]);
+        let (long, short) = (vec![b'x'; 100_000], vec![b'y'; 1000]);
         let input = [
             HEAD.to_vec(),
             frame(0x81, b"{}"),
             frame(0x81, &long),
-            frame(0x82, &fits),
+            frame(0x82, &short),
             // A message in parts, with a ping in between; together they are too long.
-            frame(0x01, &fits[..600]),
-            frame(0x89, &fits[..100]),
-            frame(0x00, &fits[..600]),
+            frame(0x01, &short[..600]),
+            frame(0x89, &short[..100]),
+            frame(0x00, &short[..600]),
             frame(0x80, b"end"),
             frame(0x81, b""),
             frame(0x81, b"[]"),
@@ -215,9 +215,9 @@ mod tests {
             HEAD.to_vec(),
             frame(0x82, b"{}"),
             frame(0x82, b""),
-            frame(0x82, &fits),
-            frame(0x02, &fits[..600]),
-            frame(0x89, &fits[..100]),
+            frame(0x82, &short),
+            frame(0x02, &short[..600]),
+            frame(0x89, &short[..100]),
             frame(0x00, b""),
             frame(0x80, b""),
             frame(0x82, b""),

@@ -10,7 +10,7 @@ fn browser_pool(memory_bytes: u64) -> BrowserPool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_permit_is_waited_for_until_the_queue_timeout() {
+async fn a_permit_is_waited_for_until_the_free_browser_timeout() {
     let pool = browser_pool(1);
     let deadline = Deadline::within(Duration::from_hours(1));
     let permit = pool.acquire_permit(deadline).await.unwrap();

@@ -63,12 +63,12 @@ impl ProcessResources {
     /// Kills the processes, waits for their end and removes the profile. Blocks for some milliseconds, or much longer
     /// when the kernel is slow to free their memory.
     fn terminate(self) {
-        let token = self.profile.name().to_owned();
+        let profile_name = self.profile.name().to_owned();
         if self.process_group.is_some_and(|group| !group.kill_and_wait()) {
-            tracing::warn!(profile = token, "failed to end the processes of a browser");
+            tracing::warn!(profile = profile_name, "failed to end the processes of a browser");
         }
         if let Err(error) = self.profile.remove() {
-            tracing::warn!(profile = token, %error, "failed to remove the profile of a browser");
+            tracing::warn!(profile = profile_name, %error, "failed to remove the profile of a browser");
         }
         drop(self.browser_permit);
     }

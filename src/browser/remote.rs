@@ -27,7 +27,7 @@ pub(super) async fn open_remote_session(
     options: &SessionOptions,
     net: &Net,
     forward_proxy: &ForwardProxy,
-    protected: &ProtectedDrivers,
+    protected_drivers: &ProtectedDrivers,
     deadline: Deadline,
 ) -> Result<Client, Failure> {
     let host = end_point.url.host_str().unwrap_or_default();
@@ -35,7 +35,7 @@ pub(super) async fn open_remote_session(
     // Connect once ourselves: the library reports no reason of a failure and does not apply the egress policy.
     let (net, mut trace) = (net.with_egress_principal(EgressPrincipal::Vigie), ConnectionTrace::default());
     let connect_result = net.connect(&end_point_address, deadline, &mut trace).await;
-    protected.protect(&trace.resolved_addresses, end_point_address.port);
+    protected_drivers.protect(&trace.resolved_addresses, end_point_address.port);
     connect_result.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };

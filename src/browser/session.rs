@@ -68,10 +68,10 @@ impl BrowserSession {
     #[must_use]
     pub fn new(client: Client, page_load_timeout: Duration, driver_address: Option<SocketAddr>) -> Self {
         // Unknown until it is set once.
-        let limits = SessionTimeouts { page_load: page_load_timeout, script: Duration::ZERO };
+        let timeouts = SessionTimeouts { page_load: page_load_timeout, script: Duration::ZERO };
         Self {
             client,
-            driver_timeouts: limits,
+            driver_timeouts: timeouts,
             driver_address,
             has_abandoned_command: AtomicBool::new(false),
             last_window_handle: Mutex::default(),
@@ -85,7 +85,7 @@ impl BrowserSession {
     }
 
     /// Whether the driver responds to a new connection. A driver that waits for its browser, such as for a page that
-    /// runs an endless loop, does; a driver that hangs does not. A remote driver counts as alive: it cannot be tested.
+    /// runs an endless loop, does; a driver that hangs does not. A remote driver counts as alive: nothing can test
     /// it.
     pub async fn is_driver_alive(&self) -> bool {
         let Some(driver) = self.driver_address else { return true };
@@ -168,13 +168,13 @@ impl BrowserSession {
         script: Duration,
         deadline: Instant,
     ) -> Result<(), WebDriverError> {
-        let limits = SessionTimeouts { page_load, script };
-        if limits == self.driver_timeouts {
+        let timeouts = SessionTimeouts { page_load, script };
+        if timeouts == self.driver_timeouts {
             return Ok(());
         }
         let body = json!({ "pageLoad": millis(page_load), "script": millis(script), "implicit": 0 });
         self.post("timeouts", body, deadline).await?;
-        self.driver_timeouts = limits;
+        self.driver_timeouts = timeouts;
         Ok(())
     }
 

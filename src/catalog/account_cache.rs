@@ -159,7 +159,7 @@ pub struct AccountCache {
     shared: RwLock<Arc<InstanceData>>,
     cached_accounts: RwLock<CachedAccounts>,
     /// Loads in progress, so that an account is read once however many wait for it.
-    loads: Mutex<HashMap<CustomerId, Weak<tokio::sync::Mutex<()>>>>,
+    load_locks: Mutex<HashMap<CustomerId, Weak<tokio::sync::Mutex<()>>>>,
     active_performance_alerts: ActivePerformanceAlerts,
 }
 
@@ -170,17 +170,17 @@ struct CachedAccounts {
     /// Number of invalidations, so that data read before one is not cached after it.
     generation: u64,
     /// The number of the last invalidation of all accounts.
-    all_invalidated_at: u64,
+    all_invalidated_generation: u64,
     /// The number of the last invalidation of single accounts.
-    invalidated_at: HashMap<CustomerId, u64>,
+    invalidated_generation: HashMap<CustomerId, u64>,
 }
 
 impl CachedAccounts {
     /// Returns the number of the last invalidation that concerns `customer_id`.
     fn generation_of(&self, customer_id: CustomerId) -> u64 {
-        self.invalidated_at
+        self.invalidated_generation
             .get(&customer_id)
-            .map_or(self.all_invalidated_at, |at| *at.max(&self.all_invalidated_at))
+            .map_or(self.all_invalidated_generation, |generation| *generation.max(&self.all_invalidated_generation))
     }
 }
 
@@ -192,7 +192,7 @@ impl AccountCache {
             config_store,
             shared: RwLock::new(Arc::new(shared)),
             cached_accounts: RwLock::default(),
-            loads: Mutex::default(),
+            load_locks: Mutex::default(),
             active_performance_alerts: ActivePerformanceAlerts::default(),
         }
     }
@@ -215,16 +215,16 @@ impl AccountCache {
         cached.accounts.remove(&customer_id);
         cached.generation += 1;
         let generation = cached.generation;
-        cached.invalidated_at.insert(customer_id, generation);
+        cached.invalidated_generation.insert(customer_id, generation);
     }
 
     /// Invalidates every account: a location, which others may use too, or the settings changed.
     pub fn invalidate_all(&self) {
         let mut cached = self.cached_accounts.write();
         cached.accounts.clear();
-        cached.invalidated_at.clear();
+        cached.invalidated_generation.clear();
         cached.generation += 1;
-        cached.all_invalidated_at = cached.generation;
+        cached.all_invalidated_generation = cached.generation;
     }
 
     /// Returns the number of invalidations; while it stays the same, no account has changed.
@@ -248,8 +248,8 @@ impl AccountCache {
         if let Ok(account) = self.cached_account(customer_id) {
             return Ok(account);
         }
-        let load = self.load_lock(customer_id);
-        let _load = load.lock().await;
+        let load_lock = self.load_lock(customer_id);
+        let _load_guard = load_lock.lock().await;
         // Another caller may have loaded it meanwhile.
         let generation = match self.cached_account(customer_id) {
             Ok(account) => return Ok(account),
@@ -272,14 +272,14 @@ impl AccountCache {
 
     /// Returns the lock that the load of `customer_id` holds.
     fn load_lock(&self, customer_id: CustomerId) -> Arc<tokio::sync::Mutex<()>> {
-        let mut loads = self.loads.lock();
-        if let Some(load) = loads.get(&customer_id).and_then(Weak::upgrade) {
-            return load;
+        let mut load_locks = self.load_locks.lock();
+        if let Some(load_lock) = load_locks.get(&customer_id).and_then(Weak::upgrade) {
+            return load_lock;
         }
-        loads.retain(|_, load| load.strong_count() > 0);
-        let load = Arc::default();
-        loads.insert(customer_id, Arc::downgrade(&load));
-        load
+        load_locks.retain(|_, load_lock| load_lock.strong_count() > 0);
+        let load_lock = Arc::default();
+        load_locks.insert(customer_id, Arc::downgrade(&load_lock));
+        load_lock
     }
 
     async fn load_account(&self, customer_id: CustomerId) -> Result<AccountSnapshot, StoreError> {
@@ -311,7 +311,7 @@ impl AccountCache {
         };
         let stored_locations = locations.iter().filter(is_usable).filter_map(location_from_record);
         let locations: BTreeMap<i64, Location> =
-            shared_locations.chain(stored_locations).map(|at| (at.id.0, at)).collect();
+            shared_locations.chain(stored_locations).map(|location| (location.id.0, location)).collect();
         let mut snapshot = AccountSnapshot {
             customer_id,
             time_zone: jiff::tz::TimeZone::UTC,
@@ -346,7 +346,7 @@ impl AccountCache {
     }
 
     async fn all_records(&self, filter: ConfigRecordFilter) -> Result<Vec<ConfigRecord>, StoreError> {
-        Ok(self.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+        Ok(self.config_store.records(filter, Pagination::ALL).await?.items)
     }
 }
 
@@ -373,7 +373,7 @@ impl AccountSnapshot {
 
     fn build_id_lists(&mut self) {
         if self.default_location_ids.is_empty() {
-            let first = self.shared.locations.first().map(|at| at.id.0);
+            let first = self.shared.locations.first().map(|location| location.id.0);
             self.default_location_ids = first.or(self.locations.keys().next().copied()).into_iter().collect();
         }
         self.location_ids = self.locations.keys().copied().collect();
@@ -403,7 +403,7 @@ impl AccountSnapshot {
     #[must_use]
     pub fn mobile_location_count(&self, monitor: &Monitor) -> usize {
         let Some(region) = self.shared.mobile_emulation.region_id else { return 0 };
-        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|at| at.region_code == region);
+        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|location| location.region_code == region);
         self.location_pool_ids(monitor).iter().filter(|id| is_mobile(id)).count()
     }
 
@@ -474,6 +474,6 @@ mod tests {
         let reads = futures::future::join_all((0..20).map(|_| cache.account(CustomerId(2)))).await;
         let first = reads[0].as_ref().unwrap();
         assert!(reads.iter().all(|read| Arc::ptr_eq(first, read.as_ref().unwrap())));
-        assert!(cache.loads.lock().values().all(|load| load.strong_count() == 0), "no load is left");
+        assert!(cache.load_locks.lock().values().all(|load| load.strong_count() == 0), "no load is left");
     }
 }

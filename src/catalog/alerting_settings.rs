@@ -82,12 +82,12 @@ mod tests {
     use crate::schedule::TimeWindow;
     use crate::schema::typed::record::{AccountSettings, parse_record};
 
-    fn record(kind: ConfigRecordKind, assoc: Option<i64>, fields: Value) -> ConfigRecord {
+    fn record(kind: ConfigRecordKind, parent_id: Option<i64>, fields: Value) -> ConfigRecord {
         ConfigRecord {
             id: 7,
             kind,
             customer: CustomerId(1),
-            parent_id: assoc,
+            parent_id,
             unique_key: None,
             revision: Revision(1),
             created_at: Timestamp::from_seconds(0),
@@ -138,7 +138,7 @@ mod tests {
     fn blackouts_of_every_type_are_windows() {
         let once = json!({"type": "Monitor", "persistent": false, "from_date": "2026-01-01 12:00:00",
             "thru_date": "2026-01-01 13:00:00"});
-        let read = |assoc, fields| blackout_from_record(&record(ConfigRecordKind::Blackout, assoc, fields));
+        let read = |parent_id, fields| blackout_from_record(&record(ConfigRecordKind::Blackout, parent_id, fields));
         let at = |hour| jiff::civil::date(2026, 1, 1).at(hour, 0, 0, 0);
         let window = read(Some(3), once.clone()).unwrap();
         assert_eq!(window.target, BlackoutTarget::Monitor(MonitorId(3)));

@@ -3,7 +3,7 @@
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeMap, HashMap};
 
-use tokio::sync::{RwLockReadGuard as Beside, RwLockWriteGuard as Alone};
+use tokio::sync::{RwLockReadGuard as SharedEditGuard, RwLockWriteGuard as ExclusiveEditGuard};
 
 use crate::domain::{CustomerId, MonitorId};
 use crate::schema::Monitor;
@@ -58,13 +58,13 @@ fn plan_code(monitor: &Monitor) -> &str {
 impl MonitorCache {
     /// Locks while an object is validated against others and then stored: a new monitor against its locations, a
     /// blackout against its monitor. Shared with others that do the same.
-    pub async fn lock_shared(&self) -> Beside<'_, ()> {
+    pub async fn lock_shared(&self) -> SharedEditGuard<'_, ()> {
         self.edit_lock.read().await
     }
 
     /// Locks from reading objects until their change or removal is stored: no monitor is created, changed or removed
     /// meanwhile. Holders must not request another lock.
-    pub async fn lock_exclusive(&self) -> Alone<'_, ()> {
+    pub async fn lock_exclusive(&self) -> ExclusiveEditGuard<'_, ()> {
         self.edit_lock.write().await
     }
 
@@ -93,7 +93,7 @@ impl MonitorCache {
     }
 
     /// Returns how many monitors match, and the id of the match after `offset` others, if there is one.
-    pub fn count_and_find(
+    pub fn count_and_nth_match(
         &self,
         offset: u64,
         matches: impl Fn(&Monitor) -> bool,

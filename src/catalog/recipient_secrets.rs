@@ -73,7 +73,7 @@ impl RecipientSecrets {
 
     /// Returns `fields` with the address and the community instead of their masks.
     #[must_use]
-    pub fn restore_into(&self, fields: &Map<String, Value>) -> Map<String, Value> {
+    pub fn unmasked_fields(&self, fields: &Map<String, Value>) -> Map<String, Value> {
         let mut fields = fields.clone();
         for (name, secret) in [("recipient", &self.recipient), ("username", &self.username)] {
             if let Some(secret) = secret {
@@ -171,7 +171,7 @@ mod tests {
             let Value::Object(before) = fields else { unreachable!() };
             let (mut secrets, mut after) = (RecipientSecrets::default(), before.clone());
             secrets.take_from(&mut after);
-            assert_eq!(secrets.restore_into(&after), before);
+            assert_eq!(secrets.unmasked_fields(&after), before);
             (after["recipient"].clone(), after.get("username").cloned().unwrap_or_default())
         };
         let hook = json!({"recipient": "https://a.example/T/B", "method_id": 101, "username": "anna"});

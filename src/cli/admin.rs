@@ -191,10 +191,10 @@ impl AdminBackend {
                 let id = accounts.add_user(&caller, customer, login, role, password).await;
                 Ok(id.map_err(|error| describe_error(error, &format!("account `{customer}`")))?.0)
             }
-            Self::Server(server, host) => {
+            Self::Server(server, host_server) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
                 parse_created_id(
-                    &call_for_customer(server, host.as_ref(), customer, Method::POST, "users", Some(&body))
+                    &call_for_customer(server, host_server.as_ref(), customer, Method::POST, "users", Some(&body))
                         .await?,
                 )
             }
@@ -212,9 +212,9 @@ impl AdminBackend {
                 let users = users.map_err(|error| describe_error(error, &format!("account `{customer}`")))?;
                 users.iter().map(UserRow::from_record).collect()
             }
-            Self::Server(server, host) => {
+            Self::Server(server, host_server) => {
                 let response =
-                    call_for_customer(server, host.as_ref(), customer, Method::GET, "users", None).await?;
+                    call_for_customer(server, host_server.as_ref(), customer, Method::GET, "users", None).await?;
                 Ok(serde_json::from_value::<ListResponse<UserRow>>(response)?.results)
             }
         }
@@ -228,7 +228,7 @@ impl AdminBackend {
         current_password: Option<Zeroizing<String>>,
     ) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
-            let caller = AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli);
+            let caller = AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli);
             let result = accounts.set_password(&caller, login, password).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
@@ -242,7 +242,7 @@ impl AdminBackend {
     /// Enables or disables a user.
     pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
-            let caller = AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli);
+            let caller = AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli);
             let result = accounts.set_enabled(&caller, login, enabled).await;
             return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
@@ -254,7 +254,7 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let id = accounts
-                    .add_customer(&AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli), name)
+                    .add_customer(&AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli), name)
                     .await;
                 Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
@@ -269,7 +269,7 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let records = accounts
-                    .customers(&AccountService::host_admin_caller(CustomerId(1), EntryPoint::Cli))
+                    .customers(&AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli))
                     .await;
                 let to_row = |record: &ConfigRecord| -> anyhow::Result<CustomerRow> {
                     let settings: AccountNameSettings<'_> = parse_record(record)?;
@@ -307,9 +307,9 @@ impl AdminBackend {
             else {
                 continue;
             };
-            let Self::Server(server, host) = self else { break };
+            let Self::Server(server, host_server) = self else { break };
             let path = format!("users/{}", user.id);
-            call_for_customer(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
+            call_for_customer(server, host_server.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
             return Ok(());
         }
         Err(describe_error(ServiceError::NotFound, &format!("user `{login}`")))
@@ -333,15 +333,15 @@ impl UserRow {
 /// Sends a request on behalf of `customer`. The host token can act for every account, other tokens only for their own.
 async fn call_for_customer(
     client: &mut ApiClient,
-    host: Option<&HostServer>,
+    host_server: Option<&HostServer>,
     customer: Option<i64>,
     method: Method,
     path: &str,
     body: Option<&Value>,
 ) -> anyhow::Result<Value> {
-    match (host, customer) {
-        (Some(host), Some(customer)) if customer != 1 => {
-            let result = host.connect(customer).await?.send_request(method, path, &[], body).await;
+    match (host_server, customer) {
+        (Some(host_server), Some(customer)) if customer != 1 => {
+            let result = host_server.connect(customer).await?.send_request(method, path, &[], body).await;
             result.map_err(|error| match ErrorResponse::response_status(&error) {
                 Some(StatusCode::NOT_FOUND) => {
                     describe_error(ServiceError::NotFound, &format!("account `{customer}`"))

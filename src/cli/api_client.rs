@@ -313,7 +313,7 @@ impl ErrorResponse {
             [] => summary,
             [single_error] => format!("{summary}: {}", single_error.message),
             errors_found => {
-                errors_found.iter().fold(summary, |text, line| text + "\nerror: " + &line.message)
+                errors_found.iter().fold(summary, |text, error| text + "\nerror: " + &error.message)
             }
         };
         Self { status, message: text.replace("\n  hint:", "\nhint:") + hint }
@@ -346,11 +346,11 @@ mod tests {
         let message = |status: u16, body: &str| {
             ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
         };
-        let one = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
-        assert_eq!(message(409, one), "the server responded to `http://a/b` with 409 Conflict: `a` is there");
-        let two = r#"{"errors":[{"code":400,"message":"`x` is not a number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
+        let single_error = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
+        assert_eq!(message(409, single_error), "the server responded to `http://a/b` with 409 Conflict: `a` is there");
+        let two_errors = r#"{"errors":[{"code":400,"message":"`x` is not a number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
         let expected = "the server responded to `http://a/b` with 400 Bad Request\nerror: `x` is not a number\nhint: `1`\nerror: b";
-        assert_eq!(message(400, two), expected);
+        assert_eq!(message(400, two_errors), expected);
         assert!(
             message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?")
         );

@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let monitors = read_monitors_for_apply(&args.folder).map_err(InvalidInput)?;
     let entries: Vec<Value> = monitors.iter().map(monitor_to_apply_entry).collect();
     let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
-    let response: ApplyResponse = super::process::build_runtime(false)?.block_on(async {
+    let response: ApplyResponse = super::process::build_single_threaded_runtime()?.block_on(async {
         let mut server = args.server.connect().await?;
         server.post("apply", &body).await
     })?;
@@ -97,7 +97,7 @@ fn monitor_to_apply_entry(monitor: &FileMonitor) -> Value {
 fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> String {
     let mut out = String::new();
     for change in changes {
-        let (symbol, colour) = match change.action.as_str() {
+        let (symbol, outcome) = match change.action.as_str() {
             "create" => ('+', Outcome::Ok),
             "change" => ('~', Outcome::Warning),
             "remove" => ('-', Outcome::Error),
@@ -106,7 +106,7 @@ fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> Str
         if symbol != ' ' {
             let id = change.id.map(|id| format!(" (id {id})")).unwrap_or_default();
             let heading = format!("{symbol} {}", replace_control_chars(&change.key));
-            let _ = writeln!(out, "{}{}", style.in_outcome_color(colour, &heading), style.dim(&id));
+            let _ = writeln!(out, "{}{}", style.in_outcome_color(outcome, &heading), style.dim(&id));
             if symbol != '-' {
                 render_field_changes(&mut out, change, style);
             }

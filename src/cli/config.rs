@@ -110,7 +110,7 @@ fn contains_settings(path: &Path) -> bool {
 
 /// Returns a line for each stored monitor and recipient that does not work under `settings`.
 fn stored_warnings(settings: &Settings) -> anyhow::Result<String> {
-    let problems = super::process::build_runtime(false)?.block_on(review_stored(settings));
+    let problems = super::process::build_single_threaded_runtime()?.block_on(review_stored(settings));
     let problems =
         problems.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
     let lines: Vec<String> = problems.iter().map(|reason| format!("warning: {reason}\n")).collect();

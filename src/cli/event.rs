@@ -49,7 +49,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     ];
     let body: Map<String, Value> =
         fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let saved: SavedEvent = super::process::build_runtime(false)?
+    let saved: SavedEvent = super::process::build_single_threaded_runtime()?
         .block_on(async { args.server.connect().await?.post("events", &Value::Object(body)).await })?;
     output::print(&format!("event {} reported\n", saved.id))?;
     Ok(ExitCode::SUCCESS)

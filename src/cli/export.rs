@@ -55,7 +55,7 @@ struct ExportedMonitor {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query: Vec<_> =
         args.monitor_type.iter().map(|monitor_type| ("type", monitor_type.name().to_owned())).collect();
-    let response: ExportResponse = super::process::build_runtime(false)?
+    let response: ExportResponse = super::process::build_single_threaded_runtime()?
         .block_on(async { args.server.connect().await?.get("export", &query).await })?;
     let monitor_count = response.monitors.len();
     let file_managed_count = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
@@ -169,14 +169,14 @@ mod tests {
 
     #[test]
     fn entries_are_grouped_by_type_sorted_by_key_and_a_duplicate_key_gets_the_id() {
-        let types = group_by_type_with_unique_keys(vec![
+        let entries_by_type = group_by_type_with_unique_keys(vec![
             exported(1, "b", "tcp"),
             exported(2, "a", "tcp"),
             exported(3, "b", "ping"),
         ]);
-        let keys: Vec<_> = types["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
+        let keys: Vec<_> = entries_by_type["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
         assert_eq!(
-            (keys, text_field(&types["ping"][0], "key")),
+            (keys, text_field(&entries_by_type["ping"][0], "key")),
             (vec!["a".to_owned(), "b".to_owned()], "b-3")
         );
         assert_eq!(build_type_file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));

@@ -51,7 +51,7 @@ enum Action {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::build_runtime(false)?.block_on(async {
+    super::process::build_single_threaded_runtime()?.block_on(async {
         let (Action::List { data } | Action::Rotate { data } | Action::Prune { data, .. }) = &args.action;
         let settings = data.load_settings()?;
         let store = open_store(&settings.data_dir)?;

@@ -46,7 +46,7 @@ struct AccessTokenResponse {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::build_runtime(false)?.block_on(async {
+    super::process::build_single_threaded_runtime()?.block_on(async {
         let url = args.server.server_url()?;
         let mut client = args.server.connect_without_token().await?;
         let login = match args.user {
@@ -78,7 +78,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
-    super::process::build_runtime(false)?.block_on(async {
+    super::process::build_single_threaded_runtime()?.block_on(async {
         let url = args.server.server_url()?;
         let Some(mut client) = args.server.connect_with_stored_login().await? else {
             token::remove_login(&url)?;

@@ -69,7 +69,7 @@ impl From<CheckResult> for LastResult {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::build_runtime(false)?.block_on(async {
+    super::process::build_single_threaded_runtime()?.block_on(async {
         let mut source = args.source.open().await?;
         let mut monitors = source.monitors(&args.property).await?;
         monitors.retain(|row| args.monitor_type.is_none_or(|monitor_type| row.monitor_type == monitor_type));

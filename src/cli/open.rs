@@ -28,7 +28,7 @@ struct SignInLinkResponse {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::build_runtime(false)?.block_on(async {
+    super::process::build_single_threaded_runtime()?.block_on(async {
         let url = args.server.server_url()?;
         let mut client = args.server.connect().await?;
         let link: SignInLinkResponse = client.post("sign-in-links", &Value::Null).await?;

@@ -5,14 +5,14 @@ pub(super) fn non_empty_env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Creates the tokio runtime of a command: single-threaded, or with one thread per core.
-pub(super) fn build_runtime(multi_threaded: bool) -> anyhow::Result<tokio::runtime::Runtime> {
-    let mut builder = if multi_threaded {
-        tokio::runtime::Builder::new_multi_thread()
-    } else {
-        tokio::runtime::Builder::new_current_thread()
-    };
-    Ok(builder.enable_all().build()?)
+/// Creates the tokio runtime of a command that mostly waits.
+pub(super) fn build_single_threaded_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+/// Creates the tokio runtime of a command that uses every core.
+pub(super) fn build_multi_threaded_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
 /// Raises the limit of open descriptors as far as the system allows.

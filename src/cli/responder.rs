@@ -29,7 +29,7 @@ pub(super) struct ListeningLine {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
-    super::process::build_runtime(true)?.block_on(async {
+    super::process::build_multi_threaded_runtime()?.block_on(async {
         let config = BuiltInTargetConfig { address_count: args.spread, ..BuiltInTargetConfig::default() };
         let responder = BuiltInTargets::start(config).await.context("the built-in targets cannot start")?;
         let listening_line =

@@ -51,7 +51,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::build_runtime(false)?.block_on(async {
+    super::process::build_single_threaded_runtime()?.block_on(async {
         let mut source = args.source.open().await?;
         let monitors = match &args.monitor {
             Some(name) => vec![source.find_monitor(name).await?.id],

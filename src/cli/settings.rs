@@ -52,7 +52,7 @@ impl SettingsArgs {
         self.load_from(None).map_err(|errors| InvalidInput(errors).into())
     }
 
-    /// Like [`SettingsArgs::load`], from `file` when given; returns the errors themselves.
+    /// Like [`SettingsArgs::load_settings`], from `file` when given; returns the errors themselves.
     pub(super) fn load_from(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
         let file = file.map(Path::to_owned).or_else(|| config_file_from_flag_or_env(self.config.clone()));
         Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment())

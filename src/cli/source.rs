@@ -104,18 +104,18 @@ impl ReadSource {
     pub(super) async fn rollups(
         &mut self,
         query: RollupQuery,
-        page: Pagination,
+        pagination: Pagination,
     ) -> anyhow::Result<Paginated<RollupRow>> {
         match self {
             Self::Database(store) => {
-                let found = store.rollup_points(query, page).await?;
+                let found = store.rollup_points(query, pagination).await?;
                 let found = found.ok_or_else(|| anyhow::anyhow!("the monitor does not exist any more"))?;
                 let items = found.items.into_iter().map(RollupRow::from_rollup).collect();
                 Ok(Paginated { total: found.total, items })
             }
             Self::Server(client) => {
                 let list: ListResponse<RollupRow> =
-                    client.get("rollups", &rollups_query(&query, page)).await?;
+                    client.get("rollups", &rollups_query(&query, pagination)).await?;
                 Ok(Paginated { total: list.total_count(), items: list.results })
             }
         }
@@ -169,15 +169,15 @@ fn results_query(filter: &ResultFilter, pagination: Pagination) -> Vec<(&'static
     query
 }
 
-/// Returns the query of `query` and `page` for `GET /rollups` (behaviour.md 1).
-fn rollups_query(query: &RollupQuery, page: Pagination) -> Vec<(&'static str, String)> {
+/// Returns the parameters of `GET /rollups` for `query` and `pagination` (behaviour.md 1).
+fn rollups_query(query: &RollupQuery, pagination: Pagination) -> Vec<(&'static str, String)> {
     let mut params = vec![
         ("monitor_id", query.monitor_id.to_string()),
         ("step", query.step.name().to_owned()),
         ("from", query.from.to_string()),
         ("thru", query.until.to_string()),
-        ("limit", page.limit.to_string()),
-        ("offset", page.offset.to_string()),
+        ("limit", pagination.limit.to_string()),
+        ("offset", pagination.offset.to_string()),
     ];
     params.extend(query.location.map(|id| ("location_id", id.to_string())));
     params

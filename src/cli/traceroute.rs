@@ -76,7 +76,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     // Requests are sent ten at a time, so this is an upper bound.
     let max_reply_waits = u32::from(options.max_hops) * u32::from(options.requests_per_hop) / 10 + 2;
-    let traceroute = super::process::build_runtime(false)?.block_on(async {
+    let traceroute = super::process::build_single_threaded_runtime()?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
         let deadline = Deadline::within(RESOLVE_TIMEOUT + options.reply_timeout * max_reply_waits);
         net.traceroute(&endpoint, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))

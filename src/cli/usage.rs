@@ -48,7 +48,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut query = vec![("by", args.by)];
     let times = [("from", args.from), ("thru", args.thru)];
     query.extend(times.into_iter().filter_map(|(name, time)| Some((name, time?.resolve(now).to_string()))));
-    let report: UsageReport = super::process::build_runtime(false)?
+    let report: UsageReport = super::process::build_single_threaded_runtime()?
         .block_on(async { args.server.connect().await?.get("usage", &query).await })?;
     let text = if args.csv {
         report.to_csv()

@@ -90,7 +90,7 @@ fn parse_role(name: &str) -> Result<Role, String> {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let text = super::process::build_runtime(false)?.block_on(run_action(args.action))?;
+    let text = super::process::build_single_threaded_runtime()?.block_on(run_action(args.action))?;
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

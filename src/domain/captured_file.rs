@@ -24,10 +24,10 @@ pub struct CapturedFile {
 impl CapturedFile {
     /// Creates a capture with its content.
     #[must_use]
-    pub fn new(name: &str, mimetype: impl Into<String>, content: &[u8]) -> Self {
+    pub fn new(name: &str, media_type: impl Into<String>, content: &[u8]) -> Self {
         Self {
             name: name.to_owned(),
-            media_type: mimetype.into(),
+            media_type: media_type.into(),
             content_bytes: content.len() as u64,
             content: Some(content.into()),
         }

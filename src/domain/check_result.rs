@@ -71,10 +71,11 @@ impl Attempt {
 pub enum MissedReason {
     /// The previous run of the same monitor was still in progress.
     StillRunning,
-    /// No execution slot was free within the interval.
+    /// Admission let no more checks run within the interval.
     Overload,
     /// The process was suspended or stopped by the system.
-    Paused,
+    #[serde(rename = "paused")]
+    ProcessSuspended,
     /// The process was not running.
     NotRunning,
     /// The location has no live agent.
@@ -92,7 +93,7 @@ pub fn default_status_text(outcome: Outcome, status: Status) -> &'static str {
 impl MissedReason {
     /// Every reason.
     pub const ALL: [Self; 5] =
-        [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning, Self::LocationOffline];
+        [Self::StillRunning, Self::Overload, Self::ProcessSuspended, Self::NotRunning, Self::LocationOffline];
 
     /// Returns the stable name, used by metrics.
     #[must_use]
@@ -100,7 +101,7 @@ impl MissedReason {
         match self {
             Self::StillRunning => "still_running",
             Self::Overload => "overload",
-            Self::Paused => "paused",
+            Self::ProcessSuspended => "paused",
             Self::NotRunning => "not_running",
             Self::LocationOffline => "location_away",
         }
@@ -112,7 +113,7 @@ impl MissedReason {
         match self {
             Self::StillRunning => "the previous run was still in progress",
             Self::Overload => "no execution slot was free within its interval",
-            Self::Paused => "Vigie was suspended when it was due",
+            Self::ProcessSuspended => "Vigie was suspended when it was due",
             Self::NotRunning => "Vigie was not running when it was due",
             Self::LocationOffline => "the location had no live agent when it was due",
         }

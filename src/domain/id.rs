@@ -43,6 +43,12 @@ number_id!(
     /// A user who logs in.
     UserId
 );
+
+impl UserId {
+    /// Whoever may read the host token: no user of an account.
+    pub const HOST: Self = Self(0);
+}
+
 number_id!(
     /// A recipient of notifications (behaviour.md 1 `/recipients`).
     RecipientId

@@ -6,7 +6,7 @@ use super::time::Timestamp;
 
 /// The current state of a monitor at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MonitorState {
+pub struct LocationState {
     /// Id of the monitor.
     pub monitor_id: MonitorId,
     /// Id of the location.

@@ -32,8 +32,8 @@ pub struct Observation {
     pub details: CheckDetails,
     /// Files captured as evidence of a failure.
     pub captures: Vec<CapturedFile>,
-    /// Whether the peer refused the TLS handshake as those do that know weak cipher suites alone, and nothing else was done
-    /// yet, so that the attempt may be made again with those.
+    /// Whether the attempt may be repeated with weak cipher suites: the peer refused the TLS handshake like one that
+    /// knows no others, and nothing else was done yet.
     pub may_need_weak_suites: bool,
 }
 
@@ -49,7 +49,7 @@ impl Observation {
         self.failure.get_or_insert(failure);
     }
 
-    /// Tells the remarks of `facts` as warnings, each once.
+    /// Adds the `tls_warnings` of `facts` as warnings, each once.
     pub fn record_tls_warnings(&mut self, facts: &TlsFacts) {
         for detail in &facts.tls_warnings {
             if !self.warnings.iter().any(|warning| warning.detail == *detail) {
@@ -241,7 +241,7 @@ pub struct TlsFacts {
     /// Certificate chain as the peer sent it, leaf first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
-    /// Remarks on what was accepted, which the probe tells as warnings.
+    /// Weaknesses that were accepted; the probe records them as warnings.
     #[serde(skip)]
     pub tls_warnings: Vec<String>,
 }

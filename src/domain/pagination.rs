@@ -11,6 +11,11 @@ pub struct Pagination {
     pub offset: u64,
 }
 
+impl Pagination {
+    /// The whole list.
+    pub const ALL: Self = Self { limit: u32::MAX, offset: 0 };
+}
+
 /// A page of a list, with the total number of matches.
 #[derive(Clone, Debug)]
 pub struct Paginated<T> {

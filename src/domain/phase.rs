@@ -71,7 +71,7 @@ phases! {
     Delete = "delete",
     /// Submission of a message, from MAIL to the reply to its last line.
     Submit = "deliver",
-    /// From the end of `deliver` until the message appears in the mailbox.
+    /// From the end of `Submit` until the message appears in the mailbox.
     Transit = "transit",
     /// Reading a message out of the mailbox.
     Fetch = "fetch",

@@ -13,7 +13,7 @@ pub const MAX_ROLLUP_STEPS: u64 = 10_000;
 
 /// Width of the steps of a query, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RollupStep {
+pub enum RollupInterval {
     /// Computed from results when read.
     Minute,
     /// Stored once the hour has ended.
@@ -33,12 +33,12 @@ pub struct RollupQuery {
     /// Only at this location.
     pub location: Option<LocationId>,
     /// Width of the steps.
-    pub step: RollupStep,
+    pub step: RollupInterval,
     /// Steps that start at or after.
     pub from: Timestamp,
     /// Steps that start before.
     pub until: Timestamp,
-    /// Whether user experience and content views are read too. From results, that takes longer.
+    /// Whether user experience and content views are read too. By minute this takes longer, because it is computed from results.
     pub with_browser_figures: bool,
 }
 
@@ -62,13 +62,13 @@ pub struct Rollup {
     /// What browsers measured of pages in ok and warning runs.
     pub user_experience: Option<UserExperience>,
     /// Content views of browser scripts, by id.
-    pub views: Vec<ViewFigures>,
+    pub views: Vec<ContentViewFigures>,
 }
 
 /// Means of what browsers measured of pages, from the start of the navigation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UserExperience {
-    /// Number of pages: those that each step ended with.
+    /// Number of pages; one per script step, the page that it ended with.
     pub pages: u64,
     /// First paint.
     pub first_paint_us: Option<u64>,
@@ -86,7 +86,7 @@ pub struct UserExperience {
 
 /// Figures of a content view. Its means are those of runs in which it passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ViewFigures {
+pub struct ContentViewFigures {
     /// Id of the content view.
     pub id: i64,
     /// Its display name; `None` when the monitor has no such view any more.
@@ -103,7 +103,7 @@ pub struct ViewFigures {
     pub bytes: Option<u64>,
 }
 
-impl RollupStep {
+impl RollupInterval {
     /// Names of all steps, in their order.
     pub const NAMES: [&str; 3] = ["minute", "hour", "day"];
 

@@ -36,7 +36,8 @@ impl TokenScope {
         1 << self as u8
     }
 
-    /// Returns the permission that its user must have. The metrics are about all accounts, which callers check too.
+    /// Returns the permission that its user must have. For `Metrics` the caller
+    /// must also check that the user belongs to account 1, since metrics are about all accounts.
     #[must_use]
     pub const fn required_permission(self) -> Permission {
         match self {

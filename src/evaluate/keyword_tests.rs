@@ -158,16 +158,16 @@ fn oracle(rule: &KeywordRule, text: &str) -> bool {
 /// Returns the possible ends of a match that starts at `at`.
 fn ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<usize> {
     let Some((&first, rest)) = pattern.split_first() else { return vec![at] };
-    let Some(&here) = text.get(at) else { return Vec::new() };
-    let same = first == here || !rule.match_case && first.to_lowercase().eq(here.to_lowercase());
+    let Some(&text_char) = text.get(at) else { return Vec::new() };
+    let is_same_char = first == text_char || !rule.match_case && first.to_lowercase().eq(text_char.to_lowercase());
     let is_space = first == ' ' || rule.normalize_spaces && first == '\n';
     let wraps =
-        rule.line_wrap && is_space && (matches!(here, '\n' | '\r') || rule.normalize_spaces && here == ' ');
+        rule.line_wrap && is_space && (matches!(text_char, '\n' | '\r') || rule.normalize_spaces && text_char == ' ');
     let mut found = Vec::new();
-    if same || wraps {
+    if is_same_char || wraps {
         found.extend(ends(rule, rest, text, at + 1));
     }
-    if rule.line_wrap && is_space && here == '\r' && text.get(at + 1) == Some(&'\n') {
+    if rule.line_wrap && is_space && text_char == '\r' && text.get(at + 1) == Some(&'\n') {
         found.extend(ends(rule, rest, text, at + 2));
     }
     found

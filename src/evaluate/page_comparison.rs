@@ -63,13 +63,13 @@ impl PageBaseline {
 }
 
 fn is_complete(page: &PageLoad) -> bool {
-    let references_others = |kind| matches!(kind, PageObjectKind::StyleSheet | PageObjectKind::Frame);
+    let has_subresources = |kind| matches!(kind, PageObjectKind::StyleSheet | PageObjectKind::Frame);
     let is_timeout = |kind: FailureKind| kind == FailureKind::TimedOut;
     let is_cut_short = page.objects.iter().any(|object| {
         object
             .failure
             .as_ref()
-            .is_some_and(|failure| references_others(object.kind) || is_timeout(failure.kind))
+            .is_some_and(|failure| has_subresources(object.kind) || is_timeout(failure.kind))
     });
     page.unlisted_objects == 0 && !is_cut_short
 }

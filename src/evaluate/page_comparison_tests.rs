@@ -27,7 +27,7 @@ fn page(text: &str) -> PageLoad {
     PageLoad { objects: objects.collect(), ..PageLoad::default() }
 }
 
-const ALL: PageComparisonRule = PageComparisonRule {
+const REPORT_ALL: PageComparisonRule = PageComparisonRule {
     reports_missing_and_new: true,
     reports_sizes: true,
     tolerance_percent: 10,
@@ -35,43 +35,43 @@ const ALL: PageComparisonRule = PageComparisonRule {
 };
 
 fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
-    let known = PageBaseline::from_page(&page(before), None).unwrap();
-    let changes = compare_with_baseline(&known, &page(now), &rule);
-    let short = |change: &PageObjectChange| {
+    let baseline = PageBaseline::from_page(&page(before), None).unwrap();
+    let changes = compare_with_baseline(&baseline, &page(now), &rule);
+    let describe = |change: &PageObjectChange| {
         format!("{} {}", change.status, change.url.trim_start_matches("http://x/"))
     };
-    changes.iter().map(short).collect::<Vec<_>>().join(", ")
+    changes.iter().map(describe).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
 fn a_page_is_compared_as_far_as_the_monitor_asks() {
-    let (only_set, only_sizes) = (
-        PageComparisonRule { reports_sizes: false, ..ALL },
-        PageComparisonRule { reports_missing_and_new: false, ..ALL },
+    let (only_missing_and_new, only_sizes) = (
+        PageComparisonRule { reports_sizes: false, ..REPORT_ALL },
+        PageComparisonRule { reports_missing_and_new: false, ..REPORT_ALL },
     );
     for (before, now, rule, expected) in [
-        ("a10 b20", "a10 b20", ALL, ""),
-        ("a10 b20", "b20 a10", ALL, ""),
-        ("a10 b20", "a10", ALL, "7122 b"),
-        ("a10", "a10 b20", ALL, "7123 b"),
-        ("a10", "", ALL, "7122 a"),
-        ("", "a10", ALL, "7123 a"),
-        ("a10 b20 c30", "d1 c90", ALL, "7122 a, 7122 b, 7123 d, 7121 c"),
-        ("a10 b20 c30", "d1 c90", only_set, "7122 a, 7122 b, 7123 d"),
+        ("a10 b20", "a10 b20", REPORT_ALL, ""),
+        ("a10 b20", "b20 a10", REPORT_ALL, ""),
+        ("a10 b20", "a10", REPORT_ALL, "7122 b"),
+        ("a10", "a10 b20", REPORT_ALL, "7123 b"),
+        ("a10", "", REPORT_ALL, "7122 a"),
+        ("", "a10", REPORT_ALL, "7123 a"),
+        ("a10 b20 c30", "d1 c90", REPORT_ALL, "7122 a, 7122 b, 7123 d, 7121 c"),
+        ("a10 b20 c30", "d1 c90", only_missing_and_new, "7122 a, 7122 b, 7123 d"),
         ("a10 b20 c30", "d1 c90", only_sizes, "7121 c"),
-        ("a100", "a110", ALL, ""),
-        ("a100", "a111", ALL, "7121 a"),
-        ("a100", "a90", ALL, ""),
-        ("a100", "a89", ALL, "7121 a"),
-        ("a100", "a101", PageComparisonRule { tolerance_percent: 0, ..ALL }, "7121 a"),
-        ("a0", "a1", ALL, "7121 a"),
-        ("a18446744073709551615", "a0", ALL, "7121 a"),
+        ("a100", "a110", REPORT_ALL, ""),
+        ("a100", "a111", REPORT_ALL, "7121 a"),
+        ("a100", "a90", REPORT_ALL, ""),
+        ("a100", "a89", REPORT_ALL, "7121 a"),
+        ("a100", "a101", PageComparisonRule { tolerance_percent: 0, ..REPORT_ALL }, "7121 a"),
+        ("a0", "a1", REPORT_ALL, "7121 a"),
+        ("a18446744073709551615", "a0", REPORT_ALL, "7121 a"),
         // An object that failed is present, and has no size.
-        ("a10 b20", "a10 b0!", ALL, ""),
-        ("a10 b20!", "a10 b99", ALL, ""),
+        ("a10 b20", "a10 b0!", REPORT_ALL, ""),
+        ("a10 b20!", "a10 b99", REPORT_ALL, ""),
         // A page that was not loaded completely has no missing objects.
-        ("a10 b20 css5", "css0!", ALL, ""),
-        ("a10 css5", "a99 css0!", ALL, "7121 a"),
+        ("a10 b20 css5", "css0!", REPORT_ALL, ""),
+        ("a10 css5", "a99 css0!", REPORT_ALL, "7121 a"),
     ] {
         assert_eq!(changes(before, now, rule), expected, "{before} -> {now}");
     }
@@ -91,8 +91,8 @@ fn only_a_complete_page_is_a_baseline_and_sizes_outlive_a_failure() {
 
 #[test]
 fn the_failure_names_the_changes_and_has_the_status_of_the_first() {
-    let known = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
-    let found = compare_with_baseline(&known, &page("e99 f1"), &ALL);
+    let baseline = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
+    let found = compare_with_baseline(&baseline, &page("e99 f1"), &REPORT_ALL);
     let failure = changes_failure(&found).unwrap();
     assert_eq!(failure.status(), Status::OBJECT_MISSING);
     assert_eq!(

@@ -132,11 +132,11 @@ impl Entries {
     /// Drops the least recently used patterns until a quarter of the bound is free, so that the next patterns need no
     /// search for the oldest.
     fn shrink(&mut self) {
-        let mut ages: Vec<(u64, usize)> =
+        let mut last_uses_and_sizes: Vec<(u64, usize)> =
             self.by_source.values().flatten().map(|entry| (entry.last_used, entry.bytes)).collect();
-        ages.sort_unstable_by_key(|&(last_used, _)| std::cmp::Reverse(last_used));
+        last_uses_and_sizes.sort_unstable_by_key(|&(last_used, _)| std::cmp::Reverse(last_used));
         let mut kept_bytes = 0;
-        let oldest_kept = ages
+        let oldest_kept = last_uses_and_sizes
             .iter()
             .take_while(|(_, bytes)| {
                 kept_bytes += bytes;

@@ -22,7 +22,7 @@ pub struct SearchBudget<'a> {
 
 impl fmt::Debug for SearchBudget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SearchBudget").field("over", &self.is_exhausted).finish_non_exhaustive()
+        f.debug_struct("SearchBudget").field("is_exhausted", &self.is_exhausted).finish_non_exhaustive()
     }
 }
 
@@ -80,13 +80,13 @@ mod tests {
     use crate::syntax::pattern::Haystack;
 
     /// Returns a budget with these remaining seconds, one value per call, and the number of calls.
-    fn seconds(remaining: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
+    fn budget_with_remaining_seconds(remaining: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
         let calls = std::rc::Rc::new(Cell::new(0));
         let count = std::rc::Rc::clone(&calls);
         let budget = SearchBudget::with_remaining_time(move || {
-            let at = count.get();
-            count.set(at + 1);
-            Duration::from_secs(remaining[at])
+            let call_index = count.get();
+            count.set(call_index + 1);
+            Duration::from_secs(remaining[call_index])
         });
         (budget, calls)
     }
@@ -104,7 +104,7 @@ mod tests {
             (&[99, 79], false),
             (&[0], false),
         ] {
-            let (budget, calls) = seconds(remaining);
+            let (budget, calls) = budget_with_remaining_seconds(remaining);
             assert_eq!(
                 (budget.is_match(&regex, &text), budget.is_exhausted()),
                 (found, !found),
@@ -114,7 +114,7 @@ mod tests {
             // After a skipped search all others are skipped too.
             assert!(found || !budget.is_match(&regex, "a"));
         }
-        let (budget, _) = seconds(&[1]);
+        let (budget, _) = budget_with_remaining_seconds(&[1]);
         assert!(budget.is_match(&regex, &text[..4 * 1024]) && !budget.is_exhausted());
     }
 

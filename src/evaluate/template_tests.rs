@@ -25,8 +25,8 @@ fn variables() -> Variables {
     variables
 }
 
-fn filled(text: &str, escape: EscapeContext) -> Result<String, String> {
-    let rendered = Template::new(text, escape).render(&variables());
+fn render(text: &str, context: EscapeContext) -> Result<String, String> {
+    let rendered = Template::new(text, context).render(&variables());
     rendered.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
 }
 
@@ -70,14 +70,14 @@ fn values_are_escaped_for_their_context() {
         (EscapeContext::Body, "{{$uuid}}", "00000000-0000-4000-8000-123456789abc"),
         (EscapeContext::Body, "{{ id }} {{#each}} {{1}} {{", "42 {{#each}} {{1}} {{"),
     ];
-    for (escape, text, expected) in cases {
-        assert_eq!(filled(text, escape).as_deref(), Ok(expected), "{escape:?} {text}");
+    for (context, text, expected) in cases {
+        assert_eq!(render(text, context).as_deref(), Ok(expected), "{context:?} {text}");
     }
 }
 
 #[test]
 fn values_that_are_invalid_in_their_context_are_rejected() {
-    for (escape, text, expected) in [
+    for (context, text, expected) in [
         (
             EscapeContext::Header,
             "{{split}}",
@@ -113,14 +113,14 @@ fn values_that_are_invalid_in_their_context_are_rejected() {
             "variable_invalid: the body has more than 1048576 bytes",
         ),
     ] {
-        let error = filled(text, escape).unwrap_err();
+        let error = render(text, context).unwrap_err();
         assert!(error.starts_with(expected), "{text}: {error}");
     }
 }
 
 #[test]
 fn bodies_are_escaped_by_their_media_type() {
-    for (content_type, escape) in [
+    for (content_type, context) in [
         ("application/json; charset=utf-8", EscapeContext::Json),
         ("Application/Problem+JSON", EscapeContext::Json),
         ("application/x-www-form-urlencoded", EscapeContext::Form),
@@ -130,7 +130,7 @@ fn bodies_are_escaped_by_their_media_type() {
         ("text/plain", EscapeContext::Body),
         ("", EscapeContext::Body),
     ] {
-        assert_eq!(EscapeContext::from_content_type(content_type), escape, "{content_type}");
+        assert_eq!(EscapeContext::from_content_type(content_type), context, "{content_type}");
     }
 }
 
@@ -148,11 +148,11 @@ fn secret_values_are_masked_in_every_encoding() {
 
 #[test]
 fn built_in_values_are_constant_in_an_attempt_and_differ_between_attempts() {
-    let (one, other) = (Variables::new(Timestamp::from_seconds(0), u128::MAX), variables());
-    assert_eq!(one.get("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
-    assert_eq!(one.get("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
-    assert_ne!(one.get("$randomInt"), other.get("$randomInt"));
-    assert_eq!(one.get("$uuid"), one.get("$uuid"));
+    let (first, second) = (Variables::new(Timestamp::from_seconds(0), u128::MAX), variables());
+    assert_eq!(first.get("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
+    assert_eq!(first.get("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
+    assert_ne!(first.get("$randomInt"), second.get("$randomInt"));
+    assert_eq!(first.get("$uuid"), first.get("$uuid"));
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl VariableExtractor {
         let first_node_text = |lookup: &Lookup| {
             lookup.select(response).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
         };
-        let unusable = |error: AssertionError| self.missing_failure(source, &error.to_string());
+        let unusable = |error: AssertionError| self.not_extracted_failure(source, &error.to_string());
         let value = if let Some(lookup) = &self.lookup {
             first_node_text(lookup)
         } else if source == "Response" {
@@ -122,11 +122,11 @@ impl VariableExtractor {
         match value {
             Ok(Some(value)) if value.len() > MAX_VALUE_BYTES => {
                 let text = format!("found {} bytes, more than {MAX_VALUE_BYTES}", value.len());
-                Err(self.missing_failure(source, &text))
+                Err(self.not_extracted_failure(source, &text))
             }
             Ok(Some(value)) => Ok(value),
-            Ok(None) => Err(self.missing_failure(source, "found nothing")),
-            Err(reason) => Err(self.missing_failure(source, &reason)),
+            Ok(None) => Err(self.not_extracted_failure(source, "found nothing")),
+            Err(reason) => Err(self.not_extracted_failure(source, &reason)),
         }
     }
 
@@ -134,12 +134,12 @@ impl VariableExtractor {
     /// syntax error is reported like a value that was not found.
     fn pattern_failure(&self, source: &str, error: &PatternError) -> Failure {
         if matches!(error, PatternError::Syntax(_)) {
-            return self.missing_failure(source, &AssertionError::from(error.clone()).to_string());
+            return self.not_extracted_failure(source, &AssertionError::from(error.clone()).to_string());
         }
         pattern_failure(Phase::Validate, &format!("`property` of the variable `{}`", self.name), error)
     }
 
-    fn missing_failure(&self, source: &str, reason: &str) -> Failure {
+    fn not_extracted_failure(&self, source: &str, reason: &str) -> Failure {
         let detail =
             format!("`{}` from {source} `{}`: {reason}", self.name, one_line_excerpt(&self.property));
         Failure::new(Phase::Validate, FailureKind::VariableNotExtracted, detail)
@@ -164,14 +164,14 @@ mod tests {
 
     use super::*;
 
-    fn value(source: Option<&str>, property: &str, content_type: &str, text: &str) -> Result<String, String> {
+    fn extract_value(source: Option<&str>, property: &str, content_type: &str, text: &str) -> Result<String, String> {
         let headers = [("X-Id", "7"), ("x-id", "8")].map(|(n, v)| (n.to_owned(), v.to_owned()));
         let response = ParsedResponse::new(200, Duration::ZERO, &headers, text);
-        let mut document = json!({"name": "v", "property": property});
+        let mut settings_json = json!({"name": "v", "property": property});
         if let Some(source) = source {
-            document["source"] = json!(source);
+            settings_json["source"] = json!(source);
         }
-        let variable = VariableExtractor::new(&serde_json::from_value(document.clone()).unwrap())
+        let variable = VariableExtractor::new(&serde_json::from_value(settings_json.clone()).unwrap())
             .map_err(|error| error.to_string())?;
         variable.extract(&response, content_type, &PatternCache::default()).map_err(|failure| {
             assert_eq!(failure.kind, FailureKind::VariableNotExtracted);
@@ -201,7 +201,7 @@ mod tests {
         ] {
             let text =
                 text.replace("b\":\"x y", if property == "b\":..x" { "b\": \"x y" } else { "b\":\"x y" });
-            let found = value(source, property, content_type, &text);
+            let found = extract_value(source, property, content_type, &text);
             assert_eq!(found.as_deref(), Ok(expected), "{source:?} {property}");
         }
     }
@@ -227,7 +227,7 @@ mod tests {
             (Some("Response"), "(", "", "", "the regular expression cannot be used"),
             (Some("Body"), "a", "", "", "`Body` is not a source"),
         ] {
-            let error = value(source, property, content_type, text).unwrap_err();
+            let error = extract_value(source, property, content_type, text).unwrap_err();
             assert!(error.contains(expected), "{property}: {error}");
         }
     }

@@ -129,11 +129,11 @@ mod tests {
     #[tokio::test]
     async fn only_the_processes_of_the_browser_are_allowed() {
         let uid = nix::unistd::geteuid().as_raw();
-        for here in ["127.0.0.1:0", "[::1]:0"] {
-            let listener = TcpListener::bind(here).unwrap();
-            let here = listener.local_addr().unwrap();
-            let stream = TcpStream::connect(here).unwrap();
-            let from = stream.local_addr().unwrap();
+        for proxy_address in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(proxy_address).unwrap();
+            let proxy_address = listener.local_addr().unwrap();
+            let stream = TcpStream::connect(proxy_address).unwrap();
+            let client_address = stream.local_addr().unwrap();
             let inode = inode_of(&stream);
             for (uid, owner, allowed) in [
                 (uid, Some(inode), true),
@@ -144,9 +144,9 @@ mod tests {
                 let socket_owner = owner.map(|inode| Arc::new(OneSocket(inode)) as Arc<dyn SocketOwner>);
                 let clients = AllowedClients::LocalBrowser(uid);
                 assert_eq!(
-                    clients.allows_connection(from, here, socket_owner).await,
+                    clients.allows_connection(client_address, proxy_address, socket_owner).await,
                     allowed,
-                    "{here} {owner:?}"
+                    "{proxy_address} {owner:?}"
                 );
             }
         }
@@ -154,26 +154,26 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_is_allowed_for_its_user_only() {
-        for here in ["127.0.0.1:0", "[::1]:0"] {
-            let listener = TcpListener::bind(here).unwrap();
-            let here = listener.local_addr().unwrap();
-            let stream = TcpStream::connect(here).unwrap();
-            let from = stream.local_addr().unwrap();
-            assert!(AllowedClients::current_user().allows_connection(from, here, None).await, "{here}");
-            let other = nix::unistd::geteuid().as_raw() + 1;
-            assert!(!AllowedClients::LocalUser(other).allows_connection(from, here, None).await, "{here}");
+        for proxy_address in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(proxy_address).unwrap();
+            let proxy_address = listener.local_addr().unwrap();
+            let stream = TcpStream::connect(proxy_address).unwrap();
+            let client_address = stream.local_addr().unwrap();
+            assert!(AllowedClients::current_user().allows_connection(client_address, proxy_address, None).await, "{proxy_address}");
+            let other_uid = nix::unistd::geteuid().as_raw() + 1;
+            assert!(!AllowedClients::LocalUser(other_uid).allows_connection(client_address, proxy_address, None).await, "{proxy_address}");
             assert!(
-                !AllowedClients::current_user().allows_connection(here, here, None).await,
+                !AllowedClients::current_user().allows_connection(proxy_address, proxy_address, None).await,
                 "nobody is connected there"
             );
             assert!(
-                AllowedClients::Networks(vec![IpNetwork::from_address(from.ip())])
-                    .allows_connection(from, here, None)
+                AllowedClients::Networks(vec![IpNetwork::from_address(client_address.ip())])
+                    .allows_connection(client_address, proxy_address, None)
                     .await
             );
             assert!(
                 !AllowedClients::Networks(vec!["192.0.2.0/24".parse().unwrap()])
-                    .allows_connection(from, here, None)
+                    .allows_connection(client_address, proxy_address, None)
                     .await
             );
         }

@@ -33,7 +33,7 @@ pub struct ForwardProxyConfig {
     /// Options for TLS to targets when the proxy terminates TLS, for features that a browser does not support for a
     /// single session: a private authority and a client certificate. `None` leaves TLS between browser and target.
     pub tls_interception: Option<TlsOptions>,
-    /// Id of the trace for requests to the site of [`ForwardProxy::trace_id`](super::proxy::ForwardProxy::set_trace_site).
+    /// Id of the trace for requests to the site of [`set_trace_site`](super::proxy::ForwardProxy::set_trace_site).
     /// Requests over TLS carry it only where the proxy terminates TLS.
     pub trace_id: Option<TraceId>,
 }

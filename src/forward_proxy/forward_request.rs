@@ -28,7 +28,7 @@ pub(super) async fn forward(
     mut request: Request<Incoming>,
 ) -> Result<Response<ResponseBody>, ProxyError> {
     let (host, port) = parse_target(request.uri())?;
-    let requested_protocols = requested_upgrade(request.headers());
+    let requested_protocols = upgrade_protocols(request.headers());
     let browser_upgrade = requested_protocols.is_some().then(|| hyper::upgrade::on(&mut request));
     rewrite_request(&mut request, requested_protocols.as_ref())?;
     if let Some(trace_context) = connection.proxy.trace_context_for(&host) {
@@ -54,7 +54,7 @@ pub(super) async fn forward(
         ProxyError { status: StatusCode::BAD_GATEWAY, reason: failure.to_string() }
     })?;
     let is_upgrade = response.status() == StatusCode::SWITCHING_PROTOCOLS;
-    let accepted_protocols = requested_upgrade(response.headers()).filter(|_| is_upgrade);
+    let accepted_protocols = upgrade_protocols(response.headers()).filter(|_| is_upgrade);
     strip_hop_by_hop(response.headers_mut());
     response.headers_mut().remove(super::config::PROXY_ERROR_HEADER);
     if is_upgrade {
@@ -114,7 +114,7 @@ fn parse_target(uri: &Uri) -> Result<(String, u16), ProxyError> {
 }
 
 /// Returns the protocols that the sender of these fields wants to upgrade to.
-fn requested_upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+fn upgrade_protocols(headers: &HeaderMap) -> Option<HeaderValue> {
     let is_upgrade = connection_options(headers).any(|name| name == "upgrade");
     headers.get(header::UPGRADE).filter(|_| is_upgrade).cloned()
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Reads `before`, then `inner`; writes to `inner`.
+/// Reads `prefix`, then `inner`; writes to `inner`.
 pub(super) struct PrefixedStream<S> {
     prefix: Bytes,
     inner: S,

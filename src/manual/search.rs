@@ -40,18 +40,18 @@ pub fn search_manual(query: &str) -> Vec<SearchHit> {
 fn search_page(page: ManualPage, words: &[String]) -> impl Iterator<Item = (usize, SearchHit)> {
     page.sections().into_iter().filter_map(move |section| {
         let (title, text) = (section.heading.to_lowercase(), section.text.to_lowercase());
-        let score_of = |word: &String| {
+        let score_word = |word: &String| {
             let heading = if title.contains(word.as_str()) { HEADING_WEIGHT } else { 0 };
             heading + text.matches(word.as_str()).take(MAX_COUNTED_OCCURRENCES).count()
         };
-        let scores: Vec<usize> = words.iter().map(score_of).collect();
-        let contains_a_word = |first_matching_line: &&str| {
-            words.iter().any(|word| first_matching_line.to_lowercase().contains(word.as_str()))
+        let scores: Vec<usize> = words.iter().map(score_word).collect();
+        let contains_a_word = |line: &&str| {
+            words.iter().any(|word| line.to_lowercase().contains(word.as_str()))
         };
         let first_matching_line =
             section.text.lines().find(contains_a_word).unwrap_or_default().trim().to_owned();
         let hit = SearchHit { page, section_heading: section.heading, first_matching_line };
-        scores.iter().all(|score_of| *score_of > 0).then(|| (scores.iter().sum(), hit))
+        scores.iter().all(|score| *score > 0).then(|| (scores.iter().sum(), hit))
     })
 }
 

@@ -34,7 +34,7 @@ impl Deadline {
         self.remaining().is_zero()
     }
 
-    /// Returns the output of `future`, or a timeout (2) in `phase` when the deadline comes first.
+    /// Returns the output of `future`, or a timeout (status 2) in `phase` when the deadline comes first.
     pub async fn enforce<F: Future>(&self, phase: Phase, future: F) -> Result<F::Output, Failure> {
         tokio::time::timeout_at(self.at, future).await.map_err(|_| self.timeout_failure(phase))
     }

@@ -71,19 +71,19 @@ impl Net {
         let started = Instant::now();
         let socket_addresses: Vec<SocketAddr> =
             allowed_addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let race_outcome = happy_eyeballs(&socket_addresses, deadline, |to| {
+        let race_result = happy_eyeballs(&socket_addresses, deadline, |to| {
             trace.peer_address = Some(to);
             self.connect_to_address(to, named_proxy, deadline)
         });
-        let race_outcome = race_outcome.await;
+        let race_result = race_result.await;
         trace.phases.add(Phase::Connect, started.elapsed());
-        match race_outcome {
-            RaceOutcome::Connected(target, stream) => {
+        match race_result {
+            RaceResult::Connected(target, stream) => {
                 trace.peer_address = Some(target);
                 Ok(stream)
             }
-            RaceOutcome::AllFailed(failures) => Err(primary_failure(failures)),
-            RaceOutcome::TimedOut(failures) => {
+            RaceResult::AllFailed(failures) => Err(primary_failure(failures)),
+            RaceResult::TimedOut(failures) => {
                 let used_proxy =
                     socket_addresses.first().and_then(|&to| self.proxy_for_address(to, named_proxy));
                 Err(connect_timeout_failure(&socket_addresses, used_proxy, failures, deadline))
@@ -92,7 +92,7 @@ impl Net {
     }
 
     /// Returns those of `addresses` that the egress policy allows and at which no service of Vigie listens on `port`
-    /// (`None` for protocols without ports). Fails (95) with the reason and the address when there are none.
+    /// (`None` for protocols without ports). Fails (status 95) with the reason and the address when there are none.
     pub fn allowed_addresses(
         &self,
         addresses: &[IpAddr],
@@ -116,7 +116,7 @@ impl Net {
         }
         if allowed.is_empty() {
             trace.peer_address = denials.first().map(|denial| SocketAddr::new(denial.address(), 0));
-            let detail = join_first(&denials, "; ");
+            let detail = join_first_items(&denials, "; ");
             return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
         }
         Ok(allowed)
@@ -166,7 +166,7 @@ pub fn enable_quick_ack(stream: &TcpStream) {
 }
 
 /// How a race between addresses ended.
-pub(super) enum RaceOutcome<T> {
+pub(super) enum RaceResult<T> {
     /// One of them connected.
     Connected(SocketAddr, T),
     /// All of them failed.
@@ -181,16 +181,16 @@ pub(super) async fn happy_eyeballs<T, F>(
     addresses: &[SocketAddr],
     deadline: Deadline,
     mut connect: impl FnMut(SocketAddr) -> F,
-) -> RaceOutcome<T>
+) -> RaceResult<T>
 where
     F: Future<Output = (SocketAddr, Result<T, Failure>)>,
 {
     if let [address] = *addresses {
         // A single address needs no race.
         return match tokio::time::timeout_at(deadline.at, connect(address)).await {
-            Ok((connected_address, Ok(connection))) => RaceOutcome::Connected(connected_address, connection),
-            Ok((_, Err(failure))) => RaceOutcome::AllFailed(vec![failure]),
-            Err(_) => RaceOutcome::TimedOut(Vec::new()),
+            Ok((connected_address, Ok(connection))) => RaceResult::Connected(connected_address, connection),
+            Ok((_, Err(failure))) => RaceResult::AllFailed(vec![failure]),
+            Err(_) => RaceResult::TimedOut(Vec::new()),
         };
     }
     let mut untried_addresses = addresses.iter().copied();
@@ -203,18 +203,18 @@ where
                 attempts.push(connect(address));
                 next_attempt_at = Instant::now() + CONNECTION_ATTEMPT_DELAY;
             } else if attempts.is_empty() {
-                return RaceOutcome::AllFailed(failures);
+                return RaceResult::AllFailed(failures);
             }
         }
         let wait_until =
             if untried_addresses.len() > 0 { next_attempt_at.min(deadline.at) } else { deadline.at };
         match tokio::time::timeout_at(wait_until, attempts.next()).await {
-            Ok(Some((address, Ok(connection)))) => return RaceOutcome::Connected(address, connection),
+            Ok(Some((address, Ok(connection)))) => return RaceResult::Connected(address, connection),
             Ok(Some((_, Err(failure)))) => {
                 failures.push(failure);
                 next_attempt_at = Instant::now();
             }
-            Err(_) if deadline.is_expired() => return RaceOutcome::TimedOut(failures),
+            Err(_) if deadline.is_expired() => return RaceResult::TimedOut(failures),
             Ok(None) | Err(_) => {}
         }
     }
@@ -229,7 +229,7 @@ pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
         Fault::Network => 1,
         Fault::Vigie => 2,
     });
-    let details = join_first(failures.iter().map(|failure| &failure.detail), "; ");
+    let details = join_first_items(failures.iter().map(|failure| &failure.detail), "; ");
     match failures.into_iter().next() {
         Some(first) => Failure { detail: details, ..first },
         None => Failure::new(Phase::Connect, FailureKind::Internal, "no address to connect to"),
@@ -243,19 +243,19 @@ fn connect_timeout_failure(
     deadline: Deadline,
 ) -> Failure {
     let mut failure = deadline.timeout_failure(Phase::Connect);
-    failure.detail = format!("{}; addresses: {}", failure.detail, join_first(addresses, ", "));
+    failure.detail = format!("{}; addresses: {}", failure.detail, join_first_items(addresses, ", "));
     if let Some(proxy) = proxy {
         failure.detail = format!("{}, through the proxy {proxy}", failure.detail);
     }
     if !failures.is_empty() {
-        let other_details = join_first(failures.iter().map(|other| &other.detail), "; ");
+        let other_details = join_first_items(failures.iter().map(|other| &other.detail), "; ");
         failure.detail = format!("{}; {other_details}", failure.detail);
     }
     failure
 }
 
 /// Joins the first of `items` in one line; a name can have thousands of addresses.
-pub(super) fn join_first<T: fmt::Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
+pub(super) fn join_first_items<T: fmt::Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
     const MAX_ITEMS: usize = 8;
     let mut items = items.into_iter();
     let mut listed: Vec<String> = items.by_ref().take(MAX_ITEMS).map(|part| part.to_string()).collect();

@@ -15,7 +15,7 @@ pub enum AddressFamily {
     V4Only,
     /// IPv6 first, then IPv4.
     V6Preferred,
-    /// IPv6 only; a name without an IPv6 address does not resolve (51).
+    /// IPv6 only; a name without an IPv6 address does not resolve (status 51).
     V6Only,
 }
 

@@ -29,7 +29,7 @@ pub use bounded_io::{connection_closed_failure, io_failure, read_line, read_more
 pub use config::NetConfig;
 pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
-pub use echo::{EchoOutcome, EchoSocket, IcmpError, PendingEcho};
+pub use echo::{EchoResult, EchoSocket, IcmpError, PendingEcho};
 pub use egress::{
     DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, ProtectedService, effective_address, protect_address,
     protect_local_port,

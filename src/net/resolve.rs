@@ -19,7 +19,7 @@ use crate::domain::{Failure, FailureKind, Fault, Phase};
 const CONTROL_LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 impl Net {
     /// Returns the addresses of `endpoint`, in the order to try them. A pinned address or a literal needs no query. NXDOMAIN,
-    /// no data and errors of the resolver have failure kinds of their own (51). When the resolver does not respond, the
+    /// no data and errors of the resolver have own failure kinds (status 51). When the resolver does not respond, the
     /// control name is queried: if that works, the failure is about this name (51), otherwise about the resolver (21).
     pub async fn resolve(
         &self,

@@ -21,7 +21,7 @@ pub struct Net {
     pub(super) stack: Arc<NetStack>,
     pub(super) egress_principal: EgressPrincipal,
     /// Whether TLS handshakes offer weak cipher suites of TLS 1.2 alone.
-    pub(super) weak_suites: bool,
+    pub(super) offers_only_weak_suites: bool,
 }
 
 /// The state of one location's network, shared by all its [`Net`]s.
@@ -51,7 +51,7 @@ impl Net {
             revocation_cache: RevocationCache::default(),
             echo_sockets: EchoSockets::default(),
         };
-        Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator, weak_suites: false })
+        Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator, offers_only_weak_suites: false })
     }
 
     /// Returns the same network for connections on behalf of `principal`.
@@ -65,7 +65,7 @@ impl Net {
     /// accept them, and fails with [`TargetUnsupported`](crate::domain::FailureKind::TargetUnsupported) then.
     #[must_use]
     pub fn with_weak_suites(&self) -> Self {
-        Self { weak_suites: true, ..self.clone() }
+        Self { offers_only_weak_suites: true, ..self.clone() }
     }
 
     /// Returns the source address and interface of connections.

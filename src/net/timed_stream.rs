@@ -49,7 +49,7 @@ pub struct IoTimestamps {
     shared: Arc<AtomicTimestamps>,
 }
 
-/// Nanoseconds after `start`, plus one; 0 means never.
+/// Times in nanoseconds after `epoch`, plus one; 0 means never. The last two count bytes.
 #[derive(Debug, Default)]
 struct AtomicTimestamps {
     first_write: AtomicU64,

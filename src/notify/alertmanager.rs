@@ -36,7 +36,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
     add_label("monitor_id", content.monitor_id.map(|id| id.to_string()).unwrap_or_default());
     add_label(
         "monitor_type",
-        content.monitor_type.map(|error_kind| error_kind.name().to_owned()).unwrap_or_default(),
+        content.monitor_type.map(|monitor_type| monitor_type.name().to_owned()).unwrap_or_default(),
     );
     add_label("target", content.target.clone());
     if let Some((alert_id, location_id)) = performance_alert_key(content) {

@@ -75,12 +75,12 @@ mod tests {
 
     #[test]
     fn only_statuses_about_the_message_or_the_address_are_final() {
-        let passes = |status| SendError::from_status(StatusCode::from_u16(status).unwrap(), "").is_retryable;
+        let is_retryable_status = |status| SendError::from_status(StatusCode::from_u16(status).unwrap(), "").is_retryable;
         for status in [407, 408, 409, 412, 423, 425, 429, 500, 502, 503, 504] {
-            assert!(passes(status), "{status}");
+            assert!(is_retryable_status(status), "{status}");
         }
         for status in [400, 401, 403, 404, 405, 410, 413, 415, 422, 501] {
-            assert!(!passes(status), "{status}");
+            assert!(!is_retryable_status(status), "{status}");
         }
     }
 

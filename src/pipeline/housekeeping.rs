@@ -49,7 +49,7 @@ pub struct HousekeepingRunner {
     /// How long data is kept.
     pub retention: Retention,
     /// Removes expired tokens; without it there is no [`HousekeepingJob::PurgeExpiredTokens`].
-    pub token_purge: Option<Arc<dyn ExpiredTokenPurger>>,
+    pub token_purger: Option<Arc<dyn ExpiredTokenPurger>>,
     /// Watches the jobs; `None` outside of the server.
     pub tasks: Option<Arc<TaskRegistry>>,
 }
@@ -91,12 +91,12 @@ impl HousekeepingRunner {
     pub async fn run_job(&self, job: HousekeepingJob) -> Result<u64, StoreError> {
         let started = Instant::now();
         let now = self.clock.now();
-        let outcome = match fault_point("housekeeping").await {
+        let job_result = match fault_point("housekeeping").await {
             Ok(()) => self.change_store(job, now).await,
             Err(error) => Err(error),
         };
         let duration_s = started.elapsed().as_secs_f64();
-        match &outcome {
+        match &job_result {
             Ok(rows) => tracing::info!(job = job.label(), rows, duration_s, "housekeeping done"),
             Err(error) => tracing::error!(
                 job = job.label(),
@@ -105,8 +105,8 @@ impl HousekeepingRunner {
                 "housekeeping failed, next attempt as scheduled: {error}"
             ),
         }
-        self.metrics.record_housekeeping_run(job.label(), if outcome.is_ok() { "done" } else { "failed" });
-        outcome
+        self.metrics.record_housekeeping_run(job.label(), if job_result.is_ok() { "done" } else { "failed" });
+        job_result
     }
 
     async fn change_store(&self, job: HousekeepingJob, now: Timestamp) -> Result<u64, StoreError> {
@@ -115,15 +115,15 @@ impl HousekeepingRunner {
             HousekeepingJob::ApplyRetention => {
                 self.housekeeping_store.apply_retention(self.retention.clone(), now).await
             }
-            HousekeepingJob::PurgeExpiredTokens => match &self.token_purge {
-                Some(accounts) => accounts.purge_expired_tokens().await,
+            HousekeepingJob::PurgeExpiredTokens => match &self.token_purger {
+                Some(purger) => purger.purge_expired_tokens().await,
                 None => Ok(0),
             },
         }
     }
 
     /// Runs one job now. A panic is counted as a failure; the next run is as scheduled.
-    pub async fn run_contained(&self, job: HousekeepingJob, heartbeat: &TaskHeartbeat) {
+    pub async fn run_and_catch_panics(&self, job: HousekeepingJob, heartbeat: &TaskHeartbeat) {
         let run = AssertUnwindSafe(heartbeat.watch(self.run_job(job)));
         if run.catch_unwind().await.is_err() {
             heartbeat.record_panic();
@@ -157,7 +157,7 @@ impl HousekeepingRunner {
                     tracing::warn!(job = job.label(), "job skipped: its last run is still in progress");
                     return;
                 }
-                runner.run_contained(job, &heartbeat).await;
+                runner.run_and_catch_panics(job, &heartbeat).await;
                 is_running.store(false, Ordering::Release);
             })
         })
@@ -178,7 +178,7 @@ impl HousekeepingScheduler {
         scheduler
             .add(runner.new_cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
             .await?;
-        if runner.token_purge.is_some() {
+        if runner.token_purger.is_some() {
             scheduler
                 .add(runner.new_cron_job(
                     &format!("0 {TOKEN_PURGE_MINUTE} * * * *"),

@@ -27,11 +27,11 @@ impl RedactingProbe {
             return observation;
         }
         let net = cx.net.with_weak_suites();
-        let second = self.probe.attempt(ProbeContext { net: &net, ..cx }).await;
-        let failure_kind = second.failure.as_ref().map(|failure| failure.kind);
+        let second_observation = self.probe.attempt(ProbeContext { net: &net, ..cx }).await;
+        let failure_kind = second_observation.failure.as_ref().map(|failure| failure.kind);
         // A server that refuses weak suites too has another reason, which the first attempt tells.
-        let is_answer = second.facts.tls.is_some() || failure_kind == Some(FailureKind::TargetUnsupported);
-        if is_answer { second } else { observation }
+        let explains_failure = second_observation.facts.tls.is_some() || failure_kind == Some(FailureKind::TargetUnsupported);
+        if explains_failure { second_observation } else { observation }
     }
 }
 

@@ -61,15 +61,15 @@ pub(super) fn parse_service_endpoint(
 pub(super) fn build_session_observation(
     started: Instant,
     session: LineSession<'_>,
-    outcome: Result<(), Failure>,
+    attempt_result: Result<(), Failure>,
 ) -> Observation {
     // Truncate last: a secret that is cut in two would not be found.
-    let outcome = outcome.map_err(|failure| Failure {
+    let attempt_result = attempt_result.map_err(|failure| Failure {
         detail: truncate(&crate::domain::replace_control_chars(&session.transcript.redact(&failure.detail))),
         ..failure
     });
-    let transcript = session.transcript.to_capture().filter(|_| outcome.is_err());
-    let mut observation = build_observation(started, session.connect_trace, outcome);
+    let transcript = session.transcript.to_capture().filter(|_| attempt_result.is_err());
+    let mut observation = build_observation(started, session.connect_trace, attempt_result);
     observation.captures.extend(transcript);
     // A failure in a phase that was not timed gets a duration of zero, so that results list the phase.
     if let Some(phase) = observation.failure.as_ref().map(|failure| failure.phase)
@@ -88,13 +88,13 @@ fn truncate(text: &str) -> String {
     }
 }
 
-/// Builds the observation of an attempt since `started`, with the connection of `trace` and the failure of `outcome`.
+/// Builds the observation of an attempt since `started`, with the connection of `trace` and the failure of `attempt_result`.
 pub(super) fn build_observation(
     started: Instant,
     trace: ConnectionTrace,
-    outcome: Result<(), Failure>,
+    attempt_result: Result<(), Failure>,
 ) -> Observation {
-    let mut observation = Observation { failure: outcome.err(), ..Observation::default() };
+    let mut observation = Observation { failure: attempt_result.err(), ..Observation::default() };
     observation.phases = trace.phases;
     observation.address = trace.peer_address;
     if let Some(facts) = &trace.tls_facts {

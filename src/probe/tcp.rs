@@ -110,18 +110,18 @@ impl TcpProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut trace = ConnectionTrace::default();
-        let outcome = self.execute(cx, &mut trace).await;
-        build_observation(started, trace, outcome)
+        let attempt_result = self.execute(cx, &mut trace).await;
+        build_observation(started, trace, attempt_result)
     }
 
     async fn execute(&self, cx: ProbeContext<'_>, trace: &mut ConnectionTrace) -> Result<(), Failure> {
         let mut stream = cx.net.connect(&self.endpoint, cx.deadline, trace).await?;
-        if let Encryption::StartTls(upgrade) = self.encryption {
+        if let Encryption::StartTls(starttls_protocol) = self.encryption {
             let started = Instant::now();
-            let negotiated =
-                starttls::request_tls(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
+            let starttls_result =
+                starttls::request_tls(&mut stream, starttls_protocol, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
-            negotiated?;
+            starttls_result?;
         }
         if self.encryption == Encryption::None {
             self.run_dialogue(&mut stream, cx, trace).await?;
@@ -163,9 +163,9 @@ impl TcpProbe {
                     received.drain(..=end);
                 }
                 let started = Instant::now();
-                let sent = write_all(stream, text.as_bytes(), cx.deadline).await;
+                let send_result = write_all(stream, text.as_bytes(), cx.deadline).await;
                 trace.phases.add(Phase::Send, started.elapsed());
-                sent?;
+                send_result?;
             }
             if let Some(pattern) = &step.expected_pattern {
                 let pattern = self.patterns.compile(pattern, Haystack::Lines).map_err(|error| {
@@ -197,8 +197,8 @@ async fn read_until_match<S: AsyncRead + Unpin>(
         if let Some(end) = pattern.match_end(received) {
             return Ok(received.drain(..end).collect());
         }
-        let read = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, read_phase).await;
-        match read {
+        let read_result = read_more(stream, received, MAX_DIALOGUE_BYTES, cx.deadline, read_phase).await;
+        match read_result {
             Ok(0) if received.is_empty() => return Err(crate::net::connection_closed_failure(read_phase, 0)),
             Ok(0) => return Err(unexpected_reply_failure(read_phase, step_number, pattern, received)),
             Ok(_) => {}
@@ -206,8 +206,8 @@ async fn read_until_match<S: AsyncRead + Unpin>(
                 return Err(unexpected_reply_failure(read_phase, step_number, pattern, received));
             }
             Err(failure) if failure.kind == FailureKind::TimedOut && !received.is_empty() => {
-                let so_far = unexpected_reply_failure(read_phase, step_number, pattern, received).detail;
-                return Err(Failure { detail: format!("{}; {so_far}", failure.detail), ..failure });
+                let reply_detail = unexpected_reply_failure(read_phase, step_number, pattern, received).detail;
+                return Err(Failure { detail: format!("{}; {reply_detail}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),
         }

@@ -97,7 +97,7 @@ pub fn choose_mechanism<'a>(
     })
 }
 
-/// Returns the failure of a server with logins that Vigie lacks alone, such as NTLM or DIGEST-MD5: its users may well get in,
+/// Returns the failure of a server that offers only logins that Vigie lacks, such as NTLM: its users may get in,
 /// so the fault is not the server's.
 fn unsupported_mechanisms_failure(offered: &[&str]) -> Failure {
     let supported: Vec<&str> = SaslMechanism::ALL.iter().map(|mechanism| mechanism.sasl_name()).collect();
@@ -233,13 +233,13 @@ impl SaslExchange {
 mod tests {
     use super::*;
 
-    fn who(user: &str, password: &str) -> Credentials {
+    fn credentials(user: &str, password: &str) -> Credentials {
         Credentials { user: user.to_owned(), password: password.to_owned() }
     }
 
     #[test]
     fn auto_chooses_the_best_offered_mechanism() {
-        for (offered, secure, expected) in [
+        for (offered, is_encrypted, expected) in [
             ("PLAIN LOGIN CRAM-MD5", true, Ok(Plain)),
             ("LOGIN CRAM-MD5", true, Ok(Login)),
             ("login plain", true, Ok(Plain)),
@@ -251,11 +251,11 @@ mod tests {
             ("", true, Err("it offers no login at all")),
             ("", false, Err("it offers no login at all without TLS")),
         ] {
-            let chosen = choose_mechanism(None, offered.split_whitespace(), secure);
+            let chosen = choose_mechanism(None, offered.split_whitespace(), is_encrypted);
             match (chosen, expected) {
-                (Ok(chosen), Ok(expected)) => assert_eq!(chosen, expected, "{offered} {secure}"),
+                (Ok(chosen), Ok(expected)) => assert_eq!(chosen, expected, "{offered} {is_encrypted}"),
                 (Err(failure), Err(text)) => assert!(failure.detail.ends_with(text), "{failure}"),
-                (chosen, expected) => panic!("{offered} {secure}: {chosen:?}, not {expected:?}"),
+                (chosen, expected) => panic!("{offered} {is_encrypted}: {chosen:?}, not {expected:?}"),
             }
         }
     }
@@ -276,23 +276,23 @@ mod tests {
     fn each_mechanism_gives_the_examples_of_its_rfc() {
         // RFC 4616 4, without an authorization identity.
         assert_eq!(
-            client_response(Plain, &who("tim", "tanstaaftanstaaf"), 0, &[]).unwrap(),
+            client_response(Plain, &credentials("tim", "tanstaaftanstaaf"), 0, &[]).unwrap(),
             b"\0tim\0tanstaaftanstaaf"
         );
         // RFC 2195 2.
         let challenge = b"<1896.697170952@postoffice.reston.mci.net>";
-        let response = client_response(CramMd5, &who("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
+        let response = client_response(CramMd5, &credentials("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
         assert_eq!(response, b"tim b913a602c7eda7a495b4e6e7334d3890");
         // RFC 1939 7.
-        let stamp = "<1896.697170952@dbc.mtview.ca.us>";
-        assert_eq!(apop_digest(stamp, "tanstaaf"), "c4c9334bac560ecc979e58001b3e22fb");
-        let response = client_response(Xoauth2, &who("a@b.test", "ya29"), 0, &[]).unwrap();
+        let timestamp = "<1896.697170952@dbc.mtview.ca.us>";
+        assert_eq!(apop_digest(timestamp, "tanstaaf"), "c4c9334bac560ecc979e58001b3e22fb");
+        let response = client_response(Xoauth2, &credentials("a@b.test", "ya29"), 0, &[]).unwrap();
         assert_eq!(response, b"user=a@b.test\x01auth=Bearer ya29\x01\x01");
     }
 
     #[test]
     fn a_login_proceeds_in_turns_and_redacts_the_password() {
-        let mut login = SaslExchange::new(Login, who("tim", "s3cret"));
+        let mut login = SaslExchange::new(Login, credentials("tim", "s3cret"));
         assert_eq!(login.initial_line("AUTH", true).text(), "AUTH LOGIN");
         assert_eq!(login.respond("VXNlcm5hbWU6").unwrap().redacted(), "dGlt");
         let password = login.respond("UGFzc3dvcmQ6").unwrap();
@@ -305,11 +305,11 @@ mod tests {
 
     #[test]
     fn the_initial_response_is_sent_where_allowed_and_short_enough() {
-        let mut short = SaslExchange::new(Plain, who("tim", "s3cret"));
+        let mut short = SaslExchange::new(Plain, credentials("tim", "s3cret"));
         let line = short.initial_line("AUTH", true);
         assert_eq!((line.text(), line.redacted()), ("AUTH PLAIN AHRpbQBzM2NyZXQ=", "AUTH PLAIN ********"));
         for (password, allowed) in [("s3cret".to_owned(), false), ("x".repeat(400), true)] {
-            let mut login = SaslExchange::new(Plain, who("tim", &password));
+            let mut login = SaslExchange::new(Plain, credentials("tim", &password));
             assert_eq!(login.initial_line("AUTH", allowed).text(), "AUTH PLAIN");
             assert!(login.respond("").is_ok());
         }
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn an_invalid_base64_challenge_is_reported() {
-        let mut login = SaslExchange::new(CramMd5, who("tim", "s3cret"));
+        let mut login = SaslExchange::new(CramMd5, credentials("tim", "s3cret"));
         assert_eq!(login.initial_line("AUTH", true).text(), "AUTH CRAM-MD5");
         let failure = login.respond("%%%").unwrap_err();
         assert_eq!(failure.detail, "its challenge `%%%` is not Base64");
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_error_challenge_of_xoauth2_is_answered() {
-        let mut login = SaslExchange::new(Xoauth2, who("a@b.test", "ya29"));
+        let mut login = SaslExchange::new(Xoauth2, credentials("a@b.test", "ya29"));
         assert!(login.initial_line("AUTH", true).text().starts_with("AUTH XOAUTH2 dXNlcj1"));
         assert_eq!(login.respond("eyJzdGF0dXMiOiI0MDEifQ==").unwrap().text(), "");
         assert!(login.respond("").is_err());

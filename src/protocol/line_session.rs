@@ -264,16 +264,16 @@ impl<'a> LineSession<'a> {
                 .map(|offset| searched_bytes + offset);
             if let Some(end) = end {
                 self.count_received(end + 1, phase)?;
-                let mut line_end: Vec<u8> = self.read_buffer.drain(..=end).collect();
-                line_end.pop();
-                line_end.pop_if(|last| *last == b'\r');
-                return Ok(truncated_line.unwrap_or(line_end));
+                let mut rest_of_line: Vec<u8> = self.read_buffer.drain(..=end).collect();
+                rest_of_line.pop();
+                rest_of_line.pop_if(|last| *last == b'\r');
+                return Ok(truncated_line.unwrap_or(rest_of_line));
             }
             searched_bytes = self.read_buffer.len();
             if searched_bytes >= MAX_LINE_BYTES {
                 self.count_received(searched_bytes, phase)?;
-                let start = std::mem::take(&mut self.read_buffer);
-                truncated_line.get_or_insert(start);
+                let line_start = std::mem::take(&mut self.read_buffer);
+                truncated_line.get_or_insert(line_start);
                 searched_bytes = 0;
             }
             let stream = self.stream.as_mut().ok_or_else(not_connected_failure)?;
@@ -305,7 +305,7 @@ impl<'a> LineSession<'a> {
                 self.read_quit_reply().await;
                 return Ok(());
             }
-            match self.process_next_line(protocol, host, options).await?.1 {
+            let (_, action) = self.process_next_line(protocol, host, options).await?; match action {
                 ProtocolAction::ReadLine | ProtocolAction::StartTls => {}
                 ProtocolAction::SendLine(line) => match self.send(&line).await {
                     Ok(()) => {}

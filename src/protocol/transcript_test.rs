@@ -3,10 +3,10 @@
 use super::line_session::{LineProtocol, ProtocolAction};
 use crate::domain::Failure;
 
-/// Runs `script` against `protocol`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
+/// Runs `dialogue` with `protocol`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
 /// done` are expected actions. Returns the failure, which only the last line may cause.
-pub(crate) fn run_transcript(protocol: &mut impl LineProtocol, script: &str) -> Option<Failure> {
-    let mut lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
+pub(crate) fn run_transcript(protocol: &mut impl LineProtocol, dialogue: &str) -> Option<Failure> {
+    let mut lines = dialogue.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
     let mut action = ProtocolAction::ReadLine;
     while let Some(line) = lines.next() {
         if let Some(received) = line.strip_prefix('<') {
@@ -18,11 +18,11 @@ pub(crate) fn run_transcript(protocol: &mut impl LineProtocol, script: &str) -> 
                     return Some(failure);
                 }
             }
-        } else if let Some(reply) = line.strip_prefix('>') {
+        } else if let Some(expected_line) = line.strip_prefix('>') {
             let ProtocolAction::SendLine(line) = action else {
-                panic!("it says nothing, not `{reply}`: {action:?}")
+                panic!("it says nothing, not `{expected_line}`: {action:?}")
             };
-            assert_eq!(line.text(), reply.strip_prefix(' ').unwrap_or(reply));
+            assert_eq!(line.text(), expected_line.strip_prefix(' ').unwrap_or(expected_line));
             action = ProtocolAction::ReadLine;
         } else if line == "* tls" {
             assert_eq!(action, ProtocolAction::StartTls);

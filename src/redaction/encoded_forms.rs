@@ -43,7 +43,7 @@ pub(super) fn add_secret(forms: &mut Vec<String>, secret: &str) {
     if secret.len() < MIN_SECRET_BYTES {
         return;
     }
-    add(forms, secret.to_owned());
+    add_form(forms, secret.to_owned());
     add_base64(forms, secret.as_bytes());
     if secret.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return;
@@ -53,16 +53,16 @@ pub(super) fn add_secret(forms: &mut Vec<String>, secret: &str) {
     let browser_encoded = [USERINFO, QUERY].map(|set| utf8_percent_encode(secret, set).to_string());
     for form in escaped.chain(browser_encoded) {
         if form.contains('%') {
-            add(forms, lower_case_percents(&form));
+            add_form(forms, lower_case_percents(&form));
         }
-        add(forms, form);
+        add_form(forms, form);
     }
     let json = json_ascii(secret);
-    add(forms, json.replace('/', "\\/"));
-    add(forms, json);
+    add_form(forms, json.replace('/', "\\/"));
+    add_form(forms, json);
     let escaped = crate::domain::escape_html(secret);
     for [quote, apostrophe] in [["&#34;", "&#x27;"], ["&#x22;", "&apos;"], ["\"", "'"]] {
-        add(forms, escaped.replace("&quot;", quote).replace("&#39;", apostrophe));
+        add_form(forms, escaped.replace("&quot;", quote).replace("&#39;", apostrophe));
     }
     // Template engines that follow OWASP escape the slash, too, and Mustache two more characters.
     for [slash, quote, apostrophe] in [
@@ -72,8 +72,8 @@ pub(super) fn add_secret(forms: &mut Vec<String>, secret: &str) {
         ["&#47;", "&#34;", "&#39;"],
     ] {
         let form = escaped.replace("&quot;", quote).replace("&#39;", apostrophe).replace('/', slash);
-        add(forms, form.replace('=', "&#x3D;").replace('`', "&#x60;"));
-        add(forms, form);
+        add_form(forms, form.replace('=', "&#x3D;").replace('`', "&#x60;"));
+        add_form(forms, form);
     }
 }
 
@@ -85,9 +85,9 @@ pub(super) fn add_login(forms: &mut Vec<String>, user: &str, secret: &str) {
     let login = format!("{user}:{secret}");
     if login.len() >= MIN_SECRET_BYTES {
         for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
-            add_long_enough(forms, &engine.encode(&login));
+            add_base64_form(forms, &engine.encode(&login));
         }
-        add(forms, login);
+        add_form(forms, login);
     }
 }
 
@@ -95,25 +95,25 @@ pub(super) fn add_login(forms: &mut Vec<String>, user: &str, secret: &str) {
 /// characters at its ends depend on its neighbours.
 fn add_base64(forms: &mut Vec<String>, secret: &[u8]) {
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
-        add_long_enough(forms, &engine.encode(secret));
+        add_base64_form(forms, &engine.encode(secret));
         for bytes_before in 0..3 {
             let mut padded = vec![0; bytes_before];
             padded.extend_from_slice(secret);
             let encoded = engine.encode(&padded);
-            let from = [0, 2, 3][bytes_before];
-            let to = padded.len() * 8 / 6;
-            add_long_enough(forms, encoded.get(from..to).unwrap_or_default());
+            let start_char = [0, 2, 3][bytes_before];
+            let end_char = padded.len() * 8 / 6;
+            add_base64_form(forms, encoded.get(start_char..end_char).unwrap_or_default());
         }
     }
 }
 
-fn add_long_enough(forms: &mut Vec<String>, base64: &str) {
+fn add_base64_form(forms: &mut Vec<String>, base64: &str) {
     if base64.len() >= MIN_BASE64_CHARS {
-        add(forms, base64.to_owned());
+        add_form(forms, base64.to_owned());
     }
 }
 
-fn add(forms: &mut Vec<String>, form: String) {
+fn add_form(forms: &mut Vec<String>, form: String) {
     if !forms.contains(&form) {
         forms.push(form);
     }
@@ -174,7 +174,7 @@ mod tests {
             "p%2F%C3%A4%20%3C%22'&+",
             "p/%C3%A4%20%3C%22%27&+",
         ] {
-            assert!(forms.iter().any(|known| known == form), "{form}: {forms:?}");
+            assert!(forms.iter().any(|encoded| encoded == form), "{form}: {forms:?}");
         }
     }
 

@@ -117,17 +117,17 @@ impl NamedValueSearch<'_> {
         let bytes = self.text.as_bytes();
         let (mut next_search_at, mut searched_to) = (0, 0);
         let (mut member_at, mut pair_at) = (None, Some(0));
-        while let Some(bigram) = bytes[next_search_at..].windows(2).position(is_prefilter_bigram) {
-            let bigram = next_search_at + bigram;
+        while let Some(bigram_at) = bytes[next_search_at..].windows(2).position(is_prefilter_bigram) {
+            let bigram_at = next_search_at + bigram_at;
             let last_position_of =
-                |is_begin: fn(&u8) -> bool| bytes[searched_to..bigram].iter().rposition(is_begin);
+                |is_begin: fn(&u8) -> bool| bytes[searched_to..bigram_at].iter().rposition(is_begin);
             member_at = last_position_of(|byte| matches!(byte, b'"' | b'\\'))
                 .map(|offset| searched_to + offset)
                 .or(member_at);
             pair_at = last_position_of(|byte| matches!(byte, b'&' | b'?'))
                 .map(|offset| searched_to + offset)
                 .or(pair_at);
-            (next_search_at, searched_to) = (bigram + 1, bigram);
+            (next_search_at, searched_to) = (bigram_at + 1, bigram_at);
             if let Some(named_value) = parse_first_named_value(self.text, member_at.take(), pair_at.take()) {
                 (next_search_at, searched_to) = (named_value.end, named_value.end);
                 self.found.push(named_value);
@@ -179,13 +179,13 @@ fn parse_json_value(text: &str, from: usize) -> Option<NamedValue> {
     let end = match bytes.get(value_start)? {
         b'"' => json_string_end(text, value_start + 1),
         first => {
-            let digits = value_start + usize::from(*first == b'-');
-            bytes.get(digits).filter(|byte| byte.is_ascii_digit())?;
+            let digits_start = value_start + usize::from(*first == b'-');
+            bytes.get(digits_start).filter(|byte| byte.is_ascii_digit())?;
             let is_number = |byte: &u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
-            bytes[digits..]
+            bytes[digits_start..]
                 .iter()
                 .position(|byte| !is_number(byte))
-                .map_or(bytes.len(), |length| digits + length)
+                .map_or(bytes.len(), |length| digits_start + length)
         }
     };
     Some(NamedValue { start: value_start, end, quote: "\"" })
@@ -271,14 +271,14 @@ mod tests {
 
     /// The same as [`redact_named_values`], as one regular expression, which is too slow to run on every body.
     fn redact_by_regex(text: &str) -> Cow<'_, str> {
-        static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
+        static MASKED_VALUES: LazyLock<Regex> = LazyLock::new(|| {
             let name = SENSITIVE_NAME.as_ref().unwrap().as_str().trim_start_matches("(?i)");
             let json =
                 format!(r#"("[^"\\]*(?:{name})[^"\\]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?[0-9][0-9.eE+-]*)"#);
             let form = format!(r##"((?:^|[&?])[^=&?\s"]*(?:{name})[^=&?\s"]*=)[^&\s"#`]*"##);
             Regex::new(&format!("(?i){json}|{form}")).unwrap()
         });
-        WHOLE.replace_all(text, |found: &regex::Captures<'_>| match (found.get(1), found.get(2)) {
+        MASKED_VALUES.replace_all(text, |found: &regex::Captures<'_>| match (found.get(1), found.get(2)) {
             (Some(member), _) => format!("{}\"{MASK}\"", member.as_str()),
             (_, pair) => format!("{}{MASK}", pair.unwrap().as_str()),
         })
@@ -321,17 +321,17 @@ mod tests {
             "\n",
             "\u{a0}",
         ];
-        let (mut state, mut masked) = (7_u64, 0);
+        let (mut random_state, mut masked_count) = (7_u64, 0);
         for _ in 0..50_000 {
             let mut text = String::new();
-            for _ in 0..(state >> 60) + 2 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                text.push_str(PARTS[(state >> 33) as usize % PARTS.len()]);
+            for _ in 0..(random_state >> 60) + 2 {
+                random_state = random_state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(PARTS[(random_state >> 33) as usize % PARTS.len()]);
             }
             assert_eq!(redact_named_values(&text), redact_by_regex(&text), "{text}");
-            masked += u32::from(redact_named_values(&text) != text);
+            masked_count += u32::from(redact_named_values(&text) != text);
         }
-        assert!(masked > 1_000, "{masked}");
+        assert!(masked_count > 1_000, "{masked_count}");
     }
 
     /// A search with quadratic run time would not finish here.

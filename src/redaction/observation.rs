@@ -317,11 +317,11 @@ impl Redactor {
         let Some(content) = &capture.content else { return };
         let redacted = self.redact_bytes(content).or_else(|| self.redact_utf_16(content));
         let text = std::str::from_utf8(redacted.as_deref().unwrap_or(content));
-        let with_names = text.ok().and_then(|text| match redact_credentials(text) {
+        let with_named_values_masked = text.ok().and_then(|text| match redact_credentials(text) {
             Cow::Owned(text) => Some(text.into_bytes()),
             Cow::Borrowed(_) => None,
         });
-        if let Some(content) = with_names.or(redacted) {
+        if let Some(content) = with_named_values_masked.or(redacted) {
             *capture = CapturedFile::new(&capture.name, &*capture.media_type, &content);
         }
     }

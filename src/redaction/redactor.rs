@@ -32,7 +32,7 @@ struct Secrets {
 pub struct SharedRedactor(RwLock<Arc<Redactor>>);
 
 impl SharedRedactor {
-    /// Creates one that starts as `redactor`.
+    /// Creates one whose first redactor is `redactor`.
     #[must_use]
     pub fn new(redactor: Redactor) -> Self {
         Self(RwLock::new(Arc::new(redactor)))
@@ -44,7 +44,7 @@ impl SharedRedactor {
         Arc::clone(&self.0.read())
     }
 
-    /// Uses that of `other` from now on.
+    /// Uses the current redactor of `other` from now on.
     pub fn replace_by(&self, other: &Self) {
         *self.0.write() = other.current();
     }
@@ -108,13 +108,13 @@ impl Redactor {
     /// before an ellipsis, or before the end of a quote.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let found = self.find(text.as_bytes());
-        if found.is_empty() {
+        let secret_ranges = self.find(text.as_bytes());
+        if secret_ranges.is_empty() {
             return Cow::Borrowed(text);
         }
         let mut redacted = String::with_capacity(text.len());
         let mut copied_until = 0;
-        for Range { start, end } in found {
+        for Range { start, end } in secret_ranges {
             redacted.push_str(&text[copied_until..start]);
             redacted.push_str(MASK);
             copied_until = end;
@@ -126,13 +126,13 @@ impl Redactor {
     /// Masks the secrets in a file, whatever its type. `None` when there are none.
     #[must_use]
     pub fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let found = self.find(bytes);
-        if found.is_empty() {
+        let secret_ranges = self.find(bytes);
+        if secret_ranges.is_empty() {
             return None;
         }
         let mut redacted = Vec::with_capacity(bytes.len());
         let mut copied_until = 0;
-        for Range { start, end } in found {
+        for Range { start, end } in secret_ranges {
             redacted.extend_from_slice(&bytes[copied_until..start]);
             redacted.extend_from_slice(MASK.as_bytes());
             copied_until = end;
@@ -144,17 +144,17 @@ impl Redactor {
     /// Returns where to put masks, in order. Secrets that overlap are masked as one.
     fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some(secrets) = &self.0 else { return Vec::new() };
-        let mut found = secrets.find(text);
-        secrets.find_truncated(text, &mut found);
-        found.sort_unstable_by_key(|range| range.start);
-        found.dedup_by(|next, range| {
+        let mut secret_ranges = secrets.find(text);
+        secrets.find_truncated(text, &mut secret_ranges);
+        secret_ranges.sort_unstable_by_key(|range| range.start);
+        secret_ranges.dedup_by(|next, range| {
             let overlap = next.start < range.end;
             if overlap {
                 range.end = range.end.max(next.end);
             }
             overlap
         });
-        found
+        secret_ranges
     }
 
     /// Masks the secrets in `text`.
@@ -168,8 +168,8 @@ impl Redactor {
 /// Shows how many there are, not which.
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let forms = self.0.as_ref().map_or(0, |secrets| secrets.forms.len());
-        write!(f, "Redactor({forms} texts)")
+        let form_count = self.0.as_ref().map_or(0, |secrets| secrets.forms.len());
+        write!(f, "Redactor({form_count} texts)")
     }
 }
 
@@ -186,7 +186,7 @@ impl Secrets {
     }
 
     /// Adds the beginnings of secrets before each truncation mark in `text`, and at the end of a long one.
-    fn find_truncated(&self, text: &[u8], found: &mut Vec<Range<usize>>) {
+    fn find_truncated(&self, text: &[u8], secret_ranges: &mut Vec<Range<usize>>) {
         let mut search_from = 0;
         let mut find_before = |end: usize| {
             let before = &text[search_from..end];
@@ -194,7 +194,7 @@ impl Secrets {
             for before in [before, before.trim_ascii_end()] {
                 let starts = self.forms.iter().filter_map(|form| truncated_secret_at_end(before, form));
                 if let Some(start) = starts.min() {
-                    found.push(search_from + start..search_from + before.len());
+                    secret_ranges.push(search_from + start..search_from + before.len());
                     break;
                 }
             }
@@ -215,12 +215,12 @@ impl Secrets {
 /// recognised.
 fn truncated_secret_at_end(text: &[u8], secret: &str) -> Option<usize> {
     let secret = secret.as_bytes();
-    let (first, from) =
+    let (secret_start, tail_start) =
         (secret.first_chunk::<MIN_SECRET_BYTES>()?, text.len().saturating_sub(secret.len() - 1));
-    let tail = &text[from..];
+    let tail = &text[tail_start..];
     let is_prefix_at =
-        |&at: &usize| tail[at..].first_chunk() == Some(first) && secret.starts_with(&tail[at..]);
-    (0..tail.len().saturating_sub(MIN_SECRET_BYTES - 1)).find(is_prefix_at).map(|at| from + at)
+        |&at: &usize| tail[at..].first_chunk() == Some(secret_start) && secret.starts_with(&tail[at..]);
+    (0..tail.len().saturating_sub(MIN_SECRET_BYTES - 1)).find(is_prefix_at).map(|at| tail_start + at)
 }
 
 #[cfg(test)]

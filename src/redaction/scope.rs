@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use super::redactor::Redactor;
 
 thread_local! {
-    static CURRENT: RefCell<Vec<Redactor>> = const { RefCell::new(Vec::new()) };
+    static CURRENT_REDACTORS: RefCell<Vec<Redactor>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The redactors of a piece of work.
@@ -26,12 +26,12 @@ impl RedactionScope {
     /// Returns the scope of what this thread does now, for work that it hands to another thread.
     #[must_use]
     pub fn current() -> Self {
-        Self(CURRENT.with_borrow(Clone::clone))
+        Self(CURRENT_REDACTORS.with_borrow(Clone::clone))
     }
 
     /// Runs `work` in this scope.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _guard = Guard::enter(&self.0);
+        let _guard = ScopeGuard::enter(&self.0);
         work()
     }
 
@@ -59,7 +59,7 @@ impl<F: Future + Unpin> Future for ScopedFuture<F> {
 /// Masks in `text` the secrets of what this thread does now.
 #[must_use]
 pub fn redact_in_scope(text: &str) -> Cow<'_, str> {
-    CURRENT.with_borrow(|redactors| {
+    CURRENT_REDACTORS.with_borrow(|redactors| {
         let mut redacted = Cow::Borrowed(text);
         for redactor in redactors {
             if let Cow::Owned(masked) = redactor.redact(&redacted) {
@@ -71,21 +71,21 @@ pub fn redact_in_scope(text: &str) -> Cow<'_, str> {
 }
 
 /// Leaves the scope when it is dropped, a panic included.
-struct Guard(usize);
+struct ScopeGuard(usize);
 
-impl Guard {
+impl ScopeGuard {
     fn enter(redactors: &[Redactor]) -> Self {
-        CURRENT.with_borrow_mut(|current| {
-            let outer = current.len();
+        CURRENT_REDACTORS.with_borrow_mut(|current| {
+            let redactors_before = current.len();
             current.extend_from_slice(redactors);
-            Self(outer)
+            Self(redactors_before)
         })
     }
 }
 
-impl Drop for Guard {
+impl Drop for ScopeGuard {
     fn drop(&mut self) {
-        CURRENT.with_borrow_mut(|current| current.truncate(self.0));
+        CURRENT_REDACTORS.with_borrow_mut(|current| current.truncate(self.0));
     }
 }
 
@@ -120,9 +120,9 @@ mod tests {
             tokio::task::yield_now().await;
             [before, redact_in_scope("the-secret").into_owned()]
         });
-        let (masked, beside) = tokio::join!(scope("the-secret").wrap(future), async {
+        let (masked, outside_of_scope) = tokio::join!(scope("the-secret").wrap(future), async {
             redact_in_scope("the-secret").into_owned()
         });
-        assert_eq!((masked, beside.as_str()), (["********".to_owned(), "********".to_owned()], "the-secret"));
+        assert_eq!((masked, outside_of_scope.as_str()), (["********".to_owned(), "********".to_owned()], "the-secret"));
     }
 }

@@ -7,7 +7,7 @@ use crate::syntax::MASK;
 
 /// Which values of queries are masked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Queries {
+enum MaskedQueryValues {
     None,
     /// Those whose names mark them as credentials.
     Credentials,
@@ -18,8 +18,8 @@ enum Queries {
 #[must_use]
 pub fn redact_credentials(text: &str) -> Cow<'_, str> {
     match redact_named_values(text) {
-        Cow::Borrowed(text) => redact_urls(text, Queries::None),
-        Cow::Owned(redacted) => Cow::Owned(match redact_urls(&redacted, Queries::None) {
+        Cow::Borrowed(text) => redact_urls(text, MaskedQueryValues::None),
+        Cow::Owned(redacted) => Cow::Owned(match redact_urls(&redacted, MaskedQueryValues::None) {
             Cow::Borrowed(_) => redacted,
             Cow::Owned(redacted) => redacted,
         }),
@@ -29,16 +29,16 @@ pub fn redact_credentials(text: &str) -> Cow<'_, str> {
 /// Masks logins and credentials in the URLs of `text`, a text for people.
 #[must_use]
 pub fn redact_url_credentials(text: &str) -> Cow<'_, str> {
-    redact_urls(text, Queries::Credentials)
+    redact_urls(text, MaskedQueryValues::Credentials)
 }
 
 /// Masks logins and all values of queries in the URLs of `text`, for callers who may not see them.
 #[must_use]
 pub fn redact_query_values(text: &str) -> Cow<'_, str> {
-    redact_urls(text, Queries::All)
+    redact_urls(text, MaskedQueryValues::All)
 }
 
-fn redact_urls(text: &str, queries: Queries) -> Cow<'_, str> {
+fn redact_urls(text: &str, masked_query_values: MaskedQueryValues) -> Cow<'_, str> {
     let mut redacted = String::new();
     let mut copied_until = 0;
     let mut mask = |start: usize, end: usize| {
@@ -57,7 +57,7 @@ fn redact_urls(text: &str, queries: Queries) -> Cow<'_, str> {
         if let Some(at_sign) = text[authority_start..authority_end].rfind('@') {
             mask(authority_start, authority_start + at_sign);
         }
-        if queries == Queries::None {
+        if masked_query_values == MaskedQueryValues::None {
             continue;
         }
         // Searched for once for each part of the text, so that this takes linear time.
@@ -72,8 +72,8 @@ fn redact_urls(text: &str, queries: Queries) -> Cow<'_, str> {
             // Without a name, the pair is a value.
             let name_end = pair.find('=').map_or(0, |at| at + 1);
             // `&amp;` is a separator.
-            let is_masked = match queries {
-                Queries::All => pair != "amp",
+            let is_masked = match masked_query_values {
+                MaskedQueryValues::All => pair != "amp",
                 _ => name_end > 0 && is_sensitive_name(&pair[..name_end - 1]),
             };
             if is_masked {

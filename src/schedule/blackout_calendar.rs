@@ -206,7 +206,7 @@ fn resolve_end(zone: &TimeZone, local_end: DateTime) -> Option<Timestamp> {
     let ambiguous = zone.to_ambiguous_timestamp(local_end);
     let is_repeated = matches!(ambiguous.offset(), AmbiguousOffset::Fold { .. });
     let (early, late) = (ambiguous.earlier().ok()?, ambiguous.later().ok()?);
-    // The clock does not repeat any time before `local` if it goes back exactly to `local`.
+    // The clock does not repeat any time before `local_end` if it goes back exactly to it.
     let repeats_only_after_end =
         || zone.following(early).next().is_some_and(|change| change.timestamp() == late);
     let end = if is_repeated && repeats_only_after_end() { early } else { late };

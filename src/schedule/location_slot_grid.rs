@@ -27,7 +27,7 @@ impl Default for LocationRotation {
 }
 
 impl LocationRotation {
-    /// Creates the share of the location at `position` of a pool of `pool_size` locations, of which `locations_per_run` check a run.
+    /// Creates the rotation of the location at `position` of a pool of which `locations_per_run` check a run.
     /// `None` when it never checks one, and for pools of more than 65,535.
     pub(super) fn new(
         position: usize,
@@ -37,7 +37,7 @@ impl LocationRotation {
         staggered: bool,
     ) -> Option<Self> {
         let rotates = rotates && locations_per_run < pool_size;
-        // Without rotation the locations after the first `per_run` are never used.
+        // Without rotation the locations after the first `locations_per_run` are never used.
         let pool_size = if rotates { pool_size } else { locations_per_run.min(pool_size) };
         let staggered = staggered && locations_per_run > 1;
         if position >= pool_size {
@@ -90,7 +90,7 @@ impl From<&SlotGrid> for LocationSlotGrid {
 }
 
 impl LocationSlotGrid {
-    /// Creates the slots of a location with the share `rotation` of `slots`.
+    /// Creates the slots of a location that checks the part `rotation` of `slots`.
     #[must_use]
     pub const fn new(slots: SlotGrid, rotation: LocationRotation) -> Self {
         Self { monitor_grid: slots, rotation }
@@ -169,10 +169,10 @@ impl LocationSlotGrid {
             return 0;
         }
         // Consecutive runs cycle through the pool: this location occurs once in each round.
-        let (pool_size, per_run) =
+        let (pool_size, locations_per_run) =
             (i128::from(self.rotation.pool_size), i128::from(self.rotation.locations_per_run));
         let checks_before_run = |run: i64| {
-            let before = i128::from(run) * per_run - i128::from(self.rotation.pool_position);
+            let before = i128::from(run) * locations_per_run - i128::from(self.rotation.pool_position);
             (before + pool_size - 1).div_euclid(pool_size)
         };
         let end = self.run_number(self.monitor_grid.first_slot_at_or_after(until));
@@ -182,12 +182,12 @@ impl LocationSlotGrid {
     /// Returns the last run, planned at or before `planned`, that this location checks; `planned` is that of a run.
     fn last_assigned_slot(&self, planned: Timestamp) -> Timestamp {
         let rank = self.rotation.rank_in_run(self.run_number(planned));
-        let (pool, per_run) =
+        let (pool_size, locations_per_run) =
             (i64::from(self.rotation.pool_size), i64::from(self.rotation.locations_per_run));
-        if !self.rotation.rotates || rank < per_run {
+        if !self.rotation.rotates || rank < locations_per_run {
             return planned;
         }
-        let runs_back = (pool - rank + per_run - 1) / per_run;
+        let runs_back = (pool_size - rank + locations_per_run - 1) / locations_per_run;
         planned - self.monitor_grid.interval() * u32::try_from(runs_back).unwrap_or(0)
     }
 

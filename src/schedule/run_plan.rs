@@ -1,5 +1,5 @@
 //! Where and when each run of a monitor is checked: a pure function of its revision and the planned time, so that every
-//! location and the controller compute the same result without communicating (behaviour.md 5).
+//! location and the alert engine compute the same result without communicating (behaviour.md 5).
 
 use std::time::Duration;
 
@@ -94,8 +94,8 @@ impl RunPlan {
             return 0;
         }
         let to_i64 = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let (pool, per_run) = (to_i64(self.location_pool.len()), to_i64(self.locations_per_run()));
-        usize::try_from(first_position_in_run(run_number(&self.slot_grid, planned_at), pool, per_run))
+        let (pool_size, locations_per_run) = (to_i64(self.location_pool.len()), to_i64(self.locations_per_run()));
+        usize::try_from(first_position_in_run(run_number(&self.slot_grid, planned_at), pool_size, locations_per_run))
             .unwrap_or(0)
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::domain::id::mix_hash;
 use crate::domain::{MonitorId, Timestamp};
 
-/// The planned times of one monitor: `phase + k · interval` since the epoch, for every integer `k`.
+/// The planned times of one monitor: `first slot + k · interval` since the epoch, for every integer `k`.
 ///
-/// Without an offset the phase is a stable hash of the monitor's id, so that the monitors of an installation spread
+/// Without an offset the first slot is a hash of the monitor's id, so that the monitors of an installation spread
 /// over the interval and keep their slots over restarts. Two grids of one monitor are equal exactly when they have the
 /// same slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct SlotGrid {
     /// Microseconds between two slots, at least 1.
     interval_us: i64,
     /// Microseconds from the epoch to the first slot, less than `interval`.
-    phase_us: i64,
+    first_slot_us: i64,
 }
 
 impl SlotGrid {
@@ -24,11 +24,11 @@ impl SlotGrid {
     #[must_use]
     pub fn new(monitor_id: MonitorId, interval: Duration, offset: Option<Duration>) -> Self {
         let interval = to_micros(interval).max(1);
-        let phase = match offset {
+        let first_slot = match offset {
             Some(offset) => to_micros(offset) % interval,
             None => scale_hash(mix_hash(SLOT_SEED, monitor_id.0), interval),
         };
-        Self { interval_us: interval, phase_us: phase }
+        Self { interval_us: interval, first_slot_us: first_slot }
     }
 
     /// Returns the time between two slots.
@@ -45,7 +45,7 @@ impl SlotGrid {
     /// Returns the last slot that is not after `time`.
     #[must_use]
     pub fn last_slot_at_or_before(&self, time: Timestamp) -> Timestamp {
-        let micros_since_slot = time.as_micros().saturating_sub(self.phase_us).rem_euclid(self.interval_us);
+        let micros_since_slot = time.as_micros().saturating_sub(self.first_slot_us).rem_euclid(self.interval_us);
         Timestamp::from_micros(time.as_micros().saturating_sub(micros_since_slot))
     }
 
@@ -63,7 +63,7 @@ impl SlotGrid {
         self.last_slot_at_or_before(planned) + self.interval()
     }
 
-    /// Returns the number of slots in `from..until`.
+    /// Returns the number of slots in `start..end`.
     #[must_use]
     pub fn count_slots_between(&self, start: Timestamp, end: Timestamp) -> u64 {
         let first = self.first_slot_at_or_after(start);
@@ -157,13 +157,13 @@ mod tests {
             id in any::<i64>(), seconds in 1_u64..50, from in 0_i64..1_000_000_000, span in 0_i64..500_000_000,
         ) {
             let slots = SlotGrid::new(MonitorId(id), Duration::from_secs(seconds), None);
-            let mut walked = 0;
+            let mut walked_count = 0;
             let mut slot = slots.first_slot_at_or_after(at(from));
             while slot < at(from + span) {
-                walked += 1;
+                walked_count += 1;
                 slot = slots.next_slot_after(slot);
             }
-            prop_assert_eq!(slots.count_slots_between(at(from), at(from + span)), walked);
+            prop_assert_eq!(slots.count_slots_between(at(from), at(from + span)), walked_count);
         }
     }
 }

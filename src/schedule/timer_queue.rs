@@ -23,7 +23,7 @@ struct TimerEntry {
     generation: u32,
 }
 
-/// Up to this many entries, stale ones are not removed in advance.
+/// A heap of at most this many entries is not compacted.
 const COMPACT_THRESHOLD: usize = 1024;
 
 impl TimerQueue {
@@ -45,7 +45,8 @@ impl TimerQueue {
         self.set_count == 0
     }
 
-    /// Returns the number of entries, stale ones included; at most twice `len`, or a constant.
+    /// Returns the number of entries, stale ones included; at most twice `len`, or
+    /// `COMPACT_THRESHOLD` if that is more.
     #[must_use]
     pub fn heap_len(&self) -> usize {
         self.heap.len()
@@ -160,10 +161,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_behaves_like_a_sorted_map(acts in prop::collection::vec((0_u8..4, 0_u32..8, 0_i64..50), 1..300)) {
+        fn it_behaves_like_a_sorted_map(operations in prop::collection::vec((0_u8..4, 0_u32..8, 0_i64..50), 1..300)) {
             let (mut queue, mut model) = (TimerQueue::new(), BTreeMap::<u32, i64>::new());
-            for (act, index, time) in acts {
-                match act {
+            for (operation, index, time) in operations {
+                match operation {
                     0 | 1 => {
                         queue.set_timer(index, at(time));
                         model.insert(index, time);

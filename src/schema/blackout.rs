@@ -19,7 +19,7 @@ pub fn validate_new(
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let mut values = reader.read_fields(&BLACKOUT, body, &[], true);
+    let mut values = reader.read_complete_fields(&BLACKOUT, body);
     values.retain(|_, value| !value.is_null());
     set_persistent_by_fields(&mut values);
     let mut errors = reader.errors;
@@ -71,7 +71,7 @@ pub fn validate_bulk_edit(
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let mut values = reader.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
+    let mut values = reader.read_complete_fields(&BLACKOUT_BULK_EDIT, body);
     values.retain(|_, value| !value.is_null());
     let mut errors = reader.errors;
     for (enabling_field, action_field) in
@@ -176,75 +176,75 @@ mod tests {
         jiff::civil::date(2026, 3, 1).at(12, 0, 0, 0)
     }
 
-    fn with(more: Value) -> Node {
+    fn blackout_body(extra_fields: Value) -> Node {
         let mut body = json!({"assoc_id": 1, "type": "Monitor"});
-        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
-            body.extend(more);
+        if let (Value::Object(body), Value::Object(extra_fields)) = (&mut body, extra_fields) {
+            body.extend(extra_fields);
         }
         Node::from(body)
     }
 
-    fn errors_of(more: Value) -> Vec<String> {
-        validate_new(&with(more), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
+    fn validation_messages(extra_fields: Value) -> Vec<String> {
+        validate_new(&blackout_body(extra_fields), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
-    fn once(from: &str, thru: &str) -> Value {
+    fn one_time_dates(from: &str, thru: &str) -> Value {
         json!({"from_date": format!("2026-{from}"), "thru_date": format!("2026-{thru}")})
     }
 
     #[test]
     fn a_blackout_is_either_one_time_or_weekly() {
         let weekly = json!({"persistent": true, "start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
-        assert_eq!(errors_of(weekly.clone()), Vec::<String>::new());
-        assert_eq!(errors_of(once("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
+        assert_eq!(validation_messages(weekly.clone()), Vec::<String>::new());
+        assert_eq!(validation_messages(one_time_dates("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
         assert_eq!(
-            errors_of(json!({})),
+            validation_messages(json!({})),
             [
                 "`from_date` is required when `persistent` is false",
                 "`thru_date` is required when `persistent` is false"
             ]
         );
-        assert_eq!(errors_of(json!({"persistent": true})).len(), 4);
-        let mut both = weekly;
-        both["from_date"] = json!("2026-03-02 00:00:00");
-        assert_eq!(errors_of(both), ["`from_date` does not go with `persistent` true"]);
+        assert_eq!(validation_messages(json!({"persistent": true})).len(), 4);
+        let mut mixed_body = weekly;
+        mixed_body["from_date"] = json!("2026-03-02 00:00:00");
+        assert_eq!(validation_messages(mixed_body), ["`from_date` does not go with `persistent` true"]);
     }
 
     #[test]
     fn without_persistent_a_blackout_with_days_is_weekly_and_one_with_dates_comes_once() {
-        let read = |more: Value| validate_new(&with(more), now());
+        let read = |extra_fields: Value| validate_new(&blackout_body(extra_fields), now());
         let mut weekly = json!({"start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
         assert_eq!(read(weekly.clone()).unwrap()["persistent"], json!(true));
         weekly["persistent"] = Value::Null;
         assert_eq!(read(weekly.clone()).unwrap()["persistent"], json!(true));
-        let one_time = read(once("03-01 12:00:00", "03-01 13:00:00")).unwrap();
+        let one_time = read(one_time_dates("03-01 12:00:00", "03-01 13:00:00")).unwrap();
         assert_ne!(one_time.get("persistent"), Some(&json!(true)));
-        assert_eq!(errors_of(json!({"start_day": 7})).len(), 3, "the other weekly fields are missing");
+        assert_eq!(validation_messages(json!({"start_day": 7})).len(), 3, "the other weekly fields are missing");
         weekly["from_date"] = json!("2026-03-02 00:00:00");
-        assert!(errors_of(weekly).iter().any(|error| error.contains("does not go with `persistent` false")));
+        assert!(validation_messages(weekly).iter().any(|error| error.contains("does not go with `persistent` false")));
     }
 
     #[test]
     fn a_one_time_blackout_must_not_be_past() {
-        assert_eq!(errors_of(once("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
+        assert_eq!(validation_messages(one_time_dates("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
         assert_eq!(
-            errors_of(once("03-01 11:54:59", "03-01 13:00:00")),
+            validation_messages(one_time_dates("03-01 11:54:59", "03-01 13:00:00")),
             ["`from_date` is more than 5 minutes ago"]
         );
-        assert_eq!(errors_of(once("03-01 11:58:00", "03-01 12:00:00")), ["`thru_date` is past"]);
+        assert_eq!(validation_messages(one_time_dates("03-01 11:58:00", "03-01 12:00:00")), ["`thru_date` is past"]);
         assert_eq!(
-            errors_of(once("03-01 13:00:00", "03-01 13:00:00")),
+            validation_messages(one_time_dates("03-01 13:00:00", "03-01 13:00:00")),
             ["`thru_date` must be after `from_date`"]
         );
     }
 
     #[test]
     fn a_notifier_blackout_has_no_note() {
-        let mut body = once("03-01 12:00:00", "03-01 13:00:00");
+        let mut body = one_time_dates("03-01 12:00:00", "03-01 13:00:00");
         body["note"] = json!("x");
-        assert_eq!(errors_of(body.clone()), Vec::<String>::new());
+        assert_eq!(validation_messages(body.clone()), Vec::<String>::new());
         body["type"] = json!("Notifier");
-        assert_eq!(errors_of(body), ["`note` does not go with `type` Notifier"]);
+        assert_eq!(validation_messages(body), ["`note` does not go with `type` Notifier"]);
     }
 
     #[test]
@@ -261,8 +261,8 @@ mod tests {
             errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["`one_time_blackouts[0].thru_date` must be after `from_date`"]
         );
-        let bare = Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
-        let errors = validate_bulk_edit(&bare, now()).unwrap_err();
+        let body_without_actions = Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
+        let errors = validate_bulk_edit(&body_without_actions, now()).unwrap_err();
         assert_eq!(errors[0].message, "`update_one_time_action` is required when `update_one_time` is true");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::Hash;
 
-/// Most members of a circle that are named.
+/// Maximum number of members of a circle that are named.
 const MAX_NAMED_MEMBERS: usize = 20;
 
 /// Returns the shortest circle through `start`: it is the first and the last member. `parents_of` returns what a monitor
@@ -12,13 +12,13 @@ const MAX_NAMED_MEMBERS: usize = 20;
 pub fn find_circle<T: Clone + Eq + Hash>(start: &T, parents_of: impl Fn(&T) -> Vec<T>) -> Option<Vec<T>> {
     // Each one with the index of the one that depends on it.
     let mut reached: Vec<(T, Option<usize>)> = vec![(start.clone(), None)];
-    let mut seen: HashSet<T> = HashSet::new();
-    let mut next = 0;
-    while let Some((member, _)) = reached.get(next) {
+    let mut reached_members: HashSet<T> = HashSet::new();
+    let mut next_index = 0;
+    while let Some((member, _)) = reached.get(next_index) {
         for parent in parents_of(member) {
             if parent == *start {
                 let mut circle = vec![parent];
-                let mut index = Some(next);
+                let mut index = Some(next_index);
                 while let Some((member, dependent)) = index.and_then(|index| reached.get(index)) {
                     circle.push(member.clone());
                     index = *dependent;
@@ -26,11 +26,11 @@ pub fn find_circle<T: Clone + Eq + Hash>(start: &T, parents_of: impl Fn(&T) -> V
                 circle.reverse();
                 return Some(circle);
             }
-            if seen.insert(parent.clone()) {
-                reached.push((parent, Some(next)));
+            if reached_members.insert(parent.clone()) {
+                reached.push((parent, Some(next_index)));
             }
         }
-        next += 1;
+        next_index += 1;
     }
     None
 }

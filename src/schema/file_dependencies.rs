@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::dependency_circle::{describe_circle, find_circle};
 use super::monitor_document::MonitorDocument;
 use super::monitor_file::FileMonitor;
-use super::parent_keys::{FIELD, ParentKey};
+use super::parent_keys::{DEPENDS_ON_FIELD, ParentKey};
 use super::secret_values::SecretMode;
 use super::typed::InvalidSettings;
 use crate::domain::{CustomerId, MonitorId};
@@ -29,7 +29,7 @@ pub fn add_parents(
         }
     }
     let mut values = document.to_non_default_fields(SecretMode::Revealed);
-    values.insert(FIELD.to_owned(), ids.into_iter().map(|id| Value::from(id.0)).collect());
+    values.insert(DEPENDS_ON_FIELD.to_owned(), ids.into_iter().map(|id| Value::from(id.0)).collect());
     MonitorDocument::new(document.monitor_type(), values)
 }
 
@@ -41,24 +41,24 @@ pub fn dependency_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut errors = Vec::new();
     for monitor in monitors {
         for id in monitor.document.parent_ids() {
-            let message = format!("`{FIELD}` names monitors of the files by their keys, not `{id}`");
+            let message = format!("`{DEPENDS_ON_FIELD}` names monitors of the files by their keys, not `{id}`");
             errors.push(conflict(monitor, monitor.position, message).with_value(id.to_string()));
         }
         for (index, ParentKey { key, position }) in monitor.parent_keys.iter().enumerate() {
-            let shown = truncate_value(key);
+            let displayed_key = truncate_value(key);
             let is_repeated = monitor.parent_keys[..index].iter().any(|earlier| earlier.key == *key);
             if *key == monitor.key {
-                let message = format!("`{FIELD}`: a monitor cannot depend on itself");
-                errors.push(conflict(monitor, *position, message).with_value(shown));
+                let message = format!("`{DEPENDS_ON_FIELD}`: a monitor cannot depend on itself");
+                errors.push(conflict(monitor, *position, message).with_value(displayed_key));
             } else if is_repeated {
-                let message = format!("`{FIELD}`: `{shown}` is in the list already");
-                errors.push(conflict(monitor, *position, message).with_value(shown));
+                let message = format!("`{DEPENDS_ON_FIELD}`: `{displayed_key}` is in the list already");
+                errors.push(conflict(monitor, *position, message).with_value(displayed_key));
             } else if !keys.contains(&(monitor.customer, key.as_str())) {
-                let message = format!("`{FIELD}`: no monitor of the files has the key `{shown}`");
-                let error = conflict(monitor, *position, message).with_value(shown);
-                let of_account = keys.iter().filter(|(customer, _)| *customer == monitor.customer);
-                errors.push(match closest_match(key, of_account.map(|(_, key)| *key)) {
-                    Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                let message = format!("`{DEPENDS_ON_FIELD}`: no monitor of the files has the key `{displayed_key}`");
+                let error = conflict(monitor, *position, message).with_value(displayed_key);
+                let keys_of_account = keys.iter().filter(|(customer, _)| *customer == monitor.customer);
+                errors.push(match closest_match(key, keys_of_account.map(|(_, key)| *key)) {
+                    Some(closest_key) => error.with_hint(format!("did you mean `{closest_key}`?")),
                     None => error,
                 });
             }
@@ -87,7 +87,7 @@ fn circle_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
         let parents_of = |member: &(CustomerId, &_)| parents.get(member).cloned().unwrap_or_default();
         if let Some(circle) = find_circle(&start, parents_of) {
             let keys: Vec<&str> = circle.iter().map(|(_, key)| *key).collect();
-            let message = format!("`{FIELD}` closes a circle: {}", describe_circle(&keys));
+            let message = format!("`{DEPENDS_ON_FIELD}` closes a circle: {}", describe_circle(&keys));
             let position = monitor.parent_keys.first().map_or(monitor.position, |parent| parent.position);
             errors.push(conflict(monitor, position, message).with_hint("remove one of these dependencies"));
             in_circle.extend(circle);
@@ -97,5 +97,5 @@ fn circle_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
 }
 
 fn conflict(monitor: &FileMonitor, position: Position, message: String) -> ValidationError {
-    ValidationError::new(ValidationErrorKind::Conflict, FIELD, position, message).with_file(&monitor.file)
+    ValidationError::new(ValidationErrorKind::Conflict, DEPENDS_ON_FIELD, position, message).with_file(&monitor.file)
 }

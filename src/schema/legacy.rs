@@ -22,31 +22,31 @@ pub fn parse_site_type(site_type: &str) -> Option<MonitorType> {
     }
 }
 
-/// Returns the `site_type` of `kind`.
+/// Returns the `site_type` of `monitor_type`.
 #[must_use]
-pub fn site_type(kind: MonitorType) -> &'static str {
-    match kind {
+pub fn site_type(monitor_type: MonitorType) -> &'static str {
+    match monitor_type {
         MonitorType::ApiProject => "apiproject",
-        kind => kind.name(),
+        monitor_type => monitor_type.name(),
     }
 }
 
-/// Whether the legacy API may create monitors of `kind` (interface.md 4.1).
+/// Whether the legacy API may create monitors of `monitor_type` (interface.md 4.1).
 #[must_use]
-pub fn can_create(kind: MonitorType) -> bool {
-    !matches!(kind, MonitorType::MobileLab | MonitorType::Selenium | MonitorType::CollectionApi)
+pub fn can_create(monitor_type: MonitorType) -> bool {
+    !matches!(monitor_type, MonitorType::MobileLab | MonitorType::Selenium | MonitorType::CollectionApi)
 }
 
 /// Returns the type that a body asks to create. Fails with a status and message (behaviour.md 2).
 pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
     let missing = || (64, "Missing site_type".to_owned());
-    let named = body.get("site_type").filter(|node| !node.is_null()).ok_or_else(missing)?;
-    let name = named.as_text().unwrap_or_default();
-    if name.is_empty() && named.as_text().is_some() {
+    let type_node = body.get("site_type").filter(|node| !node.is_null()).ok_or_else(missing)?;
+    let name = type_node.as_text().unwrap_or_default();
+    if name.is_empty() && type_node.as_text().is_some() {
         return Err(missing());
     }
-    let kind = parse_site_type(name).ok_or_else(|| (66, "Invalid site_type".to_owned()))?;
-    if can_create(kind) { Ok(kind) } else { Err((65, "Invalid device.".to_owned())) }
+    let monitor_type = parse_site_type(name).ok_or_else(|| (66, "Invalid site_type".to_owned()))?;
+    if can_create(monitor_type) { Ok(monitor_type) } else { Err((65, "Invalid device.".to_owned())) }
 }
 
 /// Returns the legacy record of `document`: every value a text. The caller adds the id and audit fields.
@@ -70,17 +70,17 @@ pub fn record_from_document(document: &MonitorDocument, secret_mode: SecretMode)
 /// Fields of other types that records of websites have nevertheless, always empty (interface.md 2.8).
 const EMPTY_WEBSITE_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
 
-/// Converts the version 3 object of a monitor of `kind` to a legacy record, including the fields that Vigie sets: every
+/// Converts the version 3 object of a monitor to a legacy record, including the fields that Vigie sets: every
 /// value is a text, `""` where there is none (interface.md 2.8).
 #[must_use]
-pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
+pub fn record_from_v3(monitor_type: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
     let mut record = Map::new();
     record.insert(
         "id".to_owned(),
         object.get("id").map_or(Value::Null, |id| encode_value(&FieldType::Bool, id)),
     );
-    record.insert("site_type".to_owned(), Value::from(site_type(kind)));
-    for field in table::for_type(kind).fields().iter().filter(|field| field.name != "id") {
+    record.insert("site_type".to_owned(), Value::from(site_type(monitor_type)));
+    for field in table::for_type(monitor_type).fields().iter().filter(|field| field.name != "id") {
         write_field(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
     }
     let value_of = |name: &str| object.get(name).unwrap_or(&Value::Null);
@@ -94,7 +94,7 @@ pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<Str
             location.retain(|name, _| matches!(name.as_str(), "id" | "name"));
         }
     }
-    if matches!(kind, MonitorType::Website | MonitorType::WebsiteSsl) {
+    if matches!(monitor_type, MonitorType::Website | MonitorType::WebsiteSsl) {
         for name in EMPTY_WEBSITE_FIELDS {
             record.insert(name.to_owned(), Value::from(""));
         }
@@ -102,11 +102,11 @@ pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<Str
     record
 }
 
-/// Returns the fields that a body must have to create a monitor of `kind`, in the order of interface.md 4.1, rules 3 to
+/// Returns the fields that a body must have to create a monitor, in the order of interface.md 4.1, rules 3 to
 /// 5; for other types the field table decides. `site_type` comes before all of them.
 #[must_use]
-pub fn required_fields(kind: MonitorType) -> &'static [&'static str] {
-    match kind {
+pub fn required_fields(monitor_type: MonitorType) -> &'static [&'static str] {
+    match monitor_type {
         MonitorType::Website | MonitorType::WebsiteSsl => {
             &["billing_plancode", "name", "url", "interval", "enabled"]
         }
@@ -122,17 +122,17 @@ pub fn required_fields(kind: MonitorType) -> &'static [&'static str] {
 
 /// Returns the first field of [`required_fields`] that `body` lacks: absent, null or empty.
 #[must_use]
-pub fn first_missing_field(kind: MonitorType, body: &Node) -> Option<&'static str> {
+pub fn first_missing_field(monitor_type: MonitorType, body: &Node) -> Option<&'static str> {
     let lacks = |name: &&&str| {
         body.get(name).is_none_or(|node| node.is_null() || node.as_text().is_some_and(str::is_empty))
     };
-    required_fields(kind).iter().find(lacks).copied()
+    required_fields(monitor_type).iter().find(lacks).copied()
 }
 
-/// Whether the legacy API shows monitors of `kind` (fields.md 1).
+/// Whether the legacy API shows monitors of `monitor_type` (fields.md 1).
 #[must_use]
-pub fn is_visible(kind: MonitorType) -> bool {
-    kind != MonitorType::CollectionApi
+pub fn is_visible(monitor_type: MonitorType) -> bool {
+    monitor_type != MonitorType::CollectionApi
 }
 
 /// Whether a monitor matches `site_type` in a filter: `transaction` and `transaction-ssl` match those with two or more
@@ -196,7 +196,7 @@ fn choice_index(field: &Field, choice_field: &str, value: &Value) -> Option<usiz
 fn encode_field(field: &Field, value: &Value) -> Value {
     match (field.legacy, value) {
         (LegacyEncoding::Coded(codes), Value::String(text)) => {
-            let code = codes.iter().find(|(_, known)| known == text);
+            let code = codes.iter().find(|(_, v3_value)| v3_value == text);
             Value::from(code.map_or(text.as_str(), |(code, _)| code))
         }
         (LegacyEncoding::EnabledDisabled, Value::Bool(flag)) => {

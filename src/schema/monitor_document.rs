@@ -39,7 +39,7 @@ impl MonitorDocument {
     /// # Errors
     /// A value that is not of the type of its field, such as an unknown choice.
     pub fn new(monitor_type: MonitorType, mut values: Map<String, Value>) -> Result<Self, InvalidSettings> {
-        // Earlier versions stored the browser under that name.
+        // Earlier versions stored the browser as `browser_type`.
         rename_browser_type(monitor_type, &mut values);
         let table = table::for_type(monitor_type);
         let mut entries = Vec::with_capacity(values.len());
@@ -248,8 +248,8 @@ impl DocumentEntry {
             return Ok(None);
         }
         let Ok(compact_position) = u16::try_from(position) else { return Ok(None) };
-        if let Some(known) = table.interned_value(position, &value) {
-            return Ok(Some(Self::Shared(compact_position, known)));
+        if let Some(interned) = table.interned_value(position, &value) {
+            return Ok(Some(Self::Shared(compact_position, interned)));
         }
         match find_type_error(field, &value) {
             None => Ok(Some(Self::Owned(compact_position, Box::new(value)))),

@@ -6,42 +6,42 @@ use serde_json::json;
 
 use super::*;
 
-/// Numbers derived from a seed, so that one number determines a document of any shape.
-struct Dice(u64);
+/// Generates documents of any shape; its seed determines the document.
+struct DocumentGenerator(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+impl DocumentGenerator {
+    fn random_below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
+        (self.0 >> 33) % limit
     }
 
-    fn value(&mut self, kind: &FieldType) -> Value {
-        match kind {
-            FieldType::Bool | FieldType::Any => Value::from(self.roll(2) == 0),
-            FieldType::Int { .. } | FieldType::Float { .. } => Value::from(self.roll(3)),
-            FieldType::IntEnum(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
-            FieldType::TextEnum(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
-            FieldType::Text { .. } => Value::from(match self.roll(3) {
+    fn value(&mut self, field_type: &FieldType) -> Value {
+        match field_type {
+            FieldType::Bool | FieldType::Any => Value::from(self.random_below(2) == 0),
+            FieldType::Int { .. } | FieldType::Float { .. } => Value::from(self.random_below(3)),
+            FieldType::IntEnum(choices) => Value::from(choices[self.random_below(choices.len() as u64) as usize]),
+            FieldType::TextEnum(choices) => Value::from(choices[self.random_below(choices.len() as u64) as usize]),
+            FieldType::Text { .. } => Value::from(match self.random_below(3) {
                 0 => "",
                 1 => "word",
                 _ => "hunter2",
             }),
             FieldType::List { item_type: entry, .. } => {
-                (0..self.roll(4)).map(|_| self.value(entry)).collect()
+                (0..self.random_below(4)).map(|_| self.value(entry)).collect()
             }
             FieldType::Object(table) => Value::Object(self.object(table)),
         }
     }
 
     fn object(&mut self, table: &'static FieldTable) -> Map<String, Value> {
-        let fields = table.fields().iter().filter(|_| self.roll(3) > 0).collect::<Vec<_>>();
+        let fields = table.fields().iter().filter(|_| self.random_below(3) > 0).collect::<Vec<_>>();
         fields.into_iter().map(|field| (field.name.to_owned(), self.value(&field.field_type))).collect()
     }
 }
 
-/// Whether `value` contains a secret of `kind`.
-fn contains_secret(kind: &FieldType, value: &Value) -> bool {
-    match (kind, value) {
+/// Whether `value` contains a secret of `field_type`.
+fn contains_secret(field_type: &FieldType, value: &Value) -> bool {
+    match (field_type, value) {
         (FieldType::List { item_type: entry, .. }, Value::Array(items)) => {
             items.iter().any(|item| contains_secret(entry, item))
         }
@@ -57,18 +57,18 @@ proptest! {
     #[test]
     fn extracting_and_inserting_secrets_changes_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
         let kind = MonitorType::ALL[kind];
-        let document = MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind))).unwrap();
-        let whole = FieldType::Object(table::for_type(kind));
-        let open = document.to_non_default_fields(SecretMode::Omitted);
-        prop_assert!(!contains_secret(&whole, &Value::Object(open.clone())));
+        let document = MonitorDocument::new(kind, DocumentGenerator(seed).object(table::for_type(kind))).unwrap();
+        let object_type = FieldType::Object(table::for_type(kind));
+        let non_secret_fields = document.to_non_default_fields(SecretMode::Omitted);
+        prop_assert!(!contains_secret(&object_type, &Value::Object(non_secret_fields.clone())));
         let Some(secrets) = document.secrets() else {
-            prop_assert!(!contains_secret(&whole, &Value::Object(document.to_non_default_fields(SecretMode::Revealed))));
+            prop_assert!(!contains_secret(&object_type, &Value::Object(document.to_non_default_fields(SecretMode::Revealed))));
             return Ok(());
         };
         // As read back from the store: as text, with values that equal a default left out.
-        let open = MonitorDocument::new(kind, open).unwrap().to_non_default_fields(SecretMode::Omitted);
+        let non_secret_fields = MonitorDocument::new(kind, non_secret_fields).unwrap().to_non_default_fields(SecretMode::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
-        prop_assert_eq!(MonitorDocument::with_secrets(kind, open, secrets).unwrap(), document);
+        prop_assert_eq!(MonitorDocument::with_secrets(kind, non_secret_fields, secrets).unwrap(), document);
     }
 }
 
@@ -88,12 +88,12 @@ fn missing_fields_of_an_object_have_the_defaults_of_its_table() {
 fn every_type_with_secrets_returns_them() {
     let mut with_secrets = Vec::new();
     for &kind in MonitorType::ALL {
-        let whole = FieldType::Object(table::for_type(kind));
+        let object_type = FieldType::Object(table::for_type(kind));
         let found = (0..50).find_map(|seed| {
-            MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind)))
+            MonitorDocument::new(kind, DocumentGenerator(seed).object(table::for_type(kind)))
                 .unwrap()
                 .secrets()
-                .filter(|s| contains_secret(&whole, s))
+                .filter(|s| contains_secret(&object_type, s))
         });
         if found.is_some() {
             with_secrets.push(kind.name());
@@ -123,7 +123,7 @@ fn secrets_of_steps_keep_their_positions() {
         null, {"head": {"http_basic_auth_password": "hunter2"}}, {"head": {"bearer_token": "abc"}},
     ]});
     assert_eq!(secrets, expected);
-    let open = document.to_non_default_fields(SecretMode::Omitted);
-    assert!(!Value::Object(open.clone()).to_string().contains("hunter2"));
-    assert_eq!(MonitorDocument::with_secrets(MonitorType::WebsiteApi, open, secrets).unwrap(), document);
+    let non_secret_fields = document.to_non_default_fields(SecretMode::Omitted);
+    assert!(!Value::Object(non_secret_fields.clone()).to_string().contains("hunter2"));
+    assert_eq!(MonitorDocument::with_secrets(MonitorType::WebsiteApi, non_secret_fields, secrets).unwrap(), document);
 }

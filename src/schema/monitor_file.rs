@@ -73,12 +73,12 @@ pub fn parse_monitor_files(
         context,
         secret_reader: secrets,
         key_positions: HashMap::new(),
-        result: ParsedMonitorFiles::default(),
+        parsed_files: ParsedMonitorFiles::default(),
     };
     for (name, text) in files {
         reader.read_file(&Arc::from(name.as_str()), text);
     }
-    reader.result
+    reader.parsed_files
 }
 
 /// Returns all errors of `files`.
@@ -110,14 +110,14 @@ struct MonitorFileParser<'a> {
     secret_reader: SecretReader<'a>,
     /// File and position of each key.
     key_positions: HashMap<String, (Arc<str>, Position)>,
-    result: ParsedMonitorFiles,
+    parsed_files: ParsedMonitorFiles,
 }
 
 impl MonitorFileParser<'_> {
     fn read_file(&mut self, file: &Arc<str>, text: &str) {
         let node = match Node::from_yaml(text) {
             Ok(node) => node,
-            Err(error) => return self.result.errors.push(ValidationError::from(error).with_file(file)),
+            Err(error) => return self.parsed_files.errors.push(ValidationError::from(error).with_file(file)),
         };
         match &node.value {
             NodeValue::Null => {}
@@ -127,7 +127,7 @@ impl MonitorFileParser<'_> {
                 let message =
                     format!("a monitor file holds a list of monitors, not `{}`", display_value(&node));
                 let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-                self.result.errors.push(error.with_file(file).with_hint("start each one with `- key: …`"));
+                self.parsed_files.errors.push(error.with_file(file).with_hint("start each one with `- key: …`"));
             }
         }
     }
@@ -137,7 +137,7 @@ impl MonitorFileParser<'_> {
         if !matches!(node.value, NodeValue::Map(_)) {
             let message = format!("a monitor must be a map of fields, not `{}`", display_value(node));
             let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-            return self.result.errors.push(error.with_file(file));
+            return self.parsed_files.errors.push(error.with_file(file));
         }
         let key = self.read_key(file, node, &mut errors);
         let customer = read_customer(node, &mut errors);
@@ -145,9 +145,9 @@ impl MonitorFileParser<'_> {
             Some((entry, parent_keys)) => (Cow::Owned(entry), parent_keys),
             None => (Cow::Borrowed(node), Vec::new()),
         };
-        let validated = read_type(node, &mut errors).and_then(|kind| {
+        let validated = read_type(node, &mut errors).and_then(|monitor_type| {
             let validated = validate_new_with_secrets(
-                kind,
+                monitor_type,
                 InputFormat::File,
                 &entry,
                 self.context,
@@ -161,10 +161,10 @@ impl MonitorFileParser<'_> {
             let file = Arc::clone(file);
             let position = node.position;
             let monitor = FileMonitor { key, customer, document, parent_keys, warnings, file, position };
-            self.result.monitors.push(monitor);
+            self.parsed_files.monitors.push(monitor);
         }
         errors.sort_by_key(|error| error.position);
-        self.result.errors.extend(errors.into_iter().map(|error| error.with_file(file)));
+        self.parsed_files.errors.extend(errors.into_iter().map(|error| error.with_file(file)));
     }
 
     fn read_key(&mut self, file: &Arc<str>, node: &Node, errors: &mut Vec<ValidationError>) -> String {
@@ -182,11 +182,11 @@ impl MonitorFileParser<'_> {
             }
             return String::new();
         };
-        let fits = |key: &&str| {
+        let is_valid_key = |key: &&str| {
             let length = key.chars().count();
             (1..=MAX_KEY_CHARS).contains(&length) && !key.chars().any(char::is_control)
         };
-        let Some(key) = key_node.as_text().filter(fits) else {
+        let Some(key) = key_node.as_text().filter(is_valid_key) else {
             let message = format!(
                 "`key` must be a text of 1 to {MAX_KEY_CHARS} characters, not `{}`",
                 display_value(key_node)
@@ -244,16 +244,16 @@ fn read_type(node: &Node, errors: &mut Vec<ValidationError>) -> Option<MonitorTy
         return None;
     };
     let name = type_node.as_text().unwrap_or_default();
-    let kind = MonitorType::from_name(name);
-    if kind.is_none() {
+    let monitor_type = MonitorType::from_name(name);
+    if monitor_type.is_none() {
         let message = format!("`type` must be a monitor type, not `{}`", display_value(type_node));
         let error = ValidationError::new(ValidationErrorKind::Choice, "type", type_node.position, message)
             .with_value(display_value(type_node));
-        let type_names = || MonitorType::ALL.iter().map(|kind| kind.name());
+        let type_names = || MonitorType::ALL.iter().map(|monitor_type| monitor_type.name());
         errors.push(match closest_match(name, type_names()) {
-            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            Some(closest_type) => error.with_hint(format!("did you mean `{closest_type}`?")),
             None => error.with_hint(format!("the types are {}", type_names().collect::<Vec<_>>().join(", "))),
         });
     }
-    kind
+    monitor_type
 }

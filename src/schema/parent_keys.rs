@@ -3,7 +3,7 @@
 use super::table::shared::MAX_PARENTS;
 use crate::syntax::node::{Node, NodeValue, Position};
 
-pub(super) const FIELD: &str = "depends_on";
+pub(super) const DEPENDS_ON_FIELD: &str = "depends_on";
 
 /// A monitor that another one in a file depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct ParentKey {
 /// Splits the keys off the `depends_on` of an entry, whose rest holds ids; `None` when it has no keys.
 #[must_use]
 pub fn split_parent_keys(entry: &Node) -> Option<(Node, Vec<ParentKey>)> {
-    let parents = entry.get(FIELD).filter(|parents| parents.items().iter().any(is_key))?;
+    let parents = entry.get(DEPENDS_ON_FIELD).filter(|parents| parents.items().iter().any(is_key))?;
     // A list that is too long stays as it is, so that its length is an error.
     if parents.items().len() > MAX_PARENTS {
         return None;
@@ -25,7 +25,7 @@ pub fn split_parent_keys(entry: &Node) -> Option<(Node, Vec<ParentKey>)> {
     let mut keys: Vec<ParentKey> = Vec::new();
     let mut entry = entry.clone();
     let NodeValue::Map(fields) = &mut entry.value else { return None };
-    for (_, parents) in fields.iter_mut().filter(|(name, _)| name.name == FIELD) {
+    for (_, parents) in fields.iter_mut().filter(|(name, _)| name.name == DEPENDS_ON_FIELD) {
         let NodeValue::List(items) = &mut parents.value else { continue };
         keys = items.iter().filter_map(to_parent_key).collect();
         items.retain(|item| !is_key(item));

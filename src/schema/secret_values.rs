@@ -38,9 +38,9 @@ pub(in crate::schema) fn apply_secret_mode(field: &Field, value: Value, mode: Se
 
 /// Returns what replaces a secret in this mode; `None` when it is omitted.
 fn replace_secret(value: Value, mode: SecretMode) -> Option<Value> {
-    let set = value.as_str().is_none_or(|text| !text.is_empty());
+    let is_set = value.as_str().is_none_or(|text| !text.is_empty());
     match mode {
-        SecretMode::Masked if set => Some(Value::from(MASK)),
+        SecretMode::Masked if is_set => Some(Value::from(MASK)),
         SecretMode::Revealed | SecretMode::Masked => Some(value),
         SecretMode::Omitted => None,
     }
@@ -72,8 +72,8 @@ fn apply_secret_mode_nested(field_type: &FieldType, value: Value, mode: SecretMo
 
 /// Returns the secrets in `value`: exactly what [`SecretMode::Omitted`] leaves out.
 pub(super) fn extract_secrets(field: &Field, value: &Value) -> Option<Value> {
-    let whole = field.secret || mask_url_credentials(field, value).is_some();
-    if whole { Some(value.clone()) } else { extract_nested_secrets(&field.field_type, value) }
+    let is_secret_as_a_whole = field.secret || mask_url_credentials(field, value).is_some();
+    if is_secret_as_a_whole { Some(value.clone()) } else { extract_nested_secrets(&field.field_type, value) }
 }
 
 /// Returns a URL with its credentials masked; `None` if it has none. The store keeps the masked URL, and the whole URL
@@ -88,8 +88,8 @@ fn extract_nested_secrets(field_type: &FieldType, value: &Value) -> Option<Value
             if matches!(item_type, FieldType::Object(_)) =>
         {
             let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(item_type, item)).collect();
-            let any = items.iter().any(Option::is_some);
-            any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
+            let has_any_secret = items.iter().any(Option::is_some);
+            has_any_secret.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
         }
         (FieldType::Object(table), Value::Object(entries)) => {
             let is_secret_header = sub_objects::is_secret_header(table, entries);

@@ -8,7 +8,7 @@ use crate::syntax::MASK;
 
 /// Returns `url` with its credentials masked; `None` when it has none.
 pub(super) fn mask(url: &str) -> Option<String> {
-    let secrets = Url::parse(url)?.secrets();
+    let secrets = UrlParts::parse(url)?.secrets();
     (!secrets.is_empty()).then(|| replace(url, secrets.into_iter().map(|secret| (secret.range, MASK))))
 }
 
@@ -26,14 +26,14 @@ pub(super) fn mask_invalid(text: &str) -> String {
 
 /// Whether any of the credentials of `url` are masked.
 pub(super) fn is_masked(url: &str) -> bool {
-    Url::parse(url)
+    UrlParts::parse(url)
         .is_some_and(|parsed| parsed.secrets().iter().any(|secret| &url[secret.range.clone()] == MASK))
 }
 
 /// Returns `new` with the credentials of `old` in place of their masks. Only for the same scheme, host and port, so that
 /// a mask never sends credentials to another host.
 pub(super) fn restore(new: &str, old: &str) -> Option<String> {
-    let (new_url, old_url) = (Url::parse(new)?, Url::parse(old)?);
+    let (new_url, old_url) = (UrlParts::parse(new)?, UrlParts::parse(old)?);
     if new_url.origin() != old_url.origin() {
         return None;
     }
@@ -54,15 +54,15 @@ pub(super) fn restore(new: &str, old: &str) -> Option<String> {
 
 /// Returns the user and password of `url`, decoded; either may be empty.
 pub(super) fn login(url: &str) -> Option<(String, String)> {
-    let credentials = &url[Url::parse(url)?.login()?];
+    let credentials = &url[UrlParts::parse(url)?.login()?];
     let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
     let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
     Some((decode(user), decode(password)))
 }
 
-fn replace<'t>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, &'t str)>) -> String {
+fn replace<'t>(text: &str, replacements: impl IntoIterator<Item = (Range<usize>, &'t str)>) -> String {
     let (mut out, mut copied_until) = (String::with_capacity(text.len()), 0);
-    for (Range { start, end }, replacement) in parts {
+    for (Range { start, end }, replacement) in replacements {
         out.push_str(&text[copied_until..start]);
         out.push_str(replacement);
         copied_until = end;
@@ -80,12 +80,12 @@ struct UrlSecret<'u> {
 }
 
 /// Where the parts of a URL are.
-struct Url<'u> {
+struct UrlParts<'u> {
     text: &'u str,
     authority: Range<usize>,
 }
 
-impl<'u> Url<'u> {
+impl<'u> UrlParts<'u> {
     fn parse(text: &'u str) -> Option<Self> {
         // As lenient as browsers: any number of slashes of either kind (WHATWG URL, "authority state").
         let scheme_end = text.find(':')? + 1;
@@ -112,11 +112,11 @@ impl<'u> Url<'u> {
     fn secrets(&self) -> Vec<UrlSecret<'u>> {
         let mut secrets: Vec<UrlSecret<'u>> =
             self.login().map(|range| UrlSecret { name: "", occurrence: 0, range }).into_iter().collect();
-        let fragment = self.text.find('#').unwrap_or(self.text.len());
-        let Some(query) = self.text[..fragment].find('?') else { return secrets };
-        let mut start = query + 1;
-        while start < fragment {
-            let end = self.text[start..fragment].find('&').map_or(fragment, |length| start + length);
+        let query_end = self.text.find('#').unwrap_or(self.text.len());
+        let Some(question_mark) = self.text[..query_end].find('?') else { return secrets };
+        let mut start = question_mark + 1;
+        while start < query_end {
+            let end = self.text[start..query_end].find('&').map_or(query_end, |length| start + length);
             if let Some((name, value)) = self.text[start..end].split_once('=')
                 && !value.is_empty()
                 && !value.contains("{{")

@@ -15,8 +15,8 @@ impl MonitorDocument {
         if let Some(chosen) = self.text("browser") {
             return chosen;
         }
-        let is_there = |name: &str| lookup.is_none_or(|lookup| lookup.missing_reason(name).is_none());
-        let other = || OTHER_BROWSERS.into_iter().find(|name| is_there(name));
-        if is_there(PREFERRED_BROWSER) { PREFERRED_BROWSER } else { other().unwrap_or(PREFERRED_BROWSER) }
+        let is_available = |name: &str| lookup.is_none_or(|lookup| lookup.missing_reason(name).is_none());
+        let other = || OTHER_BROWSERS.into_iter().find(|name| is_available(name));
+        if is_available(PREFERRED_BROWSER) { PREFERRED_BROWSER } else { other().unwrap_or(PREFERRED_BROWSER) }
     }
 }

@@ -92,7 +92,7 @@ impl DocumentValidator<'_> {
         let old =
             self.previous.map(|old| old.to_non_default_fields(SecretMode::Revealed)).unwrap_or_default();
         self.restore_masked_values(&mut new_values, &old, &mut errors);
-        self.unite_intervals(&mut new_values);
+        self.reconcile_intervals(&mut new_values);
         if self.format == InputFormat::Legacy {
             legacy::set_rotate_locations(&mut new_values, &old, self.context.default_location_ids);
         }
@@ -121,7 +121,7 @@ impl DocumentValidator<'_> {
 
     /// Makes `interval` 1 where the body sets `interval_seconds`, and clears that where it sets another `interval`
     /// (fields.md 2). A body with both stays as it is, for the rule about them.
-    fn unite_intervals(&self, new_values: &mut Map<String, Value>) {
+    fn reconcile_intervals(&self, new_values: &mut Map<String, Value>) {
         let is_set =
             |name: &str| self.body.get(name).is_some() && !new_values.get(name).is_none_or(Value::is_null);
         match (is_set("interval_seconds"), is_set("interval")) {
@@ -139,8 +139,8 @@ impl DocumentValidator<'_> {
     /// Removes a `browser_type` that the legacy API only shows: a record that is sent back chooses no browser.
     fn ignore_returned_browser_type(&self, new_values: &mut Map<String, Value>) {
         let Some(previous) = self.previous.filter(|_| self.format == InputFormat::Legacy) else { return };
-        let sent = new_values.get("browser_type").and_then(Value::as_str);
-        if previous.value("browser").is_none() && sent == Some(previous.used_browser(self.context.browsers)) {
+        let sent_browser_type = new_values.get("browser_type").and_then(Value::as_str);
+        if previous.value("browser").is_none() && sent_browser_type == Some(previous.used_browser(self.context.browsers)) {
             new_values.shift_remove("browser_type");
         }
     }
@@ -173,8 +173,8 @@ impl DocumentValidator<'_> {
     ) {
         for (name, value) in new_values {
             restore_masked_value(value, old.get(name));
-            let script = table::for_type(self.monitor_type).field(name).is_some_and(Field::is_script);
-            if let (true, Value::String(text)) = (script, &mut *value) {
+            let is_script = table::for_type(self.monitor_type).field(name).is_some_and(Field::is_script);
+            if let (true, Value::String(text)) = (is_script, &mut *value) {
                 self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), errors);
             }
             let mut masked_paths = Vec::new();

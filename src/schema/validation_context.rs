@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::domain::{MonitorId, MonitorType};
 
-/// What the rules must know besides the document. The default knows nothing, and accepts everything that cannot be
-/// checked without it.
+/// What the rules must know besides the document. The default knows nothing: whatever could be
+/// checked only with this knowledge is accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ValidationContext<'a> {
     /// Ids of the locations that the account may use; `None` when they are not known.

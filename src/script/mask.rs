@@ -43,7 +43,7 @@ pub fn mask_secrets(text: &str) -> Cow<'_, str> {
 /// that are protected in `old`. If `new` as a whole is a mask, returns `old`.
 ///
 /// # Errors
-/// Fails when the mask of a protected variable cannot be replaced, with a text that follows "`outline`: ".
+/// Fails when the mask of a protected variable cannot be replaced, with a text that follows "`script`: ".
 pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
     if !new.contains(MASK) {
         return Ok(Cow::Borrowed(new));

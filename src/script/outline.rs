@@ -118,7 +118,7 @@ fn parse_variable(node: Node<'_, '_>, text: &str) -> Result<OutlineVariable, Scr
 /// Returns the range of the value. The parser's own range is wrong when there is much space around the `=`.
 fn value_range(attribute: Attribute<'_, '_>, text: &str) -> Result<Range<usize>, &'static str> {
     let range = attribute.range_value();
-    let quoted = |quote: char| {
+    let is_quoted_by = |quote: char| {
         let outer = range.start.checked_sub(1).and_then(|start| text.get(start..=range.end));
         outer.is_some_and(|outer| {
             outer.len() >= 2
@@ -127,7 +127,7 @@ fn value_range(attribute: Attribute<'_, '_>, text: &str) -> Result<Range<usize>,
                 && !outer[1..outer.len() - 1].contains(quote)
         })
     };
-    if quoted('"') || quoted('\'') {
+    if is_quoted_by('"') || is_quoted_by('\'') {
         Ok(range)
     } else {
         Err("there is too much space around the `=` of a variable's `value`")

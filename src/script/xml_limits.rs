@@ -55,7 +55,7 @@ impl TagCounts {
         let mut quote = None;
         for (index, byte) in bytes.iter().enumerate().skip(start) {
             match (quote, byte) {
-                (Some(open), _) if open == byte => quote = None,
+                (Some(opening_quote), _) if opening_quote == byte => quote = None,
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => {
                     tag.attribute_count += 1;
@@ -76,8 +76,8 @@ impl TagCounts {
 /// Returns the attribute name at the end of `bytes`, ignoring trailing spaces.
 fn name_before(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.trim_ascii_end();
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=');
-    let start = bytes.iter().rposition(ends).map_or(0, |position| position + 1);
+    let ends_before_name = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'=');
+    let start = bytes.iter().rposition(ends_before_name).map_or(0, |position| position + 1);
     &bytes[start..]
 }
 

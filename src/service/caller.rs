@@ -71,8 +71,8 @@ impl Caller {
     #[must_use]
     pub fn may_read_metrics(&self) -> bool {
         let has_scope = self.token_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
-        let may_view_host = self.customer == CustomerId(1) && self.role.allows(Permission::View);
-        has_scope && (self.user_id == UserId(0) || may_view_host)
+        let may_view_first_account = self.customer == CustomerId::OPERATOR && self.role.allows(Permission::View);
+        has_scope && (self.user_id == UserId::HOST || may_view_first_account)
     }
 
     /// Fails when the role lacks `permission`.
@@ -91,20 +91,20 @@ impl Caller {
     #[must_use]
     pub fn audit_entry(
         &self,
-        at: crate::domain::Timestamp,
+        occurred_at: crate::domain::Timestamp,
         action: &'static str,
-        object: &'static str,
+        object_kind: &'static str,
         object_id: AuditObject,
         object_name: impl Into<String>,
     ) -> NewAuditEntry {
         NewAuditEntry {
             customer: self.customer,
-            occurred_at: at,
+            occurred_at,
             login: self.login.to_string(),
             address: self.client_address.map(|address| address.to_string()).unwrap_or_default(),
             entry_point: self.entry_point.as_str(),
             action,
-            object_kind: object,
+            object_kind,
             object_id,
             object_name: object_name.into(),
             before: serde_json::Map::new(),

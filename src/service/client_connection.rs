@@ -17,7 +17,7 @@ impl ClientConnection {
     /// Returns the connection recorded in `extensions`. A request without one, as in tests, comes from this host, but
     /// nothing trusts it for that.
     #[must_use]
-    pub fn of(extensions: &http::Extensions) -> Self {
+    pub fn from_extensions(extensions: &http::Extensions) -> Self {
         extensions.get().copied().unwrap_or(Self {
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             is_tls: false,

@@ -26,7 +26,7 @@ pub struct CustomPropertyFilter {
 impl CustomPropertyFilter {
     /// Resolves `texts`, each `name:value`, with the properties of an account.
     fn new(texts: &[String], properties: &BTreeMap<i64, PropertyDefinition>) -> Self {
-        let values_of = |text: &String| {
+        let matching_values = |text: &String| {
             let values = properties.iter().flat_map(|(id, property)| {
                 let value_text = text.strip_prefix(&*property.name).and_then(|rest| rest.strip_prefix(':'));
                 let values =
@@ -35,7 +35,7 @@ impl CustomPropertyFilter {
             });
             values.collect()
         };
-        Self { required: texts.iter().map(values_of).collect() }
+        Self { required: texts.iter().map(matching_values).collect() }
     }
 
     /// Whether `monitor`, of the account, has all values.
@@ -114,7 +114,7 @@ impl CustomPropertyFilters {
     }
 
     /// Selects no monitor.
-    pub(super) fn nothing() -> Self {
+    pub(super) fn matching_no_monitor() -> Self {
         Self(Some(HashMap::new()))
     }
 

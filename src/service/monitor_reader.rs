@@ -20,7 +20,7 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
+    ConfigStore, LocationState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
 };
 use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
@@ -40,7 +40,7 @@ pub struct MonitorReader {
 }
 
 impl MonitorReader {
-    /// Creates the queries over `monitors`, at `locations`.
+    /// Creates the reader of `monitors`, which run at `locations`.
     #[must_use]
     pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl MonitorReader {
         match self.account_cache.get() {
             Some(account_cache) => CustomPropertyFilters::resolve(account_cache, customers, texts).await,
             None if texts.is_empty() => Ok(CustomPropertyFilters::default()),
-            None => Ok(CustomPropertyFilters::nothing()),
+            None => Ok(CustomPropertyFilters::matching_no_monitor()),
         }
     }
 
@@ -173,7 +173,7 @@ impl MonitorReader {
         let count = matching.clone().count();
         let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
-        let mut last_results = self.result_store.latest_results(states).await?.into_iter();
+        let mut last_results = self.result_store.results_for_states(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
             row.last_result = last_results.next().flatten();
         }
@@ -204,7 +204,7 @@ impl MonitorReader {
     }
 
     /// Returns the states of these monitors, by monitor and location.
-    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
+    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<LocationState>, StoreError> {
         self.result_store.monitor_states_for(monitors).await
     }
 
@@ -233,10 +233,10 @@ impl MonitorReader {
     }
 }
 
-fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> StatusBoard {
-    let mut most_urgent: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
+fn build_board(monitors: &[Monitor], states: Vec<LocationState>, now: Timestamp) -> StatusBoard {
+    let mut most_urgent: HashMap<MonitorId, LocationState> = HashMap::with_capacity(states.len());
     for state in states {
-        let rank = |state: &MonitorState| {
+        let rank = |state: &LocationState| {
             (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
         };
         match most_urgent.get(&state.monitor_id) {

@@ -112,8 +112,8 @@ impl OnDemandTests {
             // An error means that the caller no longer waits for the id.
             let _ = id_sender.send(inserted.as_ref().map(|record| record.id).map_err(Clone::clone));
             if let Ok(record) = inserted {
-                let outcome = tests.dependencies.planner.run_check_now(monitor, location).await;
-                tests.store_outcome(record, outcome).await;
+                let check_result = tests.dependencies.planner.run_check_now(monitor, location).await;
+                tests.store_check_result(record, check_result).await;
             }
         });
         id_receiver
@@ -167,9 +167,9 @@ impl OnDemandTests {
         monitor: &Monitor,
         requested: Option<LocationId>,
     ) -> Result<LocationId, ServiceError> {
-        let facts = self.dependencies.account_cache.account(caller.customer).await?;
+        let account = self.dependencies.account_cache.account(caller.customer).await?;
         if let Some(requested) = requested {
-            if facts.locations.contains_key(&requested.0) {
+            if account.locations.contains_key(&requested.0) {
                 return Ok(requested);
             }
             let message = format!("`location_id` must be a location of the account, not `{requested}`");
@@ -182,7 +182,7 @@ impl OnDemandTests {
             return Err(ServiceError::Invalid(vec![error]));
         }
         let home = monitor.document.settings().schedule.home_location;
-        let fallback = || facts.default_location_ids.first().copied().map(LocationId);
+        let fallback = || account.default_location_ids.first().copied().map(LocationId);
         home.or_else(fallback).ok_or_else(|| ServiceError::Conflict("The account has no location".to_owned()))
     }
 
@@ -209,7 +209,7 @@ impl OnDemandTests {
             private_data: None,
         };
         let object = ConfigRecordKind::Test.name();
-        let entry = caller.audit_entry(now, "create", object, AuditObject::NthCreated(0), monitor.name());
+        let entry = caller.audit_entry(now, "create", object, AuditObject::CreatedInThisCall(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let ids = self
             .dependencies
@@ -232,12 +232,12 @@ impl OnDemandTests {
         })
     }
 
-    async fn store_outcome(&self, mut record: ConfigRecord, outcome: Result<CheckResult, PlanError>) {
+    async fn store_check_result(&self, mut record: ConfigRecord, check_result: Result<CheckResult, PlanError>) {
         let now = self.dependencies.clock.now();
-        let (progress, outcome_field, outcome_value) = progress_from_outcome(outcome);
+        let (progress, result_field, result_value) = progress_and_result_field(check_result);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
         record.fields.insert("ended_at".to_owned(), Value::from(format_audit_time(now)));
-        record.fields.insert(outcome_field.to_owned(), outcome_value);
+        record.fields.insert(result_field.to_owned(), result_value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
         record.modified_at = now;
@@ -295,8 +295,8 @@ pub fn on_demand_test_url(id: i64) -> String {
 }
 
 /// Returns the progress after a check, and the name and value of the field with its outcome.
-fn progress_from_outcome(outcome: Result<CheckResult, PlanError>) -> (TestProgress, &'static str, Value) {
-    let result = match outcome {
+fn progress_and_result_field(check_result: Result<CheckResult, PlanError>) -> (TestProgress, &'static str, Value) {
+    let result = match check_result {
         // Captures are stored with regular results only, so a test lists none.
         Ok(result) => CheckResult { captures: Vec::new(), ..result },
         Err(error) => return (TestProgress::Failed, "error", Value::from(error.to_string())),

@@ -1,4 +1,4 @@
-//! The overall health of a monitor for people: the alert engine's verdict over all locations, or why it does not run.
+//! The overall health of a monitor for people: what the alert engine found over all locations, or why it does not run.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,13 +6,13 @@ use crate::alerting::MonitorHealth;
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 
-/// Returns the health of a monitor according to its resolved runs.
+/// Returns the health of a monitor according to its settled runs.
 pub type HealthLookup = Arc<dyn Fn(MonitorId) -> MonitorHealth + Send + Sync>;
 
 /// Overall health of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OverallHealth {
-    /// Planned, with the health of its last resolved runs.
+    /// Planned, with the health of its last settled runs.
     Active(MonitorHealth),
     /// Paused until a time.
     Paused,

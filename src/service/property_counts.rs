@@ -36,25 +36,25 @@ pub(super) async fn property_counts(
             property.map(|(_, value)| value.clone()).unwrap_or_default()
         };
         let combinations = by_account.entry(row.monitor.customer).or_default();
-        let states = combinations.entry(names.iter().map(value).collect()).or_default();
-        *states.entry(row.status).or_default() += 1;
+        let counts_by_status = combinations.entry(names.iter().map(value).collect()).or_default();
+        *counts_by_status.entry(row.status).or_default() += 1;
     }
-    let mut kept = 0;
+    let mut kept_count = 0;
     let mut counts: BTreeMap<(Vec<String>, &'static str), usize> = BTreeMap::new();
     for combinations in by_account.into_values() {
         let mut combinations: Vec<_> = combinations.into_iter().collect();
-        combinations.sort_by_cached_key(|(values, states)| {
-            (std::cmp::Reverse(states.values().sum::<usize>()), values.clone())
+        combinations.sort_by_cached_key(|(values, counts_by_status)| {
+            (std::cmp::Reverse(counts_by_status.values().sum::<usize>()), values.clone())
         });
-        for (at, (values, states)) in combinations.into_iter().enumerate() {
-            let is_kept = at < MAX_COMBINATIONS_PER_ACCOUNT && kept < MAX_COMBINATIONS;
-            kept += usize::from(is_kept);
+        for (rank, (values, counts_by_status)) in combinations.into_iter().enumerate() {
+            let is_kept = rank < MAX_COMBINATIONS_PER_ACCOUNT && kept_count < MAX_COMBINATIONS;
+            kept_count += usize::from(is_kept);
             let values = if is_kept { values } else { vec![OTHER.to_owned(); names.len()] };
-            for (status, count) in states {
+            for (status, count) in counts_by_status {
                 *counts.entry((values.clone(), status.as_str())).or_default() += count;
             }
         }
     }
-    let to_count = |((values, status), monitors)| PropertyCount { values, status, monitors };
+    let to_count = |((values, status), monitor_count)| PropertyCount { values, status, monitor_count };
     Ok(counts.into_iter().map(to_count).collect())
 }

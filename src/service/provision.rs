@@ -145,7 +145,7 @@ pub async fn provision_with_stored(
     let desired = desired
         .into_iter()
         .zip(last_revisions)
-        .map(|((id, desired), last_revisions)| (id, last_revisions, desired))
+        .map(|((id, desired), last_revision)| (id, last_revision, desired))
         .collect();
     let plan = plan_provision(desired, stored, running_monitors, now);
     let changed: HashSet<_> = plan.upserted.iter().collect();
@@ -184,15 +184,15 @@ async fn assign_ids(
     desired: Vec<DesiredMonitor>,
 ) -> Result<Vec<(MonitorId, DesiredMonitor)>, StoreError> {
     let mut keys_by_customer: Vec<(CustomerId, Vec<String>)> = Vec::new();
-    for each in &desired {
-        match keys_by_customer.iter_mut().find(|(customer, _)| *customer == each.customer) {
-            Some((_, keys_by_customer)) => keys_by_customer.push(each.key.to_string()),
-            None => keys_by_customer.push((each.customer, vec![each.key.to_string()])),
+    for monitor in &desired {
+        match keys_by_customer.iter_mut().find(|(customer, _)| *customer == monitor.customer) {
+            Some((_, keys)) => keys.push(monitor.key.to_string()),
+            None => keys_by_customer.push((monitor.customer, vec![monitor.key.to_string()])),
         }
     }
     let mut ids_by_customer = HashMap::new();
     for (customer, keys_by_customer) in keys_by_customer {
-        let assigned = store.ids_for_file_keys(customer, keys_by_customer).await?;
+        let assigned = store.ids_for_file_keys(customer, keys).await?;
         ids_by_customer.insert(customer, assigned.into_iter());
     }
     Ok(desired

@@ -35,16 +35,16 @@ impl ProvisionAudit<'_> {
         removed: &[MonitorId],
         now: Timestamp,
     ) -> AuditEntries {
-        let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
+        let mut old_monitors: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut ids_with_secrets = HashSet::new();
         for running_monitor in self.running_monitors {
             // Unlike the stored monitor, it has its secrets, so that changed secrets are detected.
-            if let Some(before) = before.get_mut(&running_monitor.id) {
-                *before = running_monitor;
+            if let Some(old_monitor) = old_monitors.get_mut(&running_monitor.id) {
+                *old_monitor = running_monitor;
                 ids_with_secrets.insert(running_monitor.id);
             }
         }
-        let to_change = |new: &Monitor| match before.get(&new.id) {
+        let to_change = |new: &Monitor| match old_monitors.get(&new.id) {
             None => ProvisionedChange::Created(new.clone()),
             Some(old) if ids_with_secrets.contains(&new.id) => {
                 ProvisionedChange::Changed(Box::new(((*old).clone(), new.clone())))
@@ -55,11 +55,11 @@ impl ProvisionAudit<'_> {
         let upserts = upserts.iter().map(to_change);
         let removals = removed
             .iter()
-            .filter_map(|id| before.get(id))
+            .filter_map(|id| old_monitors.get(id))
             .map(|old| ProvisionedChange::Removed((*old).clone()));
         let changes: Vec<_> = upserts.chain(removals).collect();
-        let files = self.file_names;
-        Box::new(move |index| changes.get(index).map(|change| change.to_audit_entry(&files, now)))
+        let file_names = self.file_names;
+        Box::new(move |index| changes.get(index).map(|change| change.to_audit_entry(&file_names, now)))
     }
 }
 
@@ -69,7 +69,7 @@ fn without_secrets(monitor: &Monitor) -> Monitor {
 }
 
 impl ProvisionedChange {
-    fn to_audit_entry(&self, files: &HashMap<MonitorId, Arc<str>>, now: Timestamp) -> NewAuditEntry {
+    fn to_audit_entry(&self, file_names: &HashMap<MonitorId, Arc<str>>, now: Timestamp) -> NewAuditEntry {
         let (action, monitor, before, after) = match self {
             Self::Created(new) => ("create", new, Map::new(), created_fields(&new.document)),
             Self::Changed(old_and_new) => {
@@ -82,7 +82,7 @@ impl ProvisionedChange {
         NewAuditEntry {
             customer: monitor.customer,
             occurred_at: now,
-            login: files.get(&monitor.id).map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
+            login: file_names.get(&monitor.id).map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
             address: String::new(),
             entry_point: "file",
             action,

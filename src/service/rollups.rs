@@ -9,7 +9,7 @@ use super::caller::{Caller, ServiceError};
 use super::monitor_reader::MonitorReader;
 use crate::domain::{
     LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission, Phases, Rollup,
-    RollupQuery, RollupStep, Timestamp, UserExperience, ViewFigures,
+    RollupQuery, RollupInterval, Timestamp, UserExperience, ContentViewFigures,
 };
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -55,7 +55,7 @@ pub struct RollupRow {
     /// What browsers measured of pages in the same runs; `None` when nothing was recorded.
     pub user_experience: Option<UserExperience>,
     /// Content views of all runs; `None` when none was recorded.
-    pub views: Option<Vec<ViewFigures>>,
+    pub views: Option<Vec<ContentViewFigures>>,
 }
 
 /// Fields of [`RollupRow`] that can be selected, in their order.
@@ -85,7 +85,7 @@ pub struct RollupRequest {
     /// Only at this location.
     pub location: Option<LocationId>,
     /// Width of the steps.
-    pub step: RollupStep,
+    pub step: RollupInterval,
     /// Steps that start at or after; by default a day, a week or 90 days before `until`, depending on `step`.
     pub from: Option<Timestamp>,
     /// Steps that start before; by default now.
@@ -138,7 +138,7 @@ impl RollupRequest {
         caller.require_permission(Permission::ViewReports)?;
         Ok(RollupQuery {
             customer: Some(caller.customer),
-            ..self.to_unchecked_query(now).map_err(|error| ServiceError::Invalid(vec![*error]))?
+            ..self.to_query_for_any_account(now).map_err(|error| ServiceError::Invalid(vec![*error]))?
         })
     }
 
@@ -146,7 +146,7 @@ impl RollupRequest {
     ///
     /// # Errors
     /// Fails for an empty time range and for too many steps.
-    pub fn to_unchecked_query(&self, now: Timestamp) -> Result<RollupQuery, Box<ValidationError>> {
+    pub fn to_query_for_any_account(&self, now: Timestamp) -> Result<RollupQuery, Box<ValidationError>> {
         let until = self.until.unwrap_or(now);
         let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_age(self.step));
         if from >= until {
@@ -177,12 +177,12 @@ impl RollupRequest {
     }
 }
 
-/// Returns how long before `thru` a request begins by default.
-const fn default_age(step: RollupStep) -> Duration {
+/// Returns how long before `until` a request begins by default.
+const fn default_age(step: RollupInterval) -> Duration {
     Duration::from_hours(match step {
-        RollupStep::Minute => 24,
-        RollupStep::Hour => 7 * 24,
-        RollupStep::Day => 90 * 24,
+        RollupInterval::Minute => 24,
+        RollupInterval::Hour => 7 * 24,
+        RollupInterval::Day => 90 * 24,
     })
 }
 

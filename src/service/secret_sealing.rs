@@ -40,19 +40,19 @@ pub enum SealingError {
 
 /// Counts the sealed secrets of the store by key. Reads all of them and changes none.
 pub async fn count_sealed_secrets(config_store: &dyn ConfigStore) -> Result<SealedSecretCounts, StoreError> {
-    let found = Arc::new(Mutex::new(SealedSecretCounts::default()));
-    let shared_counts = Arc::clone(&found);
+    let counts = Arc::new(Mutex::new(SealedSecretCounts::default()));
+    let shared_counts = Arc::clone(&counts);
     let count = move |_: &str, sealed: &[u8]| {
-        let mut found = shared_counts.lock();
+        let mut counts = shared_counts.lock();
         match Keyring::sealing_key_id(sealed) {
-            Some(key) => *found.count_by_key.entry(key).or_default() += 1,
-            None => found.damaged_count += 1,
+            Some(key) => *counts.count_by_key.entry(key).or_default() += 1,
+            None => counts.damaged_count += 1,
         }
         None
     };
     config_store.reseal(Arc::new(count)).await?;
-    let mut found = found.lock();
-    Ok(std::mem::take(&mut *found))
+    let mut counts = counts.lock();
+    Ok(std::mem::take(&mut *counts))
 }
 
 /// Opens the key file. Creates it if it is missing and the store has no secrets yet; new keys could not
@@ -61,18 +61,18 @@ pub async fn open_keyring(
     config_store: &dyn ConfigStore,
     key_file: KeyFile,
 ) -> Result<Keyring, SealingError> {
-    let sealed = count_sealed_secrets(config_store).await?;
-    if !key_file.exists()? && !sealed.count_by_key.is_empty() {
+    let counts = count_sealed_secrets(config_store).await?;
+    if !key_file.exists()? && !counts.count_by_key.is_empty() {
         let path = key_file.path.display().to_string();
-        return Err(SealingError::MissingKeyFile { path, secrets: sealed.count_by_key.values().sum() });
+        return Err(SealingError::MissingKeyFile { path, secrets: counts.count_by_key.values().sum() });
     }
     let keyring = Keyring::read_or_create_from(key_file)?;
     let key_ids = keyring.key_ids();
-    if let Some(missing) = sealed.count_by_key.keys().find(|key| !key_ids.contains(key)) {
+    if let Some(missing) = counts.count_by_key.keys().find(|key| !key_ids.contains(key)) {
         return Err(VaultError::UnknownKey(*missing).into());
     }
-    if sealed.damaged_count > 0 {
-        tracing::error!(secrets = sealed.damaged_count, "sealed secrets are damaged; enter them again");
+    if counts.damaged_count > 0 {
+        tracing::error!(secrets = counts.damaged_count, "sealed secrets are damaged; enter them again");
     }
     Ok(keyring)
 }

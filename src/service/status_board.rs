@@ -3,7 +3,7 @@
 use super::custom_property_filter::CustomPropertyFilters;
 use crate::domain::{CheckResult, CustomerId, MonitorType, Outcome};
 use crate::schema::Monitor;
-use crate::store::MonitorState;
+use crate::store::LocationState;
 
 /// Status of a monitor for people: an outcome, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ pub struct StatusRow {
     /// The monitor.
     pub monitor: Monitor,
     /// Its most urgent state over all locations; `None` before the first run.
-    pub state: Option<MonitorState>,
+    pub state: Option<LocationState>,
     /// Its status.
     pub status: MonitorStatus,
     /// The last result of `state`; set only for rows of a page.

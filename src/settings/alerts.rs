@@ -23,7 +23,7 @@ pub struct AlertSettings {
 
 /// Reads the sections `alerts`, `mail`, `sms` and `heartbeat`.
 pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
-    let unsigned = |read: &SettingsReader<'_>, path| read.int(path).unsigned_abs();
+    let unsigned = |reader: &SettingsReader<'_>, path| reader.int(path).unsigned_abs();
     let delivery_defaults = DeliverySettings::default();
     let delivery = DeliverySettings {
         max_per_minute: u32::try_from(reader.int("alerts.per_minute"))
@@ -80,7 +80,7 @@ fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
         host: server.host.to_owned(),
         port: server.port.unwrap_or(default_port),
         encryption: tls,
-        verify_certificate: reader.flag("mail.verify_certificate"),
+        verify_certificate: reader.is_true("mail.verify_certificate"),
         username: reader.optional_text("mail.username").unwrap_or_default(),
         password: reader.read_password("mail.password_file"),
         sender: reader.text("mail.from"),

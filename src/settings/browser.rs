@@ -95,9 +95,9 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         client_networks.extend(url_address.map(IpNetwork::from_address));
     }
     if client_networks.is_empty() {
-        let inner = format!("{path}.from");
-        let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
-        reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
+        let field_path = format!("{path}.from");
+        let message = format!("`{field_path}` is needed where the host of `{path}.url` is a name");
+        reader.add_error(ValidationErrorKind::MissingField, &field_path, entry.position, message);
     }
     let forward_proxy_ports = match text("forward_ports").map(parse_port_range) {
         Some(None) => {

@@ -56,7 +56,7 @@ pub(super) fn read_allowed_accounts(entry: &Node) -> AllowedAccounts {
 
 /// Returns names and formats of the client certificates, by id.
 pub(super) fn read_certificate_names(reader: &SettingsReader<'_>) -> BTreeMap<i64, (String, &'static str)> {
-    let name = |entry: &Node| {
+    let id_name_and_format = |entry: &Node| {
         let format = match (entry.get("cert_file"), entry.get("pkcs12_file")) {
             (Some(_), _) => "PEM",
             (None, Some(_)) => "PKCS#12",
@@ -64,7 +64,7 @@ pub(super) fn read_certificate_names(reader: &SettingsReader<'_>) -> BTreeMap<i6
         };
         Some((entry.get("id")?.to_json().as_i64()?, (entry.get("name")?.as_text()?.to_owned(), format)))
     };
-    reader.node("certificates").items().iter().filter_map(name).collect()
+    reader.node("certificates").items().iter().filter_map(id_name_and_format).collect()
 }
 
 fn read_pem_field(
@@ -93,7 +93,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
     let password = match entry.get("password_file") {
         None => String::new(),
         Some(node) => {
-            let read = super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
+            let password_result = super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
             let field_path = format!("{path}.password_file");
             let record_error = |reason| {
                 reader.add_error(
@@ -103,7 +103,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
                     format!("`{field_path}`: {reason}"),
                 );
             };
-            read.map_err(record_error).ok()?
+            password_result.map_err(record_error).ok()?
         }
     };
     let pem_text =

@@ -58,8 +58,8 @@ pub(super) fn read_proxy(
     path: &str,
     value_of: impl Fn(&str) -> Option<Node>,
 ) -> Option<UpstreamProxy> {
-    let text = |login_name: &str| value_of(login_name).as_ref().and_then(Node::as_text).map(str::to_owned);
-    let position_of = |login_name: &str| value_of(login_name).map(|node| node.position).unwrap_or_default();
+    let text = |field_name: &str| value_of(field_name).as_ref().and_then(Node::as_text).map(str::to_owned);
+    let position_of = |field_name: &str| value_of(field_name).map(|node| node.position).unwrap_or_default();
     let (username_field, password_field) = ("proxy_username", "proxy_password_file");
     for (present, missing) in [(username_field, "proxy"), (password_field, username_field)] {
         if text(present).is_some() && text(missing).is_none() {
@@ -95,7 +95,7 @@ pub(super) fn read_proxy(
 fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> HostedLocation {
     let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
     let limit =
-        |name: &str, own: usize| int(name).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(own);
+        |name: &str, default: usize| int(name).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default);
     let defaults = read_concurrency(reader);
     let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
     HostedLocation {

@@ -17,14 +17,14 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
                 types.push(kind);
                 continue;
             }
-            let near = closest_match(name, MonitorType::ALL.iter().map(|kind| kind.name()));
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let suggestion = closest_match(name, MonitorType::ALL.iter().map(|kind| kind.name()));
+            let suggestion = suggestion.map(|suggestion| format!("; did you mean `{suggestion}`?")).unwrap_or_default();
             let path = format!("plans[{at}].types");
             reader.add_error(
                 ValidationErrorKind::Choice,
                 &path,
                 item.position,
-                format!("`{name}` is not a monitor type{near}"),
+                format!("`{name}` is not a monitor type{suggestion}"),
             );
         }
         let limit = |name: &str| int(name).and_then(|limit| usize::try_from(limit).ok());

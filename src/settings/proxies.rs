@@ -26,7 +26,7 @@ fn read_proxy_entry(
     path: &str,
     entry: &Node,
 ) -> Option<(i64, UpstreamProxy)> {
-    let text = |username: &str| entry.get(username).and_then(Node::as_text).map(str::to_owned);
+    let text = |field_name: &str| entry.get(field_name).and_then(Node::as_text).map(str::to_owned);
     let kind = ProxyProtocol::from_name(&text("kind")?)?;
     let proxy = UpstreamProxy::new(kind, parse_endpoint(&text("server")?)?)
         .with_allowed_accounts(read_allowed_accounts(entry));

@@ -158,8 +158,8 @@ impl SettingType {
 /// Parses the address of a name server; the default port is 53.
 #[must_use]
 pub fn parse_name_server(text: &str) -> Option<SocketAddr> {
-    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-    text.parse().ok().or_else(|| Some(SocketAddr::new(bare.parse().ok()?, 53)))
+    let without_brackets = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    text.parse().ok().or_else(|| Some(SocketAddr::new(without_brackets.parse().ok()?, 53)))
 }
 
 /// Parses a host and a port; an IPv6 address is in brackets.
@@ -167,8 +167,8 @@ pub fn parse_name_server(text: &str) -> Option<SocketAddr> {
 pub fn parse_endpoint(text: &str) -> Option<Endpoint> {
     let (host, port) = text.rsplit_once(':')?;
     let port = port.parse().ok().filter(|port| *port > 0)?;
-    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let is_valid = match bare {
+    let without_brackets = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_valid = match without_brackets {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
         None => {
             !host.is_empty()

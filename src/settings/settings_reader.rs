@@ -106,19 +106,19 @@ impl SettingsReader<'_> {
             };
             let Some(key) = item.get(key_field) else { continue };
             if !seen_keys.insert(key.to_json().to_string()) {
-                let inner = format!("{path}[{at}].{key_field}");
+                let field_path = format!("{path}[{at}].{key_field}");
                 self.add_error(
                     ValidationErrorKind::DuplicateField,
-                    &inner,
+                    &field_path,
                     key.position,
-                    format!("`{inner}` is set twice"),
+                    format!("`{field_path}` is set twice"),
                 );
             }
         }
         node.items().iter().cloned().enumerate().collect()
     }
 
-    pub(super) fn flag(&self, path: &str) -> bool {
+    pub(super) fn is_true(&self, path: &str) -> bool {
         self.node(path).to_json() == serde_json::Value::Bool(true)
     }
 

@@ -126,7 +126,7 @@ const DEFAULT_DEVICES: &str = "\
     {subtype: 3, name: tablet, width: 820, height: 1106, scale: 2, mobile: true, touch: true,
      user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36'},
   ]";
-static EGRESS_ACCOUNT: &[EntryField] = &[
+static EGRESS_ACCOUNT_FIELDS: &[EntryField] = &[
     entry_field("account", ID, true),
     entry_field("allow", SettingType::List(&SettingType::IpNetwork), true),
 ];
@@ -354,7 +354,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "egress.accounts",
-        SettingType::MapList(EGRESS_ACCOUNT),
+        SettingType::MapList(EGRESS_ACCOUNT_FIELDS),
         "[]",
         "Networks that single accounts may connect to, beside `location.egress_allow`. Loopback and the other\naddresses of this host are denied to all accounts but 1; monitor files may always use them.\nExample: [{account: 2, allow: [127.0.0.0/8]}]",
     ),

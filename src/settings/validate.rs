@@ -18,12 +18,12 @@ pub(super) fn read_file(
     values: &mut SettingValues,
     errors: &mut Vec<ValidationError>,
 ) {
-    let before = errors.len();
+    let error_count_before = errors.len();
     match Node::from_yaml(text) {
         Ok(root) => read_section("", &root, values, errors),
         Err(error) => errors.push(error.into()),
     }
-    for error in errors.iter_mut().skip(before) {
+    for error in errors.iter_mut().skip(error_count_before) {
         error.file = Some(Arc::clone(file_name));
     }
 }
@@ -69,10 +69,10 @@ fn read_setting(
     if node.is_null() && nullable {
         return;
     }
-    let before = errors.len();
+    let error_count_before = errors.len();
     check_value(&setting.setting_type, setting.path, node, errors);
     // An invalid list of maps is stored too, so that later checks can report more errors of its entries.
-    if errors.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
+    if errors.len() == error_count_before || matches!(setting.setting_type, SettingType::MapList(_)) {
         values.insert(setting.path, node.clone());
     }
 }
@@ -85,9 +85,9 @@ pub(super) fn read_override(
     values: &mut SettingValues,
     errors: &mut Vec<ValidationError>,
 ) {
-    let before = errors.len();
+    let error_count_before = errors.len();
     check_value(&setting.setting_type, source, &setting.setting_type.parse_text(text), errors);
-    if errors.len() == before {
+    if errors.len() == error_count_before {
         values.insert(setting.path, setting.setting_type.parse_text(text));
     }
 }

@@ -14,7 +14,7 @@ pub struct SpoolError {
 
 impl SpoolError {
     /// Returns a function that adds what was done with which file.
-    pub(super) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn for_operation(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self { action, path, source }
     }

@@ -46,7 +46,7 @@ impl Spool {
             .recursive(true)
             .mode(0o700)
             .create(folder)
-            .map_err(SpoolError::at("create the folder", folder))?;
+            .map_err(SpoolError::for_operation("create the folder", folder))?;
         let lock_path = folder.join("lock");
         let lock = OpenOptions::new()
             .create(true)
@@ -54,13 +54,13 @@ impl Spool {
             .write(true)
             .mode(0o600)
             .open(&lock_path)
-            .map_err(SpoolError::at("open", &lock_path))?;
+            .map_err(SpoolError::for_operation("open", &lock_path))?;
         lock.try_lock().map_err(|error| {
             let source = match error {
                 TryLockError::WouldBlock => io::Error::other("another process uses the spool"),
                 TryLockError::Error(source) => source,
             };
-            SpoolError::at("lock", &lock_path)(source)
+            SpoolError::for_operation("lock", &lock_path)(source)
         })?;
         let (result_segments, positions) = Segments::open(folder.join("results"))?;
         let (mut capture_segments, capture_positions) = Segments::open(folder.join("captures"))?;
@@ -150,16 +150,16 @@ impl Spool {
         max_results: usize,
         max_bytes: usize,
     ) -> Result<Vec<(SpoolRecord, Vec<SpoolRecord>)>, SpoolError> {
-        let (mut found, mut bytes) = (Vec::new(), 0);
-        while found.len() < max_results
-            && let Some(position) = self.results.get(found.len()).copied()
+        let (mut oldest_results, mut bytes) = (Vec::new(), 0);
+        while oldest_results.len() < max_results
+            && let Some(position) = self.results.get(oldest_results.len()).copied()
         {
             let result = match self.result_segments.read(position) {
                 Ok(result) => result,
                 Err(error) if error.is_damage() => {
                     tracing::error!(error = %error, check_id = %position.check_id, "dropped a result of the spool");
                     self.dropped.results += 1;
-                    self.remove_result(found.len())?;
+                    self.remove_result(oldest_results.len())?;
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -167,12 +167,12 @@ impl Spool {
             let captures = self.captures_of(position.check_id)?;
             bytes += result.content.len();
             bytes += captures.iter().map(|capture| capture.content.len()).sum::<usize>();
-            if bytes > max_bytes && !found.is_empty() {
+            if bytes > max_bytes && !oldest_results.is_empty() {
                 break;
             }
-            found.push((result, captures));
+            oldest_results.push((result, captures));
         }
-        Ok(found)
+        Ok(oldest_results)
     }
 
     /// Removes the oldest `count` results, which were delivered.
@@ -220,9 +220,9 @@ impl Spool {
                 bytes += record.byte_count();
                 bytes <= max_bytes
             };
-            let (batch, others) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+            let (batch, remaining) = rest.split_at(rest.iter().take_while(fits).count().max(1));
             batches.push(batch);
-            rest = others;
+            rest = remaining;
         }
         batches
     }
@@ -327,7 +327,7 @@ mod tests {
         SpoolRecord { check_id: CheckId(id), content: vec![u8::try_from(id % 251).unwrap(); bytes] }
     }
 
-    fn ids(spool: &mut Spool) -> Vec<(u64, usize)> {
+    fn ids_and_capture_counts(spool: &mut Spool) -> Vec<(u64, usize)> {
         let peeked = spool.peek(usize::MAX, usize::MAX).unwrap();
         for (result, captures) in &peeked {
             let content = vec![u8::try_from(result.check_id.0 % 251).unwrap(); result.content.len()];
@@ -343,21 +343,21 @@ mod tests {
         let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
         spool.append(&[record(1, 10), record(2, 20)], &[record(2, 500), record(2, 600)], at(0)).unwrap();
         spool.append(&[record(2, 20), record(3, 30)], &[record(2, 500)], at(1)).unwrap();
-        assert_eq!(ids(&mut spool), [(1, 0), (2, 2), (3, 0)], "nothing is held twice");
-        let second = Spool::open(folder.path(), SpoolSettings::default()).unwrap_err().to_string();
-        assert!(second.contains("another process uses the spool"), "{second}");
+        assert_eq!(ids_and_capture_counts(&mut spool), [(1, 0), (2, 2), (3, 0)], "nothing is held twice");
+        let second_open_error = Spool::open(folder.path(), SpoolSettings::default()).unwrap_err().to_string();
+        assert!(second_open_error.contains("another process uses the spool"), "{second_open_error}");
         drop(spool);
         let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-        assert_eq!(ids(&mut spool), [(1, 0), (2, 2), (3, 0)]);
+        assert_eq!(ids_and_capture_counts(&mut spool), [(1, 0), (2, 2), (3, 0)]);
         assert_eq!(spool.peek(2, usize::MAX).unwrap().len(), 2);
         assert_eq!(spool.peek(3, 25).unwrap().len(), 1, "the second one has 1,120 bytes");
         spool.acknowledge(2).unwrap();
-        assert_eq!(ids(&mut spool), [(3, 0)]);
+        assert_eq!(ids_and_capture_counts(&mut spool), [(3, 0)]);
         spool.acknowledge(7).unwrap();
         assert!(spool.is_empty());
         assert_eq!((spool.bytes(), spool.take_dropped()), (0, DroppedRecords::default()));
         drop(spool);
-        let files = |kind| std::fs::read_dir(folder.path().join(kind)).unwrap().count();
+        let files = |subfolder| std::fs::read_dir(folder.path().join(subfolder)).unwrap().count();
         assert_eq!((files("results"), files("captures")), (0, 0));
     }
 
@@ -372,7 +372,7 @@ mod tests {
         }
         let dropped = spool.take_dropped();
         assert!(dropped.results == 0 && dropped.captures > 30, "{dropped:?}");
-        let held = ids(&mut spool);
+        let held = ids_and_capture_counts(&mut spool);
         assert_eq!(held.len(), 100);
         let first_with_capture = held.iter().position(|(_, captures)| *captures == 1).unwrap();
         assert_eq!(first_with_capture, dropped.captures, "the oldest ones");
@@ -381,7 +381,7 @@ mod tests {
             spool.append(&[record(id, 500)], &[], at(0)).unwrap();
         }
         let dropped = spool.take_dropped();
-        let held = ids(&mut spool);
+        let held = ids_and_capture_counts(&mut spool);
         assert!(held.iter().all(|(_, captures)| *captures == 0));
         assert_eq!(held.len() + dropped.results, 1000, "each result is held or counted");
         assert_eq!(held.last(), Some(&(999, 0)));
@@ -401,7 +401,7 @@ mod tests {
         drop(spool);
         let mut spool = Spool::open(folder.path(), settings).unwrap();
         spool.append(&[record(2, 10)], &[], at(3601)).unwrap();
-        assert_eq!(ids(&mut spool), [(2, 0)]);
+        assert_eq!(ids_and_capture_counts(&mut spool), [(2, 0)]);
         assert_eq!(spool.take_dropped(), DroppedRecords { results: 1, captures: 1 });
     }
 
@@ -415,7 +415,7 @@ mod tests {
         let middle = 8 + 34 + 30;
         bytes[middle] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        assert_eq!(ids(&mut spool), [(1, 0), (3, 0)]);
+        assert_eq!(ids_and_capture_counts(&mut spool), [(1, 0), (3, 0)]);
         assert_eq!(spool.take_dropped(), DroppedRecords { results: 1, captures: 0 });
     }
 
@@ -430,11 +430,11 @@ mod tests {
         for end in 0..=bytes.len() {
             std::fs::write(&path, &bytes[..end]).unwrap();
             let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-            let whole = end.saturating_sub(8) / 34;
-            assert_eq!(ids(&mut spool).len(), whole, "cut at {end}");
+            let whole_record_count = end.saturating_sub(8) / 34;
+            assert_eq!(ids_and_capture_counts(&mut spool).len(), whole_record_count, "cut at {end}");
             // It takes new records all the same.
             spool.append(&[record(9, 10)], &[], at(1)).unwrap();
-            assert_eq!(ids(&mut spool).last(), Some(&(9, 0)));
+            assert_eq!(ids_and_capture_counts(&mut spool).last(), Some(&(9, 0)));
             spool.acknowledge(4).unwrap();
         }
     }

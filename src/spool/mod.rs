@@ -3,7 +3,7 @@
 //! [`Spool::append`] returned.
 
 mod error;
-mod file_steps;
+mod file_operations;
 mod folder;
 #[cfg(test)]
 mod kill_tests;

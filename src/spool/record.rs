@@ -30,16 +30,16 @@ pub(super) struct DecodedRecord {
 impl SpoolRecord {
     /// Returns its bytes on disk.
     pub(super) fn encode(&self, written_at: Timestamp) -> Vec<u8> {
-        let mut body = Vec::with_capacity(PREFIX_BYTES + HEAD_BYTES + self.content.len());
-        body.extend([0; PREFIX_BYTES]);
-        body.extend(written_at.as_micros().to_le_bytes());
-        body.extend(self.check_id.0.to_le_bytes());
-        body.extend(&self.content);
-        let length = u32::try_from(body.len() - PREFIX_BYTES).unwrap_or(u32::MAX);
-        let checksum = crc32fast::hash(&body[PREFIX_BYTES..]);
-        body[..4].copy_from_slice(&length.to_le_bytes());
-        body[4..PREFIX_BYTES].copy_from_slice(&checksum.to_le_bytes());
-        body
+        let mut bytes = Vec::with_capacity(PREFIX_BYTES + HEAD_BYTES + self.content.len());
+        bytes.extend([0; PREFIX_BYTES]);
+        bytes.extend(written_at.as_micros().to_le_bytes());
+        bytes.extend(self.check_id.0.to_le_bytes());
+        bytes.extend(&self.content);
+        let length = u32::try_from(bytes.len() - PREFIX_BYTES).unwrap_or(u32::MAX);
+        let checksum = crc32fast::hash(&bytes[PREFIX_BYTES..]);
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes[4..PREFIX_BYTES].copy_from_slice(&checksum.to_le_bytes());
+        bytes
     }
 
     /// Returns the number of its bytes on disk.

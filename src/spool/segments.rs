@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::error::SpoolError;
-use super::file_steps;
+use super::file_operations;
 use super::record::SpoolRecord;
 use crate::domain::{CheckId, Timestamp};
 
@@ -49,10 +49,10 @@ pub(super) struct Segments {
 impl Segments {
     /// Opens the folder and cuts off what a killed process left half written; returns the positions of all records.
     pub(super) fn open(folder: PathBuf) -> Result<(Self, Vec<RecordPosition>), SpoolError> {
-        std::fs::create_dir_all(&folder).map_err(SpoolError::at("create the folder", &folder))?;
+        std::fs::create_dir_all(&folder).map_err(SpoolError::for_operation("create the folder", &folder))?;
         let mut numbers = Vec::new();
-        for entry in std::fs::read_dir(&folder).map_err(SpoolError::at("read the folder", &folder))? {
-            let path = entry.map_err(SpoolError::at("read the folder", &folder))?.path();
+        for entry in std::fs::read_dir(&folder).map_err(SpoolError::for_operation("read the folder", &folder))? {
+            let path = entry.map_err(SpoolError::for_operation("read the folder", &folder))?.path();
             let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
             if let Some(number) = number.filter(|_| path.extension().is_some_and(|ext| ext == EXTENSION)) {
                 numbers.push(number);
@@ -70,7 +70,7 @@ impl Segments {
 
     fn recover(&mut self, number: u64, positions: &mut Vec<RecordPosition>) -> Result<(), SpoolError> {
         let path = self.path(number);
-        let bytes = std::fs::read(&path).map_err(SpoolError::at("read", &path))?;
+        let bytes = std::fs::read(&path).map_err(SpoolError::for_operation("read", &path))?;
         let mut segment = Segment {
             number,
             bytes: FILE_MARK.len() as u64,
@@ -91,10 +91,10 @@ impl Segments {
             );
         }
         if segment.wanted == 0 {
-            return file_steps::remove(&path).map_err(SpoolError::at("remove", &path));
+            return file_operations::remove(&path).map_err(SpoolError::for_operation("remove", &path));
         }
         if !rest.is_empty() {
-            file_steps::truncate(&path, segment.bytes).map_err(SpoolError::at("cut", &path))?;
+            file_operations::truncate(&path, segment.bytes).map_err(SpoolError::for_operation("cut", &path))?;
         }
         self.files.push_back(segment);
         Ok(())
@@ -128,23 +128,23 @@ impl Segments {
             return Ok(Vec::new());
         };
         let path = segment_path(&self.folder, segment.number);
-        if let Err(error) = file_steps::append(writer, &bytes) {
+        if let Err(error) = file_operations::append(writer, &bytes) {
             // What was written of it would be cut off at the next start anyway.
-            let _ = file_steps::truncate(&path, segment.bytes);
-            return Err(SpoolError::at("write", &path)(error));
+            let _ = file_operations::truncate(&path, segment.bytes);
+            return Err(SpoolError::for_operation("write", &path)(error));
         }
-        let positions = records.iter().zip(&encoded);
-        Ok(positions.map(|(record, bytes)| segment.add(record.check_id, bytes.len(), written_at)).collect())
+        let records_with_bytes = records.iter().zip(&encoded);
+        Ok(records_with_bytes.map(|(record, bytes)| segment.add(record.check_id, bytes.len(), written_at)).collect())
     }
 
     fn start_segment(&mut self) -> Result<(), SpoolError> {
         let number = self.next_number;
         let path = self.path(number);
         self.next_number += 1;
-        let file = file_steps::create(&path).map_err(SpoolError::at("create", &path))?;
-        if let Err(error) = file_steps::append(&file, FILE_MARK) {
-            let _ = file_steps::remove(&path);
-            return Err(SpoolError::at("write", &path)(error));
+        let file = file_operations::create(&path).map_err(SpoolError::for_operation("create", &path))?;
+        if let Err(error) = file_operations::append(&file, FILE_MARK) {
+            let _ = file_operations::remove(&path);
+            return Err(SpoolError::for_operation("write", &path)(error));
         }
         let newest_at = Timestamp::from_micros(i64::MIN);
         self.files.push_back(Segment { number, bytes: FILE_MARK.len() as u64, newest_at, wanted: 0 });
@@ -158,10 +158,10 @@ impl Segments {
         let mut bytes = vec![0; position.byte_count];
         File::open(&path)
             .and_then(|file| file.read_exact_at(&mut bytes, position.offset))
-            .map_err(SpoolError::at("read", &path))?;
-        let damaged = || std::io::Error::new(std::io::ErrorKind::InvalidData, "a record is damaged");
+            .map_err(SpoolError::for_operation("read", &path))?;
+        let damage_error = || std::io::Error::new(std::io::ErrorKind::InvalidData, "a record is damaged");
         let decoded =
-            SpoolRecord::decode(&bytes).ok_or_else(damaged).map_err(SpoolError::at("read", &path))?;
+            SpoolRecord::decode(&bytes).ok_or_else(damage_error).map_err(SpoolError::for_operation("read", &path))?;
         Ok(decoded.record)
     }
 
@@ -181,7 +181,7 @@ impl Segments {
         }
         self.files.retain(|segment| segment.number != number);
         let path = self.path(number);
-        file_steps::remove(&path).map_err(SpoolError::at("remove", &path))
+        file_operations::remove(&path).map_err(SpoolError::for_operation("remove", &path))
     }
 
     fn path(&self, number: u64) -> PathBuf {

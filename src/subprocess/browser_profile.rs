@@ -54,7 +54,7 @@ impl BrowserProfile {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let profile_name = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
             if !profile_name.starts_with(PROFILE_NAME_PREFIX)
-                || orphans.iter().any(|orphans: &Self| orphans.name == profile_name)
+                || orphans.iter().any(|orphan: &Self| orphan.name == profile_name)
             {
                 continue;
             }

@@ -30,7 +30,7 @@ impl DriverLog {
     }
 
     /// Returns the next line; `None` at the end of the output. Cancel-safe: bytes that were read stay in the buffer or
-    /// in `line`.
+    /// in `partial_line`.
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         loop {
             let pipe = self.output.as_mut()?;

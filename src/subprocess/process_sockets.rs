@@ -17,7 +17,7 @@ pub(crate) fn listening_ports(process_ids: impl Iterator<Item = i32>) -> BTreeSe
 
 /// Whether the process has the socket `inode` open. A process of another user shows its sockets to root only.
 pub(crate) fn has_open_socket(process_id: i32, inode: u64) -> bool {
-    socket_inodes(process_id).any(|open| open == inode)
+    socket_inodes(process_id).any(|open_inode| open_inode == inode)
 }
 
 fn socket_inodes(process_id: i32) -> impl Iterator<Item = u64> {
@@ -49,10 +49,10 @@ mod tests {
         let listeners = ["127.0.0.1:0", "[::1]:0"].map(|address| TcpListener::bind(address).unwrap());
         let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
         let client = TcpStream::connect(("127.0.0.1", ports[0])).unwrap();
-        let own = i32::try_from(std::process::id()).unwrap();
-        let found = listening_ports([own].into_iter());
-        assert!(ports.iter().all(|port| found.contains(port)), "{ports:?} {found:?}");
-        assert!(!found.contains(&client.local_addr().unwrap().port()));
+        let own_process_id = i32::try_from(std::process::id()).unwrap();
+        let ports_found = listening_ports([own_process_id].into_iter());
+        assert!(ports.iter().all(|port| ports_found.contains(port)), "{ports:?} {ports_found:?}");
+        assert!(!ports_found.contains(&client.local_addr().unwrap().port()));
         assert!(listening_ports([1_000_000_000].into_iter()).is_empty());
     }
 }

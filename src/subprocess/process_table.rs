@@ -94,13 +94,13 @@ impl ProcessTable {
 
 fn health_from_processes(processes: &[Process], driver_pid: i32) -> BrowserHealth {
     let members = procfs::browser_processes(processes, Some(driver_pid), None);
-    let browser_processes =
+    let processes_besides_driver =
         || members.iter().filter(|process| process.id != driver_pid && !process.is_zombie);
     BrowserHealth {
         memory_bytes: procfs::memory_bytes(&members),
-        browser_process_count: browser_processes().count(),
+        browser_process_count: processes_besides_driver().count(),
         driver_is_stopped: members.iter().any(|process| process.id == driver_pid && process.is_stopped),
-        browser_is_stopped: browser_processes().any(|process| process.is_stopped),
+        browser_is_stopped: processes_besides_driver().any(|process| process.is_stopped),
     }
 }
 

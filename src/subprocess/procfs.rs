@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn the_memory_of_this_process_is_measured() {
-        let own = i32::try_from(std::process::id()).unwrap();
-        let bytes = memory_bytes(&[read_process(own).unwrap()]);
+        let own_process_id = i32::try_from(std::process::id()).unwrap();
+        let bytes = memory_bytes(&[read_process(own_process_id).unwrap()]);
         assert!((1 << 20..host_memory_bytes().unwrap()).contains(&bytes), "{bytes}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Characters that stay as they are in a part of a path or query (RFC 3986 2.3).
+/// The characters that are encoded in a part of a path or query: all but the unreserved ones (RFC 3986 2.3).
 const PERCENT_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The escaping of a value.

@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
 mod tests {
     use super::*;
 
-    fn fails(text: impl AsRef<[u8]>) -> String {
+    fn error_text(text: impl AsRef<[u8]>) -> String {
         let error = parse_json(text.as_ref()).unwrap_err();
         format!("{}:{}: {}", error.position.line, error.position.column, error.message)
     }
@@ -185,9 +185,9 @@ mod tests {
             ("\"\\udc00\"", "1:7: lone leading surrogate in hex escape"),
             ("\"\t\"", "1:2: control character (\\u0000-\\u001F) found while parsing a string"),
         ] {
-            assert_eq!(fails(text), expected, "{text:?}");
+            assert_eq!(error_text(text), expected, "{text:?}");
         }
-        assert_eq!(fails(b"\"\xff\""), "1:2: invalid unicode code point");
+        assert_eq!(error_text(b"\"\xff\""), "1:2: invalid unicode code point");
     }
 
     #[test]
@@ -195,11 +195,11 @@ mod tests {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         assert!(parse_json(nested(MAX_NESTING_DEPTH).as_bytes()).is_ok());
         let too_deep = "lists and objects are nested more than 24 deep";
-        assert!(fails(nested(MAX_NESTING_DEPTH + 1)).ends_with(too_deep));
-        assert!(fails("[".repeat(5_000_000)).ends_with(too_deep));
-        assert!(fails(r#"{"a":"#.repeat(30)).ends_with(too_deep));
+        assert!(error_text(nested(MAX_NESTING_DEPTH + 1)).ends_with(too_deep));
+        assert!(error_text("[".repeat(5_000_000)).ends_with(too_deep));
+        assert!(error_text(r#"{"a":"#.repeat(30)).ends_with(too_deep));
         let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
-        assert!(fails(many).ends_with("there are more than 2000000 values"));
+        assert!(error_text(many).ends_with("there are more than 2000000 values"));
     }
 
     proptest::proptest! {

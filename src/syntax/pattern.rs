@@ -63,7 +63,7 @@ impl CompiledPattern {
         let is_lines = haystack == Haystack::Lines;
         let syntax = syntax::Config::new().utf8(is_text).multi_line(is_lines).crlf(is_lines);
         let built = Builder::new().configure(config(haystack)).syntax(syntax).build(source);
-        Self::check(source, built)
+        Self::from_build_result(source, built)
     }
 
     /// Compiles the syntax tree that `source` was rewritten to; it is matched against text.
@@ -72,10 +72,10 @@ impl CompiledPattern {
     /// Like [`CompiledPattern::new`].
     pub fn from_tree(source: &str, tree: &Hir) -> Result<Self, PatternError> {
         check_source(source)?;
-        Self::check(source, Builder::new().configure(config(Haystack::Text)).build_from_hir(tree))
+        Self::from_build_result(source, Builder::new().configure(config(Haystack::Text)).build_from_hir(tree))
     }
 
-    fn check(source: &str, built: Result<Regex, BuildError>) -> Result<Self, PatternError> {
+    fn from_build_result(source: &str, built: Result<Regex, BuildError>) -> Result<Self, PatternError> {
         let regex = built.map_err(|error| match (error.syntax_error(), error.size_limit()) {
             (Some(error), _) => PatternError::Syntax(syntax_error_reason(&error.to_string())),
             (None, Some(_)) => PatternError::CompiledTooLarge,

@@ -168,7 +168,7 @@ mod tests {
     use super::super::node::Node;
     use super::*;
 
-    fn back(entries: &Value) -> Value {
+    fn written_and_read_back(entries: &Value) -> Value {
         let maps: Vec<_> =
             entries.as_array().unwrap().iter().map(|map| map.as_object().unwrap().clone()).collect();
         let text = format_monitors(&maps);
@@ -186,7 +186,7 @@ mod tests {
             enabled: false\n  http_version: \"1.1\"\n  note: \"yes\"\n  script: |\n    <a>\n      <b/>\n    </a>\n  locations:\n    - id: 1\n    \
             - id: 2\n  capture:\n    level: Disabled\n  custom_properties: []\n";
         assert_eq!(format_monitors(&[entry.as_object().unwrap().clone()]), expected);
-        assert_eq!(back(&json!([entry])), json!([entry]));
+        assert_eq!(written_and_read_back(&json!([entry])), json!([entry]));
         assert_eq!(format_monitors(&[]), "[]\n");
     }
 
@@ -254,7 +254,7 @@ mod tests {
         ] {
             let entry = json!([{"key": text, "list": [text, {"in": text}], "map": {"deep": text}}]);
             assert_eq!(
-                back(&entry),
+                written_and_read_back(&entry),
                 entry,
                 "{text:?}\n{}",
                 format_monitors(&[entry[0].as_object().unwrap().clone()])
@@ -291,7 +291,7 @@ mod tests {
         #[test]
         fn written_values_are_read_back(value in any_value(), text in any_text()) {
             let entries = json!([{"key": text, "value": value}]);
-            prop_assert_eq!(back(&entries), entries);
+            prop_assert_eq!(written_and_read_back(&entries), entries);
         }
     }
 }

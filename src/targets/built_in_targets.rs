@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_rotate_over_the_spread() {
+    fn target_addresses_repeat_after_the_last_one() {
         let first = "127.0.0.1:80".parse().unwrap();
         let texts: Vec<_> = (0..4).map(|i| nth_target_address(first, i, 3).to_string()).collect();
         assert_eq!(texts, ["127.0.0.1:80", "127.0.0.2:80", "127.0.0.3:80", "127.0.0.1:80"]);

@@ -1,4 +1,4 @@
-//! The CA of the responder and the certificate of its HTTPS server, created at every start.
+//! The CA of the built-in targets and the certificate of its HTTPS server, created at every start.
 
 use std::io;
 use std::net::IpAddr;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Failure times of a target: down for `down_for` in each `period`, from `offset` on.
+/// Failure times of a target: down for `down_for` in each `period`, from `down_after` on.
 #[derive(Clone, Copy, Debug)]
 pub struct FlakySchedule {
     /// Length of one period of up and down.

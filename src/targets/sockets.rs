@@ -63,7 +63,7 @@ fn bind_same_port<S: BoundSocket>(
     let mut last_error = io::Error::from(io::ErrorKind::InvalidInput);
     for _ in 0..MAX_BIND_ATTEMPTS {
         match bind_each_address(ips, &bind) {
-            Ok(bound) => return Ok(bound),
+            Ok(sockets) => return Ok(sockets),
             Err(error) => last_error = error,
         }
     }
@@ -75,13 +75,13 @@ fn bind_each_address<S: BoundSocket>(
     bind: impl Fn(SocketAddr) -> io::Result<S>,
 ) -> io::Result<Vec<S>> {
     let mut port = 0;
-    let mut bound = Vec::with_capacity(ips.len());
+    let mut sockets = Vec::with_capacity(ips.len());
     for ip in ips {
         let socket = bind(SocketAddr::new(*ip, port))?;
         port = socket.bound_port()?;
-        bound.push(socket);
+        sockets.push(socket);
     }
-    Ok(bound)
+    Ok(sockets)
 }
 
 /// Accepts from `listener` until `shutdown`. Each connection runs in a task of its own, which ends with `shutdown` too.

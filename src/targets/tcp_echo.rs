@@ -23,8 +23,8 @@ pub(super) fn serve(listeners: Vec<TcpListener>, shutdown: &CancellationToken) -
 
 async fn echo(mut stream: TcpStream) {
     let mut buffer = [0; 512];
-    while let Ok(Ok(read @ 1..)) = tokio::time::timeout(IDLE_TIMEOUT, stream.read(&mut buffer)).await {
-        if stream.write_all(&buffer[..read]).await.is_err() {
+    while let Ok(Ok(count @ 1..)) = tokio::time::timeout(IDLE_TIMEOUT, stream.read(&mut buffer)).await {
+        if stream.write_all(&buffer[..count]).await.is_err() {
             return;
         }
     }

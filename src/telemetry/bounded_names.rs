@@ -22,7 +22,7 @@ pub(super) struct BoundedNames(RwLock<KnownNames>);
 #[derive(Debug, Default)]
 struct KnownNames {
     names: HashSet<Arc<str>>,
-    added_by: HashMap<CustomerId, usize>,
+    count_by_account: HashMap<CustomerId, usize>,
 }
 
 impl BoundedNames {
@@ -30,20 +30,20 @@ impl BoundedNames {
     pub(super) fn label(&self, account: CustomerId, name: &str) -> Arc<str> {
         let end = name.char_indices().nth(MAX_LABEL_CHARS).map_or(name.len(), |(at, _)| at);
         let name = &name[..end];
-        if let Some(known) = self.0.read().names.get(name) {
-            return Arc::clone(known);
+        if let Some(label) = self.0.read().names.get(name) {
+            return Arc::clone(label);
         }
-        let mut known = self.0.write();
-        let known = &mut *known;
-        if known.names.len() >= MAX_NAMES {
+        let mut known_names = self.0.write();
+        let known_names = &mut *known_names;
+        if known_names.names.len() >= MAX_NAMES {
             return OTHER.into();
         }
-        let added = known.added_by.entry(account).or_default();
+        let added = known_names.count_by_account.entry(account).or_default();
         if account != CustomerId::OPERATOR && *added >= MAX_NAMES_PER_ACCOUNT {
             return OTHER.into();
         }
         let name: Arc<str> = name.into();
-        if known.names.insert(Arc::clone(&name)) {
+        if known_names.names.insert(Arc::clone(&name)) {
             *added += 1;
         }
         name

@@ -12,7 +12,7 @@ pub async fn fault_point(point: &'static str) -> Result<(), StoreError> {
     #[cfg(debug_assertions)]
     match injected::next_fault(point) {
         Some(injected::Fault::Hang) => std::future::pending().await,
-        fault => injected::act(fault, point)?,
+        fault => injected::inject(fault, point)?,
     }
     #[cfg(not(debug_assertions))]
     let _ = point;
@@ -26,7 +26,7 @@ pub fn blocking_fault_point(point: &'static str) -> Result<(), StoreError> {
         Some(injected::Fault::Hang) => loop {
             std::thread::park();
         },
-        fault => injected::act(fault, point)?,
+        fault => injected::inject(fault, point)?,
     }
     #[cfg(not(debug_assertions))]
     let _ = point;
@@ -93,7 +93,7 @@ mod injected {
         Some(planned.fault)
     }
 
-    pub(super) fn act(fault: Option<Fault>, point: &str) -> Result<(), StoreError> {
+    pub(super) fn inject(fault: Option<Fault>, point: &str) -> Result<(), StoreError> {
         let reason = || format!("{MARKER} at {point}");
         match fault {
             None | Some(Fault::Hang) => Ok(()),

@@ -9,10 +9,10 @@ use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEn
 use crate::domain::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 macro_rules! label_value {
-    ($($type:ty: $word:ident),+ $(,)?) => {$(
+    ($($type:ty: $name_method:ident),+ $(,)?) => {$(
         impl EncodeLabelValue for $type {
             fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
-                encoder.write_str(self.$word())
+                encoder.write_str(self.$name_method())
             }
         }
     )+};

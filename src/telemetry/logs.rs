@@ -146,7 +146,7 @@ pub fn parse_log_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
         }
     }
     let secret_directives = SECRET_LOGGING_CRATES.map(|name| format!("{name}=info")).join(",");
-    let own_directives = filter.split(',').map(|directive| own_directive(directive.trim()));
+    let own_directives = filter.split(',').map(|directive| without_library_debug_logs(directive.trim()));
     let own_directives = own_directives.collect::<Vec<_>>().join(",");
     EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{own_directives},{secret_directives}"))
         .map_err(|error| filter_error(&error.to_string()))
@@ -154,7 +154,7 @@ pub fn parse_log_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
 
 /// Returns `directive`, one of Vigie alone if it is `debug` or `trace`: what libraries write at these levels may change
 /// with each of their versions, and has to be asked for by name.
-fn own_directive(directive: &str) -> String {
+fn without_library_debug_logs(directive: &str) -> String {
     match directive.to_ascii_lowercase().as_str() {
         level @ ("debug" | "trace") => format!("info,vigie={level}"),
         _ => directive.to_owned(),

@@ -45,7 +45,7 @@ fn network_histogram() -> Histogram {
 pub struct Metrics {
     registry: Registry,
     check_results: Family<CheckResultLabels, Counter>,
-    property_monitors: Family<Vec<(String, String)>, Gauge>,
+    monitors_by_property: Family<Vec<(String, String)>, Gauge>,
     /// Names of the labels of these.
     property_labels: OnceLock<Vec<String>>,
     /// Held while the counts by property are replaced and read.
@@ -94,7 +94,7 @@ impl Metrics {
         let metrics = Self {
             registry: Registry::default(),
             check_results: Family::default(),
-            property_monitors: Family::default(),
+            monitors_by_property: Family::default(),
             property_labels: OnceLock::new(),
             property_lock: Mutex::new(()),
             plan_checks: Family::default(),
@@ -196,7 +196,7 @@ impl Metrics {
         registry.register(
             "vigie_monitors_by_property",
             "Monitors by state and by the custom properties of `server.metrics_properties`",
-            self.property_monitors.clone(),
+            self.monitors_by_property.clone(),
         );
         registry.register(
             "vigie_ingest_queued_results",
@@ -259,14 +259,14 @@ impl Metrics {
     #[must_use]
     pub fn encode_with_property_counts(&self, counts: &[PropertyCount]) -> String {
         let _guard = self.property_lock.lock();
-        self.property_monitors.clear();
-        for PropertyCount { values, status, monitors } in counts {
+        self.monitors_by_property.clear();
+        for PropertyCount { values, status, monitor_count } in counts {
             let names = self.property_labels.get().into_iter().flatten().cloned();
             let values = values.iter().map(|value| value.chars().take(MAX_PROPERTY_CHARS).collect());
             let mut labels: Vec<(String, String)> = names.zip(values).collect();
             labels.push(("state".to_owned(), (*status).to_owned()));
             // Shortened values may be equal.
-            self.property_monitors.get_or_create(&labels).inc_by(gauge_value(*monitors));
+            self.monitors_by_property.get_or_create(&labels).inc_by(gauge_value(*monitor_count));
         }
         self.encode()
     }
@@ -325,7 +325,7 @@ impl Metrics {
     }
 
     /// Records that the load of a runner changed from `previous` to `current`. Several runners add up.
-    pub fn record_load_change(&self, previous: SchedulerLoad, current: SchedulerLoad) {
+    pub fn record_load_change(&self, previous: RunnerLoad, current: RunnerLoad) {
         add_difference(&self.monitors_planned, previous.planned_monitors, current.planned_monitors);
         add_difference(&self.runs_queued, previous.queued_runs, current.queued_runs);
         for (weight, previous, current) in [
@@ -417,12 +417,12 @@ pub struct PropertyCount {
     /// Name of the state.
     pub status: &'static str,
     /// Number of monitors.
-    pub monitors: usize,
+    pub monitor_count: usize,
 }
 
 /// Load of a runner at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SchedulerLoad {
+pub struct RunnerLoad {
     /// Monitors that are planned.
     pub planned_monitors: usize,
     /// Runs that wait for admission.

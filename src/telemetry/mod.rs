@@ -16,7 +16,7 @@ pub use health::{HealthCondition, HealthSource};
 pub use logs::{
     LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logging, install_panic_hook, parse_log_filter,
 };
-pub use metrics::{Metrics, PropertyCount, SchedulerLoad};
+pub use metrics::{Metrics, PropertyCount, RunnerLoad};
 pub use supervised_task::{SupervisedTask, TaskFuture, panic_message};
 pub use task_health::{STUCK_AFTER, TaskHeartbeat, TaskRegistry};
 pub use task_name::TaskName;

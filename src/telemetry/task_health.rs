@@ -42,9 +42,9 @@ impl TaskRegistry {
 
     /// Returns what is wrong with the tasks; empty when all of them work or wait for work.
     #[must_use]
-    pub fn faults(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<String> {
         let now = Instant::now();
-        self.tasks.lock().iter().filter_map(|task| task.fault(now)).collect()
+        self.tasks.lock().iter().filter_map(|task| task.problem(now)).collect()
     }
 }
 
@@ -70,17 +70,17 @@ impl TaskState {
         Self { name, created_at, overdue_at: AtomicU64::new(NEVER), down_reason: Mutex::default() }
     }
 
-    fn fault(&self, now: Instant) -> Option<String> {
+    fn problem(&self, now: Instant) -> Option<String> {
         if let Some(reason) = &*self.down_reason.lock() {
             return Some(format!("{}: {reason}", self.name.label()));
         }
         let overdue_at = self.overdue_at.load(Ordering::Relaxed);
-        let overdue = self.millis(now).checked_sub(overdue_at)?;
+        let overdue = self.millis_since_creation(now).checked_sub(overdue_at)?;
         let seconds = STUCK_AFTER.as_secs() + overdue / 1000;
         Some(format!("{}: no progress for {seconds} s", self.name.label()))
     }
 
-    fn millis(&self, at: Instant) -> u64 {
+    fn millis_since_creation(&self, at: Instant) -> u64 {
         u64::try_from(at.saturating_duration_since(self.created_at).as_millis()).unwrap_or(NEVER - 1)
     }
 }
@@ -110,7 +110,7 @@ impl TaskHeartbeat {
 
     /// Records that the task waits for work, at most for `longest`.
     pub fn mark_idle_for(&self, longest: Duration) {
-        let overdue_at = self.state.millis(Instant::now() + longest + STUCK_AFTER);
+        let overdue_at = self.state.millis_since_creation(Instant::now() + longest + STUCK_AFTER);
         self.state.overdue_at.store(overdue_at, Ordering::Relaxed);
     }
 
@@ -153,19 +153,19 @@ mod tests {
         let registry = TaskRegistry::new(Arc::new(Metrics::new()));
         let heartbeat = registry.register(TaskName::Delivery);
         tokio::time::advance(Duration::from_hours(1)).await;
-        assert_eq!(registry.faults(), [""; 0], "it waits for its first work");
+        assert_eq!(registry.problems(), [""; 0], "it waits for its first work");
         heartbeat.beat();
         tokio::time::advance(STUCK_AFTER.saturating_sub(Duration::from_millis(1))).await;
-        assert_eq!(registry.faults(), [""; 0]);
+        assert_eq!(registry.problems(), [""; 0]);
         tokio::time::advance(Duration::from_millis(1001)).await;
-        assert_eq!(registry.faults(), ["delivery: no progress for 21 s"]);
+        assert_eq!(registry.problems(), ["delivery: no progress for 21 s"]);
         heartbeat.mark_idle_for(Duration::from_mins(1));
         tokio::time::advance(Duration::from_mins(1)).await;
-        assert_eq!(registry.faults(), [""; 0]);
+        assert_eq!(registry.problems(), [""; 0]);
         tokio::time::advance(STUCK_AFTER).await;
-        assert_eq!(registry.faults().len(), 1, "a wait with an end that has passed");
+        assert_eq!(registry.problems().len(), 1, "a wait with an end that has passed");
         heartbeat.mark_idle();
-        assert_eq!(registry.faults(), [""; 0]);
+        assert_eq!(registry.problems(), [""; 0]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -176,15 +176,15 @@ mod tests {
             .watch(async {
                 for _ in 0..60 {
                     tokio::time::sleep(STUCK_AFTER / 2).await;
-                    assert_eq!(registry.faults(), [""; 0]);
+                    assert_eq!(registry.problems(), [""; 0]);
                 }
             })
             .await;
         tokio::time::advance(STUCK_AFTER * 2).await;
-        assert_eq!(registry.faults(), [""; 0], "it has ended");
+        assert_eq!(registry.problems(), [""; 0], "it has ended");
         let hanging = tokio::spawn(async move { heartbeat.watch(std::future::pending::<()>()).await });
         tokio::time::sleep(STUCK_AFTER * 2).await;
-        assert_eq!(registry.faults(), ["housekeeping: no progress for 40 s"]);
+        assert_eq!(registry.problems(), ["housekeeping: no progress for 40 s"]);
         hanging.abort();
     }
 
@@ -195,9 +195,9 @@ mod tests {
         let heartbeat = registry.register(TaskName::Planner);
         heartbeat.record_panic();
         heartbeat.set_down("it panicked and starts again in 1 s");
-        assert_eq!(registry.faults(), ["planner: it panicked and starts again in 1 s"]);
+        assert_eq!(registry.problems(), ["planner: it panicked and starts again in 1 s"]);
         heartbeat.set_running();
-        assert_eq!(registry.faults(), [""; 0]);
+        assert_eq!(registry.problems(), [""; 0]);
         let text = metrics.encode();
         assert!(text.contains("vigie_task_panics_total{task=\"planner\"} 1\n"), "{text}");
         assert!(text.contains("vigie_task_panics_total{task=\"ingest\"} 0\n"), "{text}");

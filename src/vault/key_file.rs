@@ -32,14 +32,14 @@ pub struct KeyFile {
     /// Path of the file.
     pub path: PathBuf,
     /// Whether systemd provides the file (`LoadCredential=`). Vigie never creates or changes such a file.
-    pub is_credential: bool,
+    pub is_systemd_credential: bool,
 }
 
 impl KeyFile {
     /// Describes a key file that Vigie manages at `path`; nothing is read or created.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), is_credential: false }
+        Self { path: path.into(), is_systemd_credential: false }
     }
 
     /// Finds the key file: the setting `store.key_file`, otherwise a systemd credential in the folder `credentials_dir`,
@@ -51,7 +51,7 @@ impl KeyFile {
             return Self::new(path);
         }
         match credentials_dir.map(|folder| folder.join(KEY_FILE_NAME)).filter(|path| path.exists()) {
-            Some(path) => Self { path, is_credential: true },
+            Some(path) => Self { path, is_systemd_credential: true },
             None => Self::new(data_dir.join(KEY_FILE_NAME)),
         }
     }
@@ -66,7 +66,7 @@ impl KeyFile {
         let file = File::open(&self.path).map_err(read_error)?;
         let mode = file.metadata().map_err(read_error)?.mode() & 0o7777;
         // systemd grants the service read access by an access list, which appears as permissions of the group.
-        let forbidden_bits = if self.is_credential { 0o007 } else { 0o077 };
+        let forbidden_bits = if self.is_systemd_credential { 0o007 } else { 0o077 };
         if mode & forbidden_bits != 0 {
             let path = self.path.display();
             let text = format!("may be read by others (mode {mode:03o})\nhint: `chmod 600 {path}`");
@@ -82,7 +82,7 @@ impl KeyFile {
 
     /// Like [`KeyFile::read`]; if the file does not exist, creates it with the keys that `new_keys` returns.
     pub(super) fn read_or_create(&self, new_keys: impl FnOnce() -> KeySet) -> Result<KeySet, VaultError> {
-        if self.exists()? || self.is_credential {
+        if self.exists()? || self.is_systemd_credential {
             return self.read();
         }
         let _lock = self.lock_dir()?;
@@ -97,7 +97,7 @@ impl KeyFile {
 
     /// Applies `change` to the keys of the file. After a crash, either the old or the new file exists.
     pub(super) fn update(&self, change: impl FnOnce(&mut KeySet)) -> Result<KeySet, VaultError> {
-        if self.is_credential {
+        if self.is_systemd_credential {
             return Err(
                 self.error("is a credential of systemd; change it where `LoadCredential=` takes it from")
             );
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(default, KeyFile::new("data/vigie.key"));
         std::fs::write(folder.path().join("vigie.key"), "").unwrap();
         let credential = KeyFile::locate(None, Some(folder.path()), data);
-        assert!(credential.is_credential && credential.path.starts_with(folder.path()));
+        assert!(credential.is_systemd_credential && credential.path.starts_with(folder.path()));
         let configured = KeyFile::locate(Some(Path::new("k")), Some(folder.path()), data);
         assert_eq!(configured, KeyFile::new("k"));
     }

@@ -16,7 +16,7 @@ use crate::sync::RwLock;
 /// Format of sealed bytes: this version byte, the key id (4 bytes, big-endian), the nonce, the ciphertext with its tag.
 const FORMAT_VERSION: u8 = 1;
 const NONCE_BYTES: usize = 24;
-const TAG_BYTES: usize = 16;
+const AEAD_TAG_BYTES: usize = 16;
 const HEADER_BYTES: usize = 1 + 4;
 
 /// All keys of a key file.
@@ -102,7 +102,7 @@ impl Keyring {
     pub fn sealing_key_id(sealed: &[u8]) -> Option<KeyId> {
         let (version, after_version) = sealed.split_first()?;
         let id = after_version.first_chunk::<4>()?;
-        (*version == FORMAT_VERSION && sealed.len() >= HEADER_BYTES + NONCE_BYTES + TAG_BYTES)
+        (*version == FORMAT_VERSION && sealed.len() >= HEADER_BYTES + NONCE_BYTES + AEAD_TAG_BYTES)
             .then(|| KeyId::from_be_bytes(*id))
     }
 
@@ -188,7 +188,7 @@ fn fill_random(bytes: &mut [u8]) {
 
 fn seal_with_key(key_id: KeyId, key: &SealingKey, context: &str, plaintext: &[u8]) -> Vec<u8> {
     // With capacity for the tag, so that reallocation does not leave plaintext behind.
-    let mut ciphertext = Vec::with_capacity(plaintext.len() + TAG_BYTES);
+    let mut ciphertext = Vec::with_capacity(plaintext.len() + AEAD_TAG_BYTES);
     ciphertext.extend_from_slice(plaintext);
     let mut nonce = [0; NONCE_BYTES];
     fill_random(&mut nonce);

@@ -1,4 +1,4 @@
-//! What a browser reported of a script: measures, actions, waterfall and console of each step.
+//! What a browser reported of a script: metrics, actions, waterfall and console of each step.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub(super) fn render_browser_step(out: &mut String, step: &StepView<'_>) {
     render_console(out, browser);
 }
 
-/// Formats a measure with a capital first letter.
+/// Formats a metric with a capital first letter.
 fn capitalized_metric(metric: &PageMetric) -> String {
     let text = metric.format_with(format_micros);
     let mut chars = text.chars();

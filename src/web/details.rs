@@ -13,8 +13,8 @@ pub(super) fn render_details(details: &CheckDetails) -> String {
     for step in &details.steps {
         browser_details::render_browser_step(&mut out, step);
     }
-    if let Some(facts) = &details.browser {
-        browser_details::render_browser(&mut out, facts);
+    if let Some(browser) = &details.browser {
+        browser_details::render_browser(&mut out, browser);
     }
     if let Some(page) = &details.page {
         waterfall::render_page_objects(&mut out, page);

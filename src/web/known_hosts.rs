@@ -12,7 +12,7 @@ pub struct KnownHosts {
 }
 
 impl KnownHosts {
-    /// Knows `names`, each a host, or `*.` and a domain for all hosts below it.
+    /// Allows `names`, each a host, or `*.` and a domain for all hosts below it.
     #[must_use]
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
         Self { names: names.into_iter().map(|name| normalize(&name)).collect() }

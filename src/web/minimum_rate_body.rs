@@ -1,5 +1,5 @@
-//! A request body that fails when it arrives too slowly, so that a client cannot hold memory and places with a trickle
-//! of bytes.
+//! A request body that fails when it arrives too slowly, so that a client cannot hold memory and connections with a
+//! trickle of bytes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

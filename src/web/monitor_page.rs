@@ -60,8 +60,8 @@ async fn render_monitor_page(
     Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))
 }
 
-/// Returns the events of the account since the oldest of `results`. Everybody who sees public pages is no user of the
-/// account, and sees none.
+/// Returns the events of the account since the oldest of `results`. A viewer of public pages is no user of the account
+/// and sees none.
 async fn visible_events(
     state: &PageState,
     monitor: &Monitor,

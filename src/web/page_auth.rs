@@ -46,8 +46,8 @@ impl PageAuth {
         }
     }
 
-    /// Returns the response to a request whose `Host` is not known, unless it is known.
-    pub(super) fn refuse_unknown_host(&self, head: &Parts) -> Option<Response> {
+    /// Returns the response to a request whose `Host` is not known; `None` if it is known.
+    pub(super) fn unknown_host_refusal(&self, head: &Parts) -> Option<Response> {
         let host = request_authority(&head.uri, &head.headers).unwrap_or_default();
         if self.known_hosts.contains(&host) {
             return None;
@@ -68,7 +68,7 @@ impl PageAuth {
         let Some(session) = cookie_scope(head).read(Cookie::Session, &head.headers) else {
             return Ok(None);
         };
-        let address = ClientConnection::of(&head.extensions).address;
+        let address = ClientConnection::from_extensions(&head.extensions).address;
         match self.account_service.authenticate_page_session(&session, address).await {
             Ok(caller) => Ok(Some((caller, session))),
             Err(ServiceError::Unauthenticated(_) | ServiceError::UserLocked) => Ok(None),
@@ -78,7 +78,7 @@ impl PageAuth {
 
     /// Returns the caller with the bearer token of the request; `None` for an invalid one.
     async fn bearer_caller(&self, head: &Parts, token: &str) -> Result<Option<Caller>, ServiceError> {
-        let address = ClientConnection::of(&head.extensions).address;
+        let address = ClientConnection::from_extensions(&head.extensions).address;
         match self.account_service.authenticate_bearer(token, address).await {
             Ok(caller) => Ok(Some(caller)),
             Err(ServiceError::StoreFailed(error)) => Err(ServiceError::StoreFailed(error)),
@@ -90,7 +90,7 @@ impl PageAuth {
 /// Returns where the cookies of the request are valid.
 pub(super) fn cookie_scope(head: &Parts) -> CookieScope {
     let authority = request_authority(&head.uri, &head.headers).unwrap_or_default();
-    CookieScope::new(&authority, ClientConnection::of(&head.extensions).is_tls)
+    CookieScope::new(&authority, ClientConnection::from_extensions(&head.extensions).is_tls)
 }
 
 /// Admits a request to a page only if `auth` allows it.
@@ -102,13 +102,13 @@ pub(super) async fn require_page_access(
     let (mut head, body) = request.into_parts();
     let bearer = bearer_token(&head.headers);
     if bearer.is_none()
-        && let Some(refusal) = auth.refuse_unknown_host(&head)
+        && let Some(refusal) = auth.unknown_host_refusal(&head)
     {
         return refusal;
     }
     let caller = match &bearer {
         Some(token) => auth.bearer_caller(&head, token).await.map(|caller| Some((caller?, None))),
-        None => auth.session_caller(&head).await.map(|found| found.map(|(caller, s)| (caller, Some(s)))),
+        None => auth.session_caller(&head).await.map(|found| found.map(|(caller, session)| (caller, Some(session)))),
     };
     let viewer = match caller {
         Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref()),
@@ -148,10 +148,10 @@ pub(super) async fn require_metrics_access(
     let caller = if let Some(token) = bearer_token(&head.headers) {
         auth.bearer_caller(&head, &token).await
     } else {
-        if let Some(refusal) = auth.refuse_unknown_host(&head) {
+        if let Some(refusal) = auth.unknown_host_refusal(&head) {
             return refusal;
         }
-        let client = ClientConnection::of(&head.extensions);
+        let client = ClientConnection::from_extensions(&head.extensions);
         if !client.may_be_forwarded && (auth.allows_metrics)(client.address) {
             return next.run(Request::from_parts(head, body)).await;
         }
@@ -182,7 +182,7 @@ fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, 
         return Err(session_control);
     }
     let can_see_query_values = caller.role.allows(Permission::Edit);
-    let sees_everything = caller.user_id == UserId(0) && caller.customer == CustomerId(1);
+    let sees_everything = caller.user_id == UserId::HOST && caller.customer == CustomerId::OPERATOR;
     Ok(Some(if sees_everything {
         let captures = CaptureAccess::Everybody;
         Viewer { visible_account: None, captures, can_see_query_values, session_control }

@@ -25,7 +25,7 @@ const MAX_NEXT_BYTES: usize = 2_000;
 
 /// `GET /sign-in?next=`: the form, or a redirect if the caller is signed in.
 pub(super) async fn get_sign_in(State(auth): State<PageAuth>, head: Parts) -> Response {
-    if let Some(refusal) = auth.refuse_unknown_host(&head) {
+    if let Some(refusal) = auth.unknown_host_refusal(&head) {
         return refusal;
     }
     let next = local_path(&query_value(&head.uri, "next"));
@@ -49,7 +49,7 @@ pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request)
         let message = "The form was too old or came from another site. Sign in here.";
         return sign_in_form(&head, StatusCode::FORBIDDEN, &next, message);
     }
-    let address = ClientConnection::of(&head.extensions).address;
+    let address = ClientConnection::from_extensions(&head.extensions).address;
     match auth.account_service.sign_in(field("login"), field("password"), address).await {
         Ok(session) => see_other(&next, cookie_scope(&head).set(Cookie::Session, &session)),
         Err(ServiceError::InvalidCredentials | ServiceError::UserLocked) => {
@@ -69,7 +69,7 @@ pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request)
 /// `GET /sign-in/link?token=`: a button that uses the link. Opening the page uses nothing, so that previews of links
 /// and prefetching browsers do not consume it.
 pub(super) async fn get_sign_in_link(State(auth): State<PageAuth>, head: Parts) -> Response {
-    if let Some(refusal) = auth.refuse_unknown_host(&head) {
+    if let Some(refusal) = auth.unknown_host_refusal(&head) {
         return refusal;
     }
     let body = format!(
@@ -86,10 +86,10 @@ pub(super) async fn post_sign_in_link(State(auth): State<PageAuth>, request: Req
         Ok(read) => read,
         Err(refusal) => return refusal,
     };
-    if origin_of(&head) == RequestOrigin::Foreign {
-        return foreign_form();
+    if origin_from_head(&head) == RequestOrigin::Foreign {
+        return foreign_form_response();
     }
-    let address = ClientConnection::of(&head.extensions).address;
+    let address = ClientConnection::from_extensions(&head.extensions).address;
     let token = form.get("token").map(String::as_str).unwrap_or_default();
     match auth.account_service.use_sign_in_link(token, address).await {
         Ok(session) => see_other("/", cookie_scope(&head).set(Cookie::Session, &session)),
@@ -111,9 +111,9 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
     let session = scope.read(Cookie::Session, &head.headers);
     let sent_token = form.get(FORM_TOKEN_FIELD).map(String::as_str).unwrap_or_default();
     if !is_own_form(&head, session.as_deref(), sent_token) {
-        return foreign_form();
+        return foreign_form_response();
     }
-    let address = ClientConnection::of(&head.extensions).address;
+    let address = ClientConnection::from_extensions(&head.extensions).address;
     match auth.account_service.sign_out(session.as_deref().unwrap_or_default(), address).await {
         Ok(()) => see_other("/sign-in", scope.remove(Cookie::Session)),
         Err(error) => unavailable(&error),
@@ -122,17 +122,17 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
 
 /// Whether the request comes from a form of this server and carries the token that belongs to `cookie_value`.
 fn is_own_form(head: &Parts, cookie_value: Option<&str>, sent_token: &str) -> bool {
-    origin_of(head) == RequestOrigin::SameOrigin
+    origin_from_head(head) == RequestOrigin::SameOrigin
         && cookie_value.is_some_and(|cookie_value| is_form_token(cookie_value, sent_token))
 }
 
-fn origin_of(head: &Parts) -> RequestOrigin {
+fn origin_from_head(head: &Parts) -> RequestOrigin {
     let authority = request_authority(&head.uri, &head.headers).unwrap_or_default();
-    let is_tls = ClientConnection::of(&head.extensions).is_tls;
+    let is_tls = ClientConnection::from_extensions(&head.extensions).is_tls;
     request_origin(&head.headers, &authority, is_tls)
 }
 
-fn foreign_form() -> Response {
+fn foreign_form_response() -> Response {
     let message = "The form came from another site, or its session has ended. Nothing was changed.";
     (StatusCode::FORBIDDEN, render_notice_page("Not accepted", message)).into_response()
 }
@@ -191,7 +191,7 @@ fn query_value(uri: &Uri, name: &str) -> String {
 /// Reads the fields of a form, unless the request has an unknown host name.
 async fn read_form(auth: &PageAuth, request: Request) -> Result<(Parts, HashMap<String, String>), Response> {
     let (head, body) = request.into_parts();
-    if let Some(refusal) = auth.refuse_unknown_host(&head) {
+    if let Some(refusal) = auth.unknown_host_refusal(&head) {
         return Err(refusal);
     }
     let Ok(bytes) = axum::body::to_bytes(body, MAX_FORM_BYTES).await else {

@@ -69,9 +69,9 @@ async fn render_status_page(
         offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
     };
     let page = state.monitor_reader.status_rows(&board, &query).await?;
-    let failing_count =
+    let error_count =
         board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
-    let title = if failing_count > 0 { format!("({failing_count}) Vigie") } else { "Vigie".to_owned() };
+    let title = if error_count > 0 { format!("({error_count}) Vigie") } else { "Vigie".to_owned() };
     let locations = state.monitor_reader.locations();
     let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
@@ -220,7 +220,7 @@ fn render_row(row: &StatusRow, overall_health: OverallHealth, now: Timestamp) ->
         let bar = row
             .last_result
             .as_ref()
-            .map(|last_run_age| render_phase_bar(&last_run_age.phases()))
+            .map(|result| render_phase_bar(&result.phases()))
             .unwrap_or_default();
         let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
         let reason = pause_text.unwrap_or(reason);

@@ -89,10 +89,10 @@ fn render_object_bar(object: &ObjectView<'_>, span_us: u64) -> String {
     let scale = VIEW_BOX_WIDTH / span_us as f64;
     let mut out = format!(
         r#"<svg class="fall" viewBox="0 0 {VIEW_BOX_WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
-        format_micros(object.started_us),
-        format_micros(object.started_us + object.total_us)
+        format_micros(object.start_offset_us),
+        format_micros(object.start_offset_us + object.total_us)
     );
-    let mut bar_x = object.started_us as f64 * scale;
+    let mut bar_x = object.start_offset_us as f64 * scale;
     for (phase, micros) in object.phases.iter().filter(|&(_, micros)| micros > 0) {
         let width = (f64::from(micros) * scale).max(MIN_BAR_WIDTH);
         let _ = write!(

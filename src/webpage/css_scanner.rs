@@ -152,8 +152,8 @@ impl CssScanner<'_> {
             };
             media_text = media_text[end..].trim_start_matches([' ', ')']);
         }
-        let applies = media_query::matches_viewport(media_text);
-        self.queue.add_with_media(self.base_url, url, PageObjectKind::StyleSheet, self.context, applies);
+        let applies_to_screen = media_query::matches_viewport(media_text);
+        self.queue.add_with_media(self.base_url, url, PageObjectKind::StyleSheet, self.context, applies_to_screen);
     }
 }
 
@@ -284,13 +284,13 @@ fn is_supported_format(url: &str) -> bool {
     !suffix.eq_ignore_ascii_case("eot") && !suffix.eq_ignore_ascii_case("svg")
 }
 
-/// Whether a `unicode-range` contains the letter `letter_a`, and so the other letters.
+/// Whether a `unicode-range` contains the letter `a`, and so the other letters.
 fn covers_basic_latin(ranges: &str) -> bool {
     let letter_a = u32::from('a');
     ranges.trim_end_matches([';', '}']).split(',').any(|range| {
         let range = range.trim().to_ascii_lowercase();
         let Some(range) = range.strip_prefix("u+") else { return false };
-        let parse_hex = |text: &str, any: &str| u32::from_str_radix(&text.replace('?', any), 16).ok();
+        let parse_hex = |text: &str, wildcard_digit: &str| u32::from_str_radix(&text.replace('?', wildcard_digit), 16).ok();
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         matches!((parse_hex(from, "0"), parse_hex(to, "f")), (Some(from), Some(to)) if (from..=to).contains(&letter_a))
     })

@@ -43,7 +43,7 @@ impl HtmlScanner<'_> {
         }
     }
 
-    /// Sets the base URL: the first `base_url` with an `href` counts, from its position on.
+    /// Sets the base URL: the first `base` element with an `href` counts, from its position on.
     fn on_base(&mut self) {
         if self.has_base {
             return;
@@ -78,16 +78,16 @@ impl HtmlScanner<'_> {
     }
 
     fn on_source(&mut self) {
-        let applies = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
+        let applies_to_screen = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
         if let PictureState::Inside(None) = self.picture_state {
-            if applies && self.attribute("type").is_none_or(is_supported_image_type) {
+            if applies_to_screen && self.attribute("type").is_none_or(is_supported_image_type) {
                 let srcset_value = self.attribute("srcset").unwrap_or_default();
                 let image_url =
                     srcset::select_image_url(srcset_value, self.attribute("sizes").unwrap_or_default(), None);
                 self.picture_state = PictureState::Inside(image_url.map(str::to_owned));
             }
         } else if self.media_state == MediaElementState::NeedsSource
-            && applies
+            && applies_to_screen
             && self.attribute("type").is_none_or(is_supported_av_type)
         {
             self.media_state = MediaElementState::NoSourceNeeded;
@@ -120,7 +120,7 @@ impl HtmlScanner<'_> {
     fn on_link(&mut self) {
         let rel = self.attribute("rel").unwrap_or_default().to_ascii_lowercase();
         let rel_contains = |expected: &str| rel.split_ascii_whitespace().any(|token| token == expected);
-        let applies = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
+        let applies_to_screen = media_query::matches_viewport(self.attribute("media").unwrap_or_default());
         if rel_contains("stylesheet") && !rel_contains("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
                 self.queue.add_with_media(
@@ -128,13 +128,13 @@ impl HtmlScanner<'_> {
                     &href,
                     PageObjectKind::StyleSheet,
                     &self.context,
-                    applies,
+                    applies_to_screen,
                 );
             }
-        } else if rel_contains("icon") && applies {
+        } else if rel_contains("icon") && applies_to_screen {
             self.icon_url =
                 self.attribute("href").and_then(|href| self.base_url.join(href).ok()).map(String::from);
-        } else if rel_contains("preload") && applies {
+        } else if rel_contains("preload") && applies_to_screen {
             self.on_preload();
         } else if rel_contains("modulepreload") {
             self.add_attribute_url("href", PageObjectKind::Script);

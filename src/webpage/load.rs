@@ -13,11 +13,11 @@ use url::Url;
 use super::header_cache::inherited_headers;
 use super::load_options::{LoadOptions, LoadedPage};
 use super::load_task;
-use super::load_task::{ConnectionRef, TaskOutcome, object_deadline};
+use super::load_task::{RequestConnection, TaskOutcome, object_deadline};
 use super::loader::PageLoader;
 use super::object::LoadingObject;
 use super::object_queue::PageObjectQueue;
-use super::origin::{NextStep, OriginProtocol, OriginServer};
+use super::origin::{NextTask, OriginProtocol, OriginServer};
 use crate::domain::{Failure, FailureKind, PageLoad, Phase, duration_micros};
 use crate::net::{Deadline, TlsOptions};
 use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
@@ -112,7 +112,7 @@ impl PageLoader<'_> {
     /// Queues the found objects at their servers.
     pub(super) fn enqueue_found(&mut self) {
         for found in self.queue.drain() {
-            let origin_index = self.find_or_add_origin(&found.url);
+            let origin_index = self.origin_index_for(&found.url);
             let origin = &mut self.origins[origin_index];
             origin.waiting_objects.push_back(self.objects.len());
             self.objects.push(LoadingObject::new(found, origin_index, !origin.is_page_site));
@@ -120,7 +120,7 @@ impl PageLoader<'_> {
     }
 
     /// Returns the index of the server of `url`.
-    pub(super) fn find_or_add_origin(&mut self, url: &Url) -> usize {
+    pub(super) fn origin_index_for(&mut self, url: &Url) -> usize {
         if let Some(index) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
             return index;
         }
@@ -163,33 +163,33 @@ impl PageLoader<'_> {
             while self.objects_in_flight < MAX_IN_FLIGHT {
                 let origin = &mut self.origins[origin_index];
                 let Some(&object_index) = origin.waiting_objects.front() else { break };
-                match origin.next_step() {
-                    NextStep::Wait => break,
-                    next_step => {
+                match origin.next_task() {
+                    NextTask::Wait => break,
+                    next_task => {
                         origin.waiting_objects.pop_front();
                         self.objects_in_flight += 1;
-                        self.start_task(origin_index, object_index, next_step);
+                        self.start_task(origin_index, object_index, next_task);
                     }
                 }
             }
         }
     }
 
-    fn start_task(&mut self, origin_index: usize, object_index: usize, next_step: NextStep) {
+    fn start_task(&mut self, origin_index: usize, object_index: usize, next_task: NextTask) {
         let options = self.options;
         let started = self.objects[object_index].start(options.page_requested_at);
         let deadline = object_deadline(options.attempt_deadline, started, options.object_timeout);
         let origin = &mut self.origins[origin_index];
-        match next_step {
-            NextStep::Wait => {}
-            NextStep::Resolve => {
+        match next_task {
+            NextTask::Wait => {}
+            NextTask::Resolve => {
                 origin.is_resolving = true;
                 let endpoint = origin.endpoint.clone();
                 let resolve_task =
                     load_task::resolve_origin(options, endpoint, deadline, origin_index, object_index);
                 self.tasks.push(Box::pin(resolve_task));
             }
-            NextStep::Connect => {
+            NextTask::Connect => {
                 origin.connection_count += 1;
                 let addresses = origin.addresses.clone().unwrap_or_default();
                 let target = (addresses, origin.endpoint.clone());
@@ -203,14 +203,14 @@ impl PageLoader<'_> {
                 self.tasks
                     .push(Box::pin(load_task::connect(options, target, protocol, deadline).map(to_outcome)));
             }
-            NextStep::UseHttp1(connection) => {
-                self.send_request(origin_index, object_index, ConnectionRef::Http1(connection), deadline);
+            NextTask::UseHttp1(connection) => {
+                self.send_request(origin_index, object_index, RequestConnection::Http1(connection), deadline);
             }
-            NextStep::UseMultiplexed(shared, connection) => {
+            NextTask::UseMultiplexed(shared, connection) => {
                 self.send_request(
                     origin_index,
                     object_index,
-                    ConnectionRef::Multiplexed(shared, connection),
+                    RequestConnection::Multiplexed(shared, connection),
                     deadline,
                 );
             }
@@ -221,7 +221,7 @@ impl PageLoader<'_> {
         &mut self,
         origin_index: usize,
         object_index: usize,
-        connection: ConnectionRef,
+        connection: RequestConnection,
         deadline: Deadline,
     ) {
         let version = connection.version();

@@ -38,7 +38,7 @@ pub struct LoadOptions<'a> {
 /// The loaded objects of a page.
 #[derive(Debug)]
 pub struct LoadedPage {
-    /// Its objects. `bytes` are those of the objects only.
+    /// Its objects. `decoded_bytes` are those of the objects only.
     pub page: PageLoad,
     /// Whether the deadline was reached before all objects were loaded.
     pub timed_out: bool,

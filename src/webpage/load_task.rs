@@ -65,14 +65,14 @@ pub(super) enum NewConnection {
 }
 
 /// The connection that a request is sent on.
-pub(super) enum ConnectionRef {
+pub(super) enum RequestConnection {
     /// An HTTP/1.1 connection, used by one request at a time.
     Http1(Http1Connection),
     /// An HTTP/2 or HTTP/3 connection, with its id.
     Multiplexed(usize, MultiplexedConnection),
 }
 
-impl ConnectionRef {
+impl RequestConnection {
     /// Returns its HTTP version.
     pub(super) const fn version(&self) -> Version {
         match self {
@@ -181,15 +181,15 @@ async fn connect_multiplexed(
 
 /// Sends `request` and reads the response, as far as an object of this `object_kind` needs it.
 pub(super) async fn fetch_object(
-    connection: ConnectionRef,
+    connection: RequestConnection,
     request: Result<ObjectRequest, Failure>,
     object_kind: PageObjectKind,
     max_body_bytes: u64,
     deadline: Deadline,
 ) -> ObjectResponse {
     let multiplexed_connection_id = match &connection {
-        ConnectionRef::Http1(_) => None,
-        ConnectionRef::Multiplexed(connection_id, _) => Some(*connection_id),
+        RequestConnection::Http1(_) => None,
+        RequestConnection::Multiplexed(connection_id, _) => Some(*connection_id),
     };
     let mut phases = Phases::default();
     let request = match request {
@@ -205,9 +205,9 @@ pub(super) async fn fetch_object(
         }
     };
     let result = match connection {
-        ConnectionRef::Http1(connection) => connection.send_request(request, deadline, &mut phases).await,
+        RequestConnection::Http1(connection) => connection.send_request(request, deadline, &mut phases).await,
         // On the heap: it is larger than the other, and less frequent.
-        ConnectionRef::Multiplexed(_, mut connection) => {
+        RequestConnection::Multiplexed(_, mut connection) => {
             Box::pin(connection.send_request(request, deadline, &mut phases)).await
         }
     };

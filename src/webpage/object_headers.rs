@@ -34,17 +34,17 @@ impl PageLoader<'_> {
         object_index: usize,
         version: Version,
     ) -> Result<HeaderMap, Failure> {
-        let object_index = &self.objects[object_index];
-        let cached_headers = self.header_cache.iter().find(|cached| cached.matches(object_index, version));
+        let object = &self.objects[object_index];
+        let cached_headers = self.header_cache.iter().find(|cached| cached.matches(object, version));
         let mut headers = if let Some(cached) = cached_headers {
             cached.headers.clone()
         } else {
             let (kind, referrer, origin) = (
-                object_index.found.kind,
-                Arc::clone(&object_index.found.referrer),
-                object_index.origin_index,
+                object.found.kind,
+                Arc::clone(&object.found.referrer),
+                object.origin_index,
             );
-            let headers = self.build_cacheable_headers(object_index, version)?;
+            let headers = self.build_cacheable_headers(object, version)?;
             if self.header_cache.len() == MAX_CACHED_HEADER_SETS {
                 self.header_cache.remove(0);
             }
@@ -57,14 +57,14 @@ impl PageLoader<'_> {
             });
             headers
         };
-        if self.origins[object_index.origin_index].is_page_site
-            && let Some(cookies) = self.cookie_jar.cookie_header(&object_index.url)
+        if self.origins[object.origin_index].is_page_site
+            && let Some(cookies) = self.cookie_jar.cookie_header(&object.url)
         {
             headers.append(COOKIE, cookies);
         }
         let auth_state = self.auth_state.as_mut();
         if let Some(value) =
-            auth_state.and_then(|auth_state| auth_state.authorization_header(&Method::GET, &object_index.url))
+            auth_state.and_then(|auth_state| auth_state.authorization_header(&Method::GET, &object.url))
         {
             headers.insert(AUTHORIZATION, value);
         }

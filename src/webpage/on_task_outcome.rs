@@ -5,7 +5,7 @@ use http::header::CONTENT_TYPE;
 use url::Url;
 
 use super::content_scan;
-use super::load_task::{ConnectionRef, NewConnection, ObjectResponse, TaskOutcome, object_deadline};
+use super::load_task::{RequestConnection, NewConnection, ObjectResponse, TaskOutcome, object_deadline};
 use super::loader::PageLoader;
 use super::object_queue::{FoundObject, PageObjectQueue};
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};
@@ -61,8 +61,8 @@ impl PageLoader<'_> {
     fn on_connected(&mut self, origin_index: usize, object_index: usize, connection: NewConnection) {
         let origin = &mut self.origins[origin_index];
         origin.was_connected = true;
-        let connection_ref = match connection {
-            NewConnection::Http1(connection) => ConnectionRef::Http1(connection),
+        let request_connection = match connection {
+            NewConnection::Http1(connection) => RequestConnection::Http1(connection),
             NewConnection::Multiplexed(shared, driver) => {
                 self.multiplexed_connection_count += 1;
                 let connection = self.multiplexed_connection_count;
@@ -72,12 +72,12 @@ impl PageLoader<'_> {
                 }));
                 origin.is_multiplexed = true;
                 origin.multiplexed_connection = Some((connection, shared.clone()));
-                ConnectionRef::Multiplexed(connection, shared)
+                RequestConnection::Multiplexed(connection, shared)
             }
         };
         let started = self.objects[object_index].start(self.options.page_requested_at);
         let deadline = object_deadline(self.options.attempt_deadline, started, self.options.object_timeout);
-        self.send_request(origin_index, object_index, connection_ref, deadline);
+        self.send_request(origin_index, object_index, request_connection, deadline);
     }
 
     /// Fails all objects that wait for a server that cannot be reached.
@@ -153,10 +153,10 @@ impl PageLoader<'_> {
             Ok(redirect_url) => {
                 loading.redirect_count += 1;
                 self.objects_in_flight -= 1;
-                let origin = self.find_or_add_origin(&redirect_url);
+                let origin_index = self.origin_index_for(&redirect_url);
                 let loading = &mut self.objects[object_index];
-                (loading.url, loading.origin_index) = (redirect_url, origin);
-                self.origins[origin].waiting_objects.push_front(object_index);
+                (loading.url, loading.origin_index) = (redirect_url, origin_index);
+                self.origins[origin_index].waiting_objects.push_front(object_index);
             }
         }
     }

@@ -60,8 +60,8 @@ pub(super) enum OriginProtocol {
     Http3(TlsOptions),
 }
 
-/// The next step for a waiting object.
-pub(super) enum NextStep {
+/// What to do next for a waiting object.
+pub(super) enum NextTask {
     /// Nothing before another task has finished.
     Wait,
     /// Resolve the name.
@@ -95,9 +95,9 @@ impl OriginServer {
         }
     }
 
-    pub(super) fn next_step(&mut self) -> NextStep {
+    pub(super) fn next_task(&mut self) -> NextTask {
         if self.addresses.is_none() {
-            return if self.is_resolving { NextStep::Wait } else { NextStep::Resolve };
+            return if self.is_resolving { NextTask::Wait } else { NextTask::Resolve };
         }
         if let Some((connection_id, _)) =
             self.multiplexed_connection.as_ref().filter(|(_, shared)| shared.is_closed())
@@ -105,15 +105,15 @@ impl OriginServer {
             self.drop_multiplexed(*connection_id);
         }
         if let Some((connection_id, shared)) = &self.multiplexed_connection {
-            return NextStep::UseMultiplexed(*connection_id, shared.clone());
+            return NextTask::UseMultiplexed(*connection_id, shared.clone());
         }
         if let Some(connection) = self.idle_connections.pop() {
-            return NextStep::UseHttp1(connection);
+            return NextTask::UseHttp1(connection);
         }
         // The protocol is known from the first connection: HTTP/2 and HTTP/3 need no second one.
         let is_protocol_known = self.was_connected || matches!(self.protocol, OriginProtocol::Http1);
         let max_connections = if is_protocol_known && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
-        if self.connection_count < max_connections { NextStep::Connect } else { NextStep::Wait }
+        if self.connection_count < max_connections { NextTask::Connect } else { NextTask::Wait }
     }
 
     /// Handles a connection that ended without a response; a multiplexed one has an id. Idle connections are

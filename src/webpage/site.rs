@@ -24,8 +24,8 @@ pub fn site_of_url(url: &Url) -> Option<String> {
 }
 
 fn registrable_domain(name: &str) -> &str {
-    let bare = name.strip_suffix('.').unwrap_or(name);
-    psl::domain_str(bare).unwrap_or(bare)
+    let name_without_dot = name.strip_suffix('.').unwrap_or(name);
+    psl::domain_str(name_without_dot).unwrap_or(name_without_dot)
 }
 
 #[cfg(test)]

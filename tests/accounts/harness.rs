@@ -20,7 +20,7 @@ use vigie::vault::Keyring;
 /// 2026-03-01T00:00:00Z.
 pub const START: i64 = 1_772_323_200;
 pub const PASSWORD: &str = "correct horse";
-pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
+pub const ALL: Pagination = Pagination::ALL;
 pub const ONE: CustomerId = CustomerId(1);
 
 pub struct Harness {

@@ -42,14 +42,14 @@ async fn the_key_file_is_private_and_refused_when_others_can_read_it() {
     }
     // A systemd credential is readable for the service through an ACL, which shows as group permissions.
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o440)).unwrap();
-    let credential = Keyring::read_from(KeyFile { path: file.clone(), is_credential: true }).unwrap();
+    let credential = Keyring::read_from(KeyFile { path: file.clone(), is_systemd_credential: true }).unwrap();
     assert_eq!(credential.open("a", &sealed).unwrap().as_slice(), b"secret");
     let before = std::fs::read(&file).unwrap();
     assert!(
         matches!(credential.add_key(), Err(VaultError::KeyFile(text)) if text.contains("LoadCredential"))
     );
     assert_eq!(std::fs::read(&file).unwrap(), before);
-    let missing = KeyFile { path: folder.path().join("gone"), is_credential: true };
+    let missing = KeyFile { path: folder.path().join("gone"), is_systemd_credential: true };
     assert!(Keyring::read_or_create_from(missing).is_err(), "a credential was made");
 }
 

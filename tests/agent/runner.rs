@@ -43,7 +43,7 @@ async fn after_a_suspend_the_missed_slots_are_one_record_and_the_last_runs() {
     let missed = results[0].missed.unwrap();
     assert_eq!(
         (results[0].outcome, missed.reason, missed.slots),
-        (Outcome::Missed, MissedReason::Paused, 10)
+        (Outcome::Missed, MissedReason::ProcessSuspended, 10)
     );
     assert_eq!((minutes(results[0].planned_at), minutes(missed.last_planned_at)), (0, 9));
     bench.advance(Duration::from_secs(39)).await;
@@ -199,5 +199,5 @@ async fn slots_of_seconds_run_and_are_missed_like_those_of_minutes() {
     bench.clock.advance(Duration::from_mins(2));
     let results = bench.sink.wait_for(13).await;
     let missed = results[12].missed.unwrap();
-    assert_eq!((missed.reason, missed.slots), (MissedReason::Paused, 23));
+    assert_eq!((missed.reason, missed.slots), (MissedReason::ProcessSuspended, 23));
 }

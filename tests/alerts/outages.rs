@@ -157,7 +157,7 @@ async fn missing_runs_are_notified_as_no_data() {
         }
         // The alert loop wakes at least once a second of its clock, so each step wakes it. It sleeps again once the
         // effects of that step are stored.
-        until("the loop waits", async || harness.clock.sleepers() > 0).await;
+        until("the loop waits", async || harness.clock.sleeper_count() > 0).await;
         let waits = harness.clock.sleep_count();
         harness.advance_to(run(2) + Duration::from_secs(15 * step));
         until("the loop has looked", async || harness.clock.sleep_count() > waits).await;

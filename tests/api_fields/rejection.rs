@@ -49,7 +49,7 @@ fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
     let monitors = world.app.state.monitor_service.monitor_cache();
     let monitor = monitors.get(MonitorId(target)).unwrap();
     let document = monitor.document.to_non_default_fields(vigie::schema::SecretMode::Revealed);
-    (monitors.count_and_find(0, |_| true).0, monitor.revision.0, document)
+    (monitors.count_and_nth_match(0, |_| true).0, monitor.revision.0, document)
 }
 
 async fn by_v3(world: &mut World, target: i64, name: &str, invalid: &InvalidValue) {

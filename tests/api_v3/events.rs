@@ -136,7 +136,7 @@ async fn reports_and_pages_mark_events() {
             metrics_properties: Arc::default(),
             clock: app.clock.clone(),
         };
-        let auth = PageAuth { is_public, ..PageAuth::new(Arc::clone(&app.state.accounts)) };
+        let auth = PageAuth { is_public, ..PageAuth::new(Arc::clone(&app.state.account_service)) };
         let mut request = Request::get(format!("/monitors/{id}")).header("host", "localhost");
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));

@@ -105,7 +105,7 @@ async fn the_status_page_and_the_metrics_know_properties() {
         clock: app.clock.clone(),
     };
     let auth =
-        PageAuth { allows_metrics: Arc::new(|_| true), ..PageAuth::new(Arc::clone(&app.state.accounts)) };
+        PageAuth { allows_metrics: Arc::new(|_| true), ..PageAuth::new(Arc::clone(&app.state.account_service)) };
     let router = web::router(state, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let get = async |path: &str| {

@@ -273,7 +273,7 @@ async fn check_bodies(stranger: &Client, owned: &Owned) {
 }
 
 async fn check_legacy_api(app: &App, customer: CustomerId, monitor: i64) {
-    let accounts = &app.state.accounts;
+    let accounts = &app.state.account_service;
     let (login, password) = (format!("legacy-{customer}"), "correct horse");
     accounts
         .add_user(
@@ -335,7 +335,7 @@ async fn check_pages(app: &App, owner: CustomerId, check: &str) {
         metrics_properties: Arc::default(),
         clock: app.clock.clone(),
     };
-    let auth = PageAuth::new(Arc::clone(&app.state.accounts));
+    let auth = PageAuth::new(Arc::clone(&app.state.account_service));
     let router = web::router(site, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let monitors = app.state.monitor_service.monitor_cache().all();

@@ -283,7 +283,7 @@ fn now() -> Timestamp {
 async fn read_ledger(server: &Daemon, ids: &[MonitorId], from: Timestamp, until: Timestamp) -> Ledger {
     let path = server.folder.path().join("data/vigie.db");
     let store = SqliteStore::open(&path, &SqliteSettings::default()).unwrap();
-    let page = Pagination { limit: u32::MAX, offset: 0 };
+    let page = Pagination::ALL;
     let results = store.results(ResultFilter::default(), page).await.unwrap().results;
     let mut recorded: HashMap<(MonitorId, Timestamp), Vec<bool>> = HashMap::new();
     for result in results {

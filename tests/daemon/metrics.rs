@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use vigie::domain::{CustomerId, NotificationMethod, Outcome};
-use vigie::telemetry::{Metrics, SchedulerLoad};
+use vigie::telemetry::{Metrics, RunnerLoad};
 
 use crate::daemon::support::result;
 
@@ -17,16 +17,16 @@ fn with_every_metric() -> Metrics {
     metrics.record_plan_check(CustomerId(1), "basic", &result(1, 1, Outcome::Ok));
     metrics.record_event(CustomerId(1), "deploy");
     metrics.record_load_change(
-        SchedulerLoad::default(),
-        SchedulerLoad { planned_monitors: 5, queued_runs: 4, light_checks: 2, heavy_checks: 1 },
+        RunnerLoad::default(),
+        RunnerLoad { planned_monitors: 5, queued_runs: 4, light_checks: 2, heavy_checks: 1 },
     );
     // A second location, and a change of the first.
     metrics.record_load_change(
-        SchedulerLoad::default(),
-        SchedulerLoad { planned_monitors: 5, ..SchedulerLoad::default() },
+        RunnerLoad::default(),
+        RunnerLoad { planned_monitors: 5, ..RunnerLoad::default() },
     );
-    let now = SchedulerLoad { planned_monitors: 4, queued_runs: 4, light_checks: 2, heavy_checks: 0 };
-    metrics.record_load_change(SchedulerLoad { heavy_checks: 1, planned_monitors: 5, ..now }, now);
+    let now = RunnerLoad { planned_monitors: 4, queued_runs: 4, light_checks: 2, heavy_checks: 0 };
+    metrics.record_load_change(RunnerLoad { heavy_checks: 1, planned_monitors: 5, ..now }, now);
     metrics.set_ingest_queue_depth(1);
     metrics.record_commit(500, Duration::from_millis(3));
     metrics.record_commit_error("full");

@@ -21,7 +21,7 @@ use vigie::domain::{
 use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{AccountService, ClientConnection, MonitorReader};
 use vigie::store::{
-    MonitorState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, RollupSpan,
+    LocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, RollupSpan,
     SqliteSettings, SqliteStore, StoreError, StoreFuture,
 };
 use vigie::telemetry::Metrics;
@@ -81,15 +81,15 @@ fn attempt(started_at: Timestamp, failed: bool) -> Attempt {
 #[derive(Default)]
 pub struct MemoryResults {
     pub results: Vec<CheckResult>,
-    pub states: Vec<MonitorState>,
+    pub states: Vec<LocationState>,
     pub broken: AtomicBool,
 }
 
 impl MemoryResults {
     pub fn new(results: Vec<CheckResult>) -> Self {
-        let mut states: BTreeMap<MonitorId, MonitorState> = BTreeMap::new();
+        let mut states: BTreeMap<MonitorId, LocationState> = BTreeMap::new();
         for result in &results {
-            let state = MonitorState {
+            let state = LocationState {
                 monitor_id: result.monitor_id,
                 location_id: result.location_id,
                 check_id: result.check_id,
@@ -136,7 +136,7 @@ impl ResultStore for MemoryResults {
         self.respond(files.into_iter().find(|file| file.name == name).cloned())
     }
 
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>> {
         self.respond(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
     }
 
@@ -144,8 +144,8 @@ impl ResultStore for MemoryResults {
         self.respond(self.results.iter().find(|result| result.check_id == id).cloned())
     }
 
-    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
-        let find = |state: &MonitorState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
+    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+        let find = |state: &LocationState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
         self.respond(states.iter().map(find).collect())
     }
 
@@ -153,7 +153,7 @@ impl ResultStore for MemoryResults {
         let find = |query: &NewestResultQuery| {
             let is_wanted = |result: &&CheckResult| {
                 (result.monitor_id, result.location_id) == (query.monitor_id, query.location_id)
-                    && (!query.has_passed || matches!(result.outcome, Outcome::Ok | Outcome::Warning))
+                    && (!query.only_passed || matches!(result.outcome, Outcome::Ok | Outcome::Warning))
                     && query.until.is_none_or(|until| result.planned_at < until)
             };
             self.results.iter().find(is_wanted).cloned()
@@ -161,7 +161,7 @@ impl ResultStore for MemoryResults {
         self.respond(queries.iter().map(find).collect())
     }
 
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>> {
         self.respond(self.states.clone())
     }
 

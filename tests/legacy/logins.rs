@@ -17,7 +17,7 @@ const WRONG: (&str, &str) = ("40", "Invalid login information.");
 #[tokio::test]
 async fn a_login_opens_a_session_usable_by_query_and_by_header() {
     let app = App::start().await;
-    app.state.accounts.ensure_first_admin(Some("correct horse battery".to_owned())).await.unwrap();
+    app.state.account_service.ensure_first_admin(Some("correct horse battery".to_owned())).await.unwrap();
     let router = router(&app);
     let body = |password: &str| json!({"login": "admin", "password": password}).to_string();
     let response = send(&router, "POST", "/login", &JSON, &body("correct horse battery")).await;

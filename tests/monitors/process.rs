@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::agent;
 use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
-use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, LocationAgents, PlannerDependencies};
+use vigie::app::{LastKnownAccounts, LocalPlanner, LocationAgent, LocationAgents, PlannerDependencies};
 use vigie::catalog::{AccountCache, InstanceData, MonitorCache};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
@@ -70,12 +70,12 @@ impl Process {
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let ingestor =
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
-        let blackout_cache = Arc::new(BlackoutCache::default());
+        let last_known_accounts = Arc::new(LastKnownAccounts::default());
         let agent = |location: &Location| {
             let source = SourceBinding { ipv4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net =
                 Arc::new(Net::new(&NetConfig { source_binding: source, ..NetConfig::default() }).unwrap());
-            let blackouts: Arc<dyn BlackoutLookup> = blackout_cache.clone();
+            let blackouts: Arc<dyn BlackoutLookup> = last_known_accounts.clone();
             let cx = ExecutionContext {
                 blackout_lookup: Some(blackouts),
                 ..ExecutionContext::new(Arc::clone(&net), clock.clone())
@@ -96,7 +96,7 @@ impl Process {
             agents: Arc::new(LocationAgents::new(agents.clone())),
             ingestor: Arc::clone(&ingestor),
             accounts: Arc::clone(&accounts),
-            blackout_cache,
+            last_known_accounts,
             clock: clock.clone(),
             probe_context: ProbeBuildContext::default(),
         }));

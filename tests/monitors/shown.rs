@@ -165,7 +165,7 @@ async fn a_page_far_down_a_long_list_is_fast() {
     harness.monitors.monitor_cache().apply(many.collect(), &[]);
     let mine = |monitor: &vigie::schema::Monitor| monitor.customer == CustomerId(1);
     let started = Instant::now();
-    let (count, from) = harness.monitors.monitor_cache().count_and_find(99_900, mine);
+    let (count, from) = harness.monitors.monitor_cache().count_and_nth_match(99_900, mine);
     let page = harness.monitors.monitor_cache().list_from(from.unwrap(), 100, mine);
     let shown = monitors::monitors_to_json(&harness.monitors, &admin(), &page).await.unwrap();
     let took = started.elapsed();

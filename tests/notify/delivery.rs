@@ -145,7 +145,7 @@ impl Harness {
             for _ in 0..50 {
                 tokio::task::yield_now().await;
             }
-            if !step.is_zero() && self.clock.sleepers() > 0 && !done(self) {
+            if !step.is_zero() && self.clock.sleeper_count() > 0 && !done(self) {
                 self.clock.advance(step);
             }
             tokio::time::sleep(Duration::from_micros(200)).await;

@@ -21,7 +21,7 @@ use vigie::telemetry::Metrics;
 
 use super::samples::{new, recipient};
 
-const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
+const ALL: Pagination = Pagination::ALL;
 
 /// Recipients from 10 on get mail; even ones with screenshots, those from 20 on with the response of the target.
 struct FakeDestinations;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hickory_proto::rr::RecordType;
 use serde_json::json;
 use vigie::domain::{FailureKind, Fault, MonitorType, Phase, Status};
-use vigie::net::{EchoOutcome, EgressPolicy, NameServers};
+use vigie::net::{EchoResult, EgressPolicy, NameServers};
 
 use crate::probe_net::{TIMEOUT, attempt, failure_kind, net, net_with};
 use crate::support::name_server::{NameServer, Reply, v4, v6};
@@ -60,8 +60,8 @@ async fn a_burst_over_one_socket_loses_nothing() {
             waits.push(socket.send(ip, 56).await.unwrap());
         }
         for wait in waits {
-            let reply = tokio::time::timeout(TIMEOUT, wait.outcome()).await.expect("no reply was lost");
-            assert!(matches!(reply, Some(EchoOutcome::Reply(_))));
+            let reply = tokio::time::timeout(TIMEOUT, wait.echo_result()).await.expect("no reply was lost");
+            assert!(matches!(reply, Some(EchoResult::Reply(_))));
         }
     }
 }

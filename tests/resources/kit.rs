@@ -30,7 +30,7 @@ use vigie::vault::Keyring;
 /// Noon of the first day of 2026, a Thursday.
 pub const NOON: i64 = 1_767_268_800;
 
-pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
+pub const ALL: Pagination = Pagination::ALL;
 
 /// A planner that only reports agents: one at each location of the settings, unless a test changes them.
 #[derive(Default)]

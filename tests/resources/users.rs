@@ -21,7 +21,7 @@ async fn store_token(kit: &Kit, owner: i64, name: &str) -> [u8; 32] {
     let hash: [u8; 32] = digest(&SHA256, name.as_bytes()).as_ref().try_into().unwrap();
     let at = Timestamp::from_seconds;
     let (kind, user) = (TokenKind::Access, UserId(owner));
-    let token = StoredToken::new(hash, kind, user, at(NOON)).until(at(NOON + 3600));
+    let token = StoredToken::new(hash, kind, user, at(NOON)).expiring_at(at(NOON + 3600));
     kit.store.insert(token).await.unwrap();
     hash
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::script::language::Script;
-use vigie::script::selenium_ide::{ImportReport, SideProject};
+use vigie::script::selenium_ide::{ImportReport, SeleniumIdeProject};
 
 /// Imports a test `Main` with these commands (command, target, value).
 fn import_commands(commands: &[(&str, &str, &str)]) -> ImportReport {
@@ -19,10 +19,10 @@ fn command_list(commands: &[(&str, &str, &str)]) -> Value {
     commands.iter().map(one).collect()
 }
 
-fn project(tests: Value) -> SideProject {
+fn project(tests: Value) -> SeleniumIdeProject {
     let text = json!({"id": "p", "version": "2.0", "name": "P", "url": "https://a.test", "tests": tests})
         .to_string();
-    SideProject::parse(&text).unwrap()
+    SeleniumIdeProject::parse(&text).unwrap()
 }
 
 /// Returns the lines of the acts.
@@ -325,10 +325,10 @@ fn invalid_projects_are_refused_with_a_reason() {
         ("\"x\"", "1:3: not a Selenium IDE project: invalid type: string \"x\", expected struct Project"),
         ("{\"version\": \"9.0\", \"tests\": []}", "0:0: unsupported project version 9.0"),
     ] {
-        let error = SideProject::parse(text).unwrap_err();
+        let error = SeleniumIdeProject::parse(text).unwrap_err();
         let actual = format!("{}:{}: {}", error.position.line, error.position.column, error.message);
         assert_eq!(actual, expected, "{text}");
     }
     let deep = "[".repeat(100_000);
-    assert!(SideProject::parse(&deep).is_err());
+    assert!(SeleniumIdeProject::parse(&deep).is_err());
 }

@@ -138,7 +138,7 @@ async fn the_latest_result_of_a_state_is_found_even_for_missed_runs() {
     let mut removed = states[1].clone();
     removed.check_id = CheckId(7);
     states.push(removed);
-    let found = store.latest_results(states).await.unwrap();
+    let found = store.results_for_states(states).await.unwrap();
     let [first, second] = submitted;
     assert_eq!(found, [Some(first), Some(second), None]);
 }

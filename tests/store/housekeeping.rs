@@ -48,7 +48,7 @@ fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
             metrics: metrics.clone(),
             clock,
             retention,
-            token_purge: None,
+            token_purger: None,
             tasks: None,
         },
         metrics,

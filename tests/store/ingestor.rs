@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::pipeline::{IngestSettings, Ingestor, next_monitor_state};
-use vigie::store::{Ingest, IngestBatch, MonitorState, ResultStore, StoreError, StoreFuture};
+use vigie::store::{Ingest, IngestBatch, LocationState, ResultStore, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
 use crate::store::samples::{all, at, error, missed, ok, sqlite};
@@ -90,7 +90,7 @@ fn states_follow_results() {
         ),
     ];
     for (name, results, expected) in cases {
-        let mut state: Option<MonitorState> = None;
+        let mut state: Option<LocationState> = None;
         for result in &results {
             state = next_monitor_state(state.as_ref(), result).or(state);
         }

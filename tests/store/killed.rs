@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use vigie::domain::MonitorId;
-use vigie::store::{Ingest, IngestBatch, MonitorState, ResultStore};
+use vigie::store::{Ingest, IngestBatch, LocationState, ResultStore};
 
 use crate::store::samples::{all, assert_whole, at, error, missed, ok, sqlite};
 
@@ -39,7 +39,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             1 => error(monitor, planned_at),
             _ => missed(monitor, planned_at, 1, 1),
         };
-        let state = MonitorState {
+        let state = LocationState {
             monitor_id: result.monitor_id,
             location_id: result.location_id,
             check_id: result.check_id,

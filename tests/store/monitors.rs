@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Revision};
 use vigie::schema::{Monitor, MonitorDocument, Origin};
-use vigie::store::{IngestBatch, MonitorState};
+use vigie::store::{IngestBatch, LocationState};
 
 use crate::store::samples::{at, ok};
 use crate::store::suite::Store;
@@ -74,7 +74,7 @@ pub async fn the_states_of_removed_monitors_are_removed(store: &impl Store) {
     store.apply_monitors(upserts.collect(), vec![], Box::new(|_| None)).await.unwrap();
     let state = |id: MonitorId| {
         let result = ok(id.0, at(0), 1);
-        MonitorState {
+        LocationState {
             monitor_id: id,
             location_id: result.location_id,
             check_id: result.check_id,

@@ -122,7 +122,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
 
 /// Returns the audit trail, oldest first.
 async fn audit_trail(store: &SqliteStore) -> Vec<AuditEntry> {
-    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let all = Pagination::ALL;
     let mut rows = store.audit_entries(AuditFilter::default(), all).await.unwrap().items;
     rows.reverse();
     rows

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::domain::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
-use vigie::store::{IngestBatch, MonitorState, Pagination, ResultFilter, Retention};
+use vigie::store::{IngestBatch, LocationState, Pagination, ResultFilter, Retention};
 
 use crate::store::samples::{HOUR, MINUTE, all, at, commit_results, error, missed, ok, ping, warning};
 use crate::store::suite::Store;
@@ -127,9 +127,9 @@ fn matches(filter: &ResultFilter, result: &CheckResult) -> bool {
         && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
 }
 
-fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> MonitorState {
+fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> LocationState {
     let result = error(monitor, planned_at);
-    MonitorState {
+    LocationState {
         monitor_id: result.monitor_id,
         location_id: result.location_id,
         check_id: result.check_id,

@@ -173,8 +173,8 @@ pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> Che
     result.started_at = last_planned_at + std::time::Duration::from_secs(step);
     result.address = None;
     result.attempts.clear();
-    result.reasons = vec![MissedReason::Paused.describe().to_owned()];
-    result.missed = Some(MissedRuns { reason: MissedReason::Paused, slots, last_planned_at });
+    result.reasons = vec![MissedReason::ProcessSuspended.describe().to_owned()];
+    result.missed = Some(MissedRuns { reason: MissedReason::ProcessSuspended, slots, last_planned_at });
     result
 }
 

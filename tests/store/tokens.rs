@@ -9,18 +9,18 @@ use crate::store::samples::at;
 use crate::store::suite::Store;
 
 fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> StoredToken {
-    StoredToken::new([number; 32], kind, UserId(user), at(0)).until(at(expires))
+    StoredToken::new([number; 32], kind, UserId(user), at(0)).expiring_at(at(expires))
 }
 
 pub async fn tokens_are_stored_extended_revoked_and_expired(store: &impl Store) {
     let access = token(1, TokenKind::Access, 7, 100);
-    let session = token(2, TokenKind::Session, 7, 50);
+    let session = token(2, TokenKind::LegacySession, 7, 50);
     let other = StoredToken {
         name: "Prometheus".to_owned(),
         scopes: TokenScopes::from_names(["metrics"]),
         ..token(3, TokenKind::Access, 8, 100)
     };
-    let page = token(4, TokenKind::Page, 0, 500);
+    let page = token(4, TokenKind::PageSession, 0, 500);
     for token in [&access, &session, &other, &page] {
         store.insert(token.clone()).await.unwrap();
     }
@@ -52,7 +52,7 @@ pub async fn tokens_end_with_their_user(store: &impl Store) {
     store.insert(token(2, TokenKind::Access, user + 1, 100)).await.unwrap();
     store.write_changes(vec![ConfigChange::RevokeTokens(UserId(user))], vec![]).await.unwrap();
     assert!(!left(1).await && left(2).await);
-    store.insert(token(1, TokenKind::Session, user, 100)).await.unwrap();
+    store.insert(token(1, TokenKind::LegacySession, user, 100)).await.unwrap();
     let remove = ConfigChange::RemoveRecord { kind: ConfigRecordKind::User, id: user, expected: Revision(1) };
     store.write_changes(vec![remove], vec![]).await.unwrap();
     assert!(!left(1).await && left(2).await);

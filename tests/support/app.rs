@@ -30,7 +30,7 @@ use vigie::service::{
     NoopAlertPipeline, OnDemandTestDependencies, OnDemandTests,
 };
 use vigie::store::{
-    ConfigChange, ConfigStore, MonitorState, NewConfigRecord, SqliteSettings, SqliteStore, StoredToken,
+    ConfigChange, ConfigStore, LocationState, NewConfigRecord, SqliteSettings, SqliteStore, StoredToken,
     Synchronous, TokenKind, TokenStore,
 };
 use vigie::syntax::node::Node;
@@ -82,7 +82,7 @@ impl App {
 
     /// Returns a client that holds the token of the host.
     pub fn host(&self) -> Client {
-        let token = self.state.accounts.renew_host_token();
+        let token = self.state.account_service.renew_host_token();
         Client { router: self.router.clone(), token: Some(token) }
     }
 
@@ -140,13 +140,13 @@ impl App {
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         queries.set_account_data(account_cache, Arc::clone(&config));
         let state = ApiState {
-            accounts,
+            account_service: accounts,
             monitor_service: monitors,
-            records: resources,
-            alerts,
+            record_service: resources,
+            alert_service: alerts,
             on_demand_tests,
             monitor_reader: queries,
-            uploads: Arc::default(),
+            upload_permits: Arc::default(),
             clock: timer,
         };
         let router = v3::router(state.clone());
@@ -182,7 +182,7 @@ impl App {
         let token = format!("test-{}-{}", user, next_number());
         let issued_at = self.clock.now();
         let stored = StoredToken::new(sha256(&token), TokenKind::Access, user, issued_at)
-            .until(issued_at + std::time::Duration::from_hours(1));
+            .expiring_at(issued_at + std::time::Duration::from_hours(1));
         self.store.insert(stored).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
     }
@@ -400,10 +400,10 @@ impl Planner for FakePlanner {
 }
 
 impl LastRunLookup for FakePlanner {
-    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+    fn last_run(&self, monitor: &Monitor) -> Option<LocationState> {
         let (outcome, status) = (*self.last.lock().unwrap())?;
         let (at, location_id) = (Timestamp::from_seconds(NOON), LocationId(1));
-        Some(MonitorState {
+        Some(LocationState {
             monitor_id: monitor.id,
             location_id,
             check_id: CheckId::new(RunId::new(monitor.id, at), location_id),

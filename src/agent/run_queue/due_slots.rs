@@ -60,7 +60,7 @@ impl RunQueue {
         let is_stall = entry.timer_at <= stalled_until;
         let reason = match (is_on_time, is_stall) {
             (true, _) => missed_reason(entry.run_state),
-            (false, true) => MissedReason::Paused,
+            (false, true) => MissedReason::ProcessSuspended,
             (false, false) => MissedReason::Overload,
         };
         if is_on_time {
@@ -124,7 +124,7 @@ impl RunQueue {
             let timer_at = entry.timer_at;
             self.timers.set_timer(index, timer_at);
             if let Some(slot) = waiting_slot {
-                self.record_missed_slot(index, MissedReason::Paused, slot, now);
+                self.record_missed_slot(index, MissedReason::ProcessSuspended, slot, now);
             }
             self.update_admission_request(index, now);
         }

@@ -19,9 +19,9 @@ const HERE: LocationId = LocationId(1);
 const LIMITS: AdmissionLimits =
     AdmissionLimits { max_running: 3, max_light: 3, max_heavy: 1, max_per_target: 2, max_waiting: 2 };
 
-struct Idle(&'static str);
+struct InstantProbe(&'static str);
 
-impl Probe for Idle {
+impl Probe for InstantProbe {
     fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(std::future::ready(Observation::default()))
     }
@@ -46,7 +46,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         attempt_timeout: Duration::from_secs(1),
         retries_failure: false,
         location_id: HERE,
-        probe: Arc::new(Idle(if id % 2 == 0 { "even.test" } else { "odd.test" })),
+        probe: Arc::new(InstantProbe(if id % 2 == 0 { "even.test" } else { "odd.test" })),
         concurrency_class: if id % 5 == 0 { ConcurrencyClass::Heavy } else { ConcurrencyClass::Light },
         last_planned_at: None,
         last_full_page_at: None,
@@ -54,16 +54,16 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
 }
 
 /// Returns the run plan of monitor `id` over locations 1 to 4. Location 1 is the local one.
-fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
+fn plan(id: i64, seconds: u64, offset: Option<u64>, plan_index: usize) -> RunPlan {
     // Number of locations, locations per run, rotation, Round Robin.
-    let shapes = [
+    let plan_parameters = [
         (1, 1, false, false),
         (4, 3, true, false),
         (3, 1, true, false),
         (3, 3, false, true),
         (4, 2, true, true),
     ];
-    let (pool, per_run, rotates, staggered) = shapes[shape % shapes.len()];
+    let (pool, per_run, rotates, staggered) = plan_parameters[plan_index % plan_parameters.len()];
     let mut pool: Vec<_> = (1..=pool).map(LocationId).collect();
     let rotation = usize::try_from(id).unwrap() % pool.len();
     pool.rotate_left(rotation);
@@ -86,10 +86,12 @@ enum Act {
     Back(u64),
     /// Ends the run at this position in the list of running ones.
     End(usize),
-    /// Adds or changes a monitor: its id, interval and offset in seconds, and the shape of its plan.
+    /// Adds or changes a monitor: its id, interval and offset in seconds, and the index of its plan in `plan()`.
     Put(i64, u64, Option<u64>, usize),
+    /// Removes the monitor with this id.
     Remove(i64),
-    Order(i64),
+    /// Requests a run of the monitor with this id, as a test on demand does.
+    RequestRun(i64),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -102,7 +104,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         3 => (1_i64..9, 1_u64..20, prop::option::of(0_u64..30), 0_usize..8)
             .prop_map(|(i, s, o, p)| Act::Put(i, s, o, p)),
         1 => (1_i64..9).prop_map(Act::Remove),
-        1 => (1_i64..9).prop_map(Act::Order),
+        1 => (1_i64..9).prop_map(Act::RequestRun),
     ];
     prop::collection::vec(operation, 1..200)
 }
@@ -133,7 +135,7 @@ impl Ledger {
         }
     }
 
-    fn pass(&mut self, now: Timestamp) {
+    fn record_due_slots(&mut self, now: Timestamp) {
         while let (planned, start) = self.next_after(self.cursor)
             && start <= now
         {
@@ -143,7 +145,7 @@ impl Ledger {
         }
     }
 
-    fn edit(&mut self, plan: RunPlan, now: Timestamp) {
+    fn change_plan(&mut self, plan: RunPlan, now: Timestamp) {
         if (self.plan.slot_grid, self.plan.location_rotation(HERE))
             != (plan.slot_grid, plan.location_rotation(HERE))
         {
@@ -153,7 +155,7 @@ impl Ledger {
     }
 
     /// Accounts for `first..=last`; returns the number of these slots.
-    fn account(&mut self, first: Timestamp, last: Timestamp) -> u64 {
+    fn remove_slots(&mut self, first: Timestamp, last: Timestamp) -> u64 {
         let before = self.open.len();
         self.open.retain(|slot| !(first..=last).contains(slot));
         (before - self.open.len()) as u64
@@ -165,26 +167,26 @@ impl Ledger {
     }
 }
 
-struct World {
+struct Simulation {
     queue: RunQueue,
     now: Timestamp,
-    latest: Timestamp,
+    latest_now: Timestamp,
     running: Vec<(u32, MonitorId)>,
     planned: HashMap<MonitorId, Ledger>,
     /// The newest slot of removed monitors; it counts while their last run is in progress.
-    leaving: HashMap<MonitorId, Timestamp>,
+    newest_slot_of_removed: HashMap<MonitorId, Timestamp>,
     replies: Vec<oneshot::Receiver<Result<CheckResult, OnDemandRunError>>>,
 }
 
-impl World {
+impl Simulation {
     fn new() -> Self {
         Self {
             queue: RunQueue::new(LIMITS, START),
             now: START,
-            latest: START,
+            latest_now: START,
             running: Vec::new(),
             planned: HashMap::new(),
-            leaving: HashMap::new(),
+            newest_slot_of_removed: HashMap::new(),
             replies: Vec::new(),
         }
     }
@@ -195,7 +197,7 @@ impl World {
             Act::Pass(millis) => self.now = self.now + Duration::from_millis(millis),
             Act::Back(seconds) => {
                 let back = self.now - Duration::from_secs(seconds);
-                self.now = back.max(self.latest - Duration::from_mins(55)).min(self.now);
+                self.now = back.max(self.latest_now - Duration::from_mins(55)).min(self.now);
             }
             Act::End(position) => {
                 if position < self.running.len() {
@@ -203,18 +205,18 @@ impl World {
                     self.queue.on_check_finished(index, self.now, &mut starts);
                 }
             }
-            Act::Put(id, seconds, offset, shape) => {
-                let plan = plan(id, seconds, offset, shape);
+            Act::Put(id, seconds, offset, plan_index) => {
+                let plan = plan(id, seconds, offset, plan_index);
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
                 assigned.location_rotation = plan.location_rotation(HERE).unwrap();
-                let known = self.queue.index_by_id.contains_key(&MonitorId(id));
+                let was_in_queue = self.queue.index_by_id.contains_key(&MonitorId(id));
                 self.queue.upsert(Arc::new(assigned), self.now);
                 let now = self.now;
                 let ledger =
                     self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
-                ledger.edit(plan, now);
-                if let Some(newest) = self.leaving.remove(&MonitorId(id)).filter(|_| known) {
+                ledger.change_plan(plan, now);
+                if let Some(newest) = self.newest_slot_of_removed.remove(&MonitorId(id)).filter(|_| was_in_queue) {
                     ledger.cursor = ledger.cursor.max(newest);
                     ledger.newest = ledger.newest.max(newest);
                 }
@@ -222,22 +224,22 @@ impl World {
             Act::Remove(id) => {
                 self.queue.remove(MonitorId(id));
                 if let Some(ledger) = self.planned.remove(&MonitorId(id)) {
-                    self.leaving.insert(MonitorId(id), ledger.newest);
+                    self.newest_slot_of_removed.insert(MonitorId(id), ledger.newest);
                 }
             }
-            Act::Order(id) => {
+            Act::RequestRun(id) => {
                 let (reply, receiver) = oneshot::channel();
                 self.queue.request_run(MonitorId(id), self.now, reply);
                 self.replies.push(receiver);
             }
         }
-        self.settle(starts)
+        self.tick_and_check(starts)
     }
 
-    fn settle(&mut self, mut starts: Vec<CheckStart>) -> Result<(), TestCaseError> {
-        self.latest = self.latest.max(self.now);
+    fn tick_and_check(&mut self, mut starts: Vec<CheckStart>) -> Result<(), TestCaseError> {
+        self.latest_now = self.latest_now.max(self.now);
         for ledger in self.planned.values_mut() {
-            ledger.pass(self.now);
+            ledger.record_due_slots(self.now);
         }
         while self.queue.tick(self.now, &mut starts) {}
         for start in starts {
@@ -255,7 +257,7 @@ impl World {
                     let end = due + ledger.plan.slot_grid.interval();
                     prop_assert!(self.now < end, "started after its interval, long before the next slot");
                 }
-                prop_assert_eq!(ledger.account(start.planned_at, start.planned_at), 1, "ran twice");
+                prop_assert_eq!(ledger.remove_slots(start.planned_at, start.planned_at), 1, "ran twice");
             }
         }
         prop_assert!(
@@ -266,7 +268,7 @@ impl World {
             let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
             prop_assert_eq!(
-                ledger.account(first, last),
+                ledger.remove_slots(first, last),
                 count,
                 "{:?}, now {}, cursor {}, newest {}",
                 series,
@@ -286,26 +288,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]
     fn every_slot_runs_or_is_missed_exactly_once_and_nothing_overlaps(acts in acts()) {
-        let mut world = World::new();
+        let mut simulation = Simulation::new();
         for act in acts {
-            world.act(act)?;
+            simulation.act(act)?;
         }
         // Everything can be ended: no admission is leaked.
         for id in 1..9 {
-            world.act(Act::Remove(id))?;
+            simulation.act(Act::Remove(id))?;
         }
-        while !world.running.is_empty() {
-            world.act(Act::End(0))?;
+        while !simulation.running.is_empty() {
+            simulation.act(Act::End(0))?;
         }
-        prop_assert_eq!((world.queue.running_checks(), world.queue.waiting_checks(), world.queue.planned_monitors()), (0, 0, 0));
-        prop_assert!(world.queue.index_by_id.is_empty() && world.queue.timers.is_empty());
-        for mut receiver in world.replies {
-            prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
+        prop_assert_eq!((simulation.queue.running_checks(), simulation.queue.waiting_checks(), simulation.queue.planned_monitors()), (0, 0, 0));
+        prop_assert!(simulation.queue.index_by_id.is_empty() && simulation.queue.timers.is_empty());
+        for mut receiver in simulation.replies {
+            prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "a run was forgotten");
         }
     }
 }
 
-/// Runs one monitor for `slots` slots, each run taking `takes`; returns the planned times that ran, and the missed
+/// Runs one monitor for `slots` slots, each run taking `duration`; returns the planned times that ran, and the missed
 /// runs.
 fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
     let mut queue = RunQueue::new(LIMITS, START);
@@ -355,9 +357,9 @@ fn slots_since_the_last_recorded_run_before_the_start_are_missed() {
     assert_eq!((series.slots.first, series.slots.last), (last + interval, last + interval * 3));
     // The newest slot, half a minute old, still runs within its interval.
     let mut starts = Vec::new();
-    let wake = queue.next_timer_at().unwrap();
-    assert!(wake > START && wake < START + Duration::from_secs(30));
-    queue.tick(wake, &mut starts);
+    let timer_at = queue.next_timer_at().unwrap();
+    assert!(timer_at > START && timer_at < START + Duration::from_secs(30));
+    queue.tick(timer_at, &mut starts);
     assert_eq!(starts.first().map(|start| start.planned_at), Some(START - Duration::from_secs(30)));
 }
 
@@ -381,7 +383,7 @@ fn monitors_are_replanned_after_the_clock_was_set_back_by_a_day() {
 }
 
 #[test]
-fn a_full_queue_misses_slots_as_overload_and_refuses_orders_as_busy() {
+fn a_full_queue_misses_slots_as_overload_and_refuses_on_demand_runs() {
     let mut run_queue = RunQueue::new(AdmissionLimits { max_running: 1, max_waiting: 1, ..LIMITS }, START);
     for id in [1, 3, 7] {
         run_queue.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
@@ -397,8 +399,8 @@ fn a_full_queue_misses_slots_as_overload_and_refuses_orders_as_busy() {
 }
 
 #[test]
-fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_pause_are_not() {
-    for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
+fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_suspension_are_not() {
+    for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::ProcessSuspended)] {
         let mut queue = RunQueue::new(LIMITS, START);
         queue.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
         let before = START + Duration::from_millis(500);
@@ -410,13 +412,13 @@ fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_pause_are_not() {
 
 /// Returns what location 1 of `plan` starts within `minutes`, each run ending at once: planned time, and due time
 /// there.
-fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
+fn started_runs(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     assigned.location_rotation = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
-    while let Some(now) = queue.next_timer_at().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
+    while let Some(now) = queue.next_timer_at().filter(|timer_at| *timer_at <= START + Duration::from_mins(minutes)) {
         queue.tick(now, &mut starts);
         for start in starts.split_off(0) {
             assert_eq!(start.location_start_at, now, "it starts when it is due");
@@ -431,7 +433,7 @@ fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
 #[test]
 fn under_rotation_runs_of_other_locations_are_not_missed() {
     let plan = plan(2, 60, Some(0), 2);
-    let ran = started(&plan, 30);
+    let ran = started_runs(&plan, 30);
     let mut expected = Vec::new();
     for minute in 1..=30 {
         let planned = START + Duration::from_mins(minute);
@@ -445,7 +447,7 @@ fn under_rotation_runs_of_other_locations_are_not_missed() {
 #[test]
 fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_later() {
     let plan = RunPlan { location_pool: [3, 1, 2].map(LocationId).to_vec(), ..plan(1, 60, Some(0), 3) };
-    for (minute, (planned, due)) in (1..).zip(started(&plan, 10)) {
+    for (minute, (planned, due)) in (1..).zip(started_runs(&plan, 10)) {
         assert_eq!(planned, START + Duration::from_mins(minute), "the run is the same everywhere");
         assert_eq!(due, planned + Duration::from_secs(20));
     }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::response::{LegacyError, LegacyResponse, ResponseMetadata};
+use super::response::{LegacyError, LegacyResponse, LoginAndSession};
 use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
@@ -39,28 +39,28 @@ where
     F: FnOnce(LegacyCall) -> R,
     R: Future<Output = Result<LegacyResponse, LegacyError>>,
 {
-    let (caller_metadata, client_address) = (session_credentials(&request), peer_address(&request));
+    let (login_and_session, client_address) = (session_credentials(&request), peer_address(&request));
     let authentication = async {
-        let ResponseMetadata { login, session } = &caller_metadata;
+        let LoginAndSession { login, session } = &login_and_session;
         if login.is_empty() || session.is_empty() {
             return Err(LegacyError::invalid_login());
         }
-        Ok(state.accounts.authenticate_session(login, session, client_address).await?)
+        Ok(state.account_service.authenticate_session(login, session, client_address).await?)
     };
     let caller = match authentication.await {
         Ok(caller) => caller,
-        Err(error) => return caller_metadata.error_response(&error),
+        Err(error) => return login_and_session.error_response(&error),
     };
     let result = match caller.require_permission(permission) {
         Ok(()) => {
-            let _permit = state.uploads.acquire(caller.customer, &request).await;
+            let _permit = state.upload_permits.acquire(caller.customer, &request).await;
             handler(LegacyCall { state, caller: caller.clone(), request }).await
         }
         Err(error) => Err(error.into()),
     };
     let mut response = match result {
-        Ok(result) => caller_metadata.success_response(result),
-        Err(error) => caller_metadata.error_response(&error),
+        Ok(result) => login_and_session.success_response(result),
+        Err(error) => login_and_session.error_response(&error),
     };
     // The middleware that logs calls reads the caller from here.
     response.extensions_mut().insert(caller);
@@ -68,24 +68,24 @@ where
 }
 
 /// Returns login and session: from the query when it has both, else from the header.
-fn session_credentials(request: &Request) -> ResponseMetadata {
+fn session_credentials(request: &Request) -> LoginAndSession {
     let parameter = |name| super::device_filter::query_parameter(request.uri(), name).unwrap_or_default();
     let (login, session) = (parameter("login"), parameter("session"));
     if !login.is_empty() && !session.is_empty() {
-        return ResponseMetadata { login, session };
+        return LoginAndSession { login, session };
     }
-    bearer_credentials(request.headers()).unwrap_or(ResponseMetadata { login, session })
+    bearer_credentials(request.headers()).unwrap_or(LoginAndSession { login, session })
 }
 
 /// Reads `Authorization: Bearer` with the Base64 text of the login, a colon and the session.
-fn bearer_credentials(headers: &HeaderMap) -> Option<ResponseMetadata> {
+fn bearer_credentials(headers: &HeaderMap) -> Option<LoginAndSession> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let bytes =
         BASE64_ANY_PADDING.decode(token.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
     // A login may contain a colon, a session never does.
     let text = String::from_utf8(bytes).ok()?;
     let (login, session) = text.rsplit_once(':')?;
-    Some(ResponseMetadata { login: login.to_owned(), session: session.to_owned() })
+    Some(LoginAndSession { login: login.to_owned(), session: session.to_owned() })
 }
 
 /// Reads the body, which must be a JSON object.
@@ -112,7 +112,7 @@ mod tests {
 
     fn credentials_of(path: &str, header: &str) -> (String, String) {
         let request = Request::get(path).header("authorization", header).body(Body::empty()).unwrap();
-        let ResponseMetadata { login, session } = session_credentials(&request);
+        let LoginAndSession { login, session } = session_credentials(&request);
         (login, session)
     }
 

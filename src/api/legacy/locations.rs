@@ -7,7 +7,7 @@ use super::response::{LegacyError, LegacyResponse};
 
 /// Lists the locations, each with `id`, `name` and `region` as strings.
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
-    let locations = call.state.records.available_locations(&call.caller).await?;
+    let locations = call.state.record_service.available_locations(&call.caller).await?;
     let records = locations.iter().map(|(id, location)| {
         json!({"id": id.to_string(), "name": location.name, "region": location.region_code.to_string()})
     });

@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::call::read_json_object;
-use super::response::{LegacyError, ResponseMetadata};
+use super::response::{LegacyError, LoginAndSession};
 use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
 use crate::syntax::node::{Node, NodeValue};
@@ -14,16 +14,16 @@ pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> R
     let address = peer_address(&request);
     let body = match read_json_object(request).await {
         Ok(body) => body,
-        Err(error) => return ResponseMetadata::default().error_response(&error),
+        Err(error) => return LoginAndSession::default().error_response(&error),
     };
     let (login, password) = match (required_text(&body, "login"), required_text(&body, "password")) {
         (Ok(login), Ok(password)) => (login, password),
-        (Err(error), _) | (_, Err(error)) => return ResponseMetadata::default().error_response(&error),
+        (Err(error), _) | (_, Err(error)) => return LoginAndSession::default().error_response(&error),
     };
-    let session_result = state.accounts.open_session(&login, &password, address).await;
+    let session_result = state.account_service.open_session(&login, &password, address).await;
     match session_result {
-        Ok(session) => ResponseMetadata { login, session }.empty_response(),
-        Err(error) => ResponseMetadata { login, session: String::new() }.error_response(&error.into()),
+        Ok(session) => LoginAndSession { login, session }.empty_response(),
+        Err(error) => LoginAndSession { login, session: String::new() }.error_response(&error.into()),
     }
 }
 

@@ -100,12 +100,12 @@ pub(super) enum LegacyResponse {
 
 /// Login and session of the caller; empty when unknown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ResponseMetadata {
+pub(super) struct LoginAndSession {
     pub(super) login: String,
     pub(super) session: String,
 }
 
-impl ResponseMetadata {
+impl LoginAndSession {
     fn to_json(&self, status: u16, message: &str) -> Value {
         json!({"login": self.login, "session": self.session, "status": status.to_string(), "message": message})
     }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn each_error_has_its_status_and_missing_fields_come_first() {
-        let invalid = |rule, path: &str| ValidationError::new(rule, path, Position::default(), "m");
+        let invalid = |kind, path: &str| ValidationError::new(kind, path, Position::default(), "m");
         let errors = vec![
             invalid(ValidationErrorKind::Range, "timeout"),
             invalid(ValidationErrorKind::MissingField, "name"),

@@ -8,7 +8,7 @@ use axum::routing::{get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::call::authorize_and_run;
-use super::response::{LegacyError, ResponseMetadata};
+use super::response::{LegacyError, LoginAndSession};
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 
@@ -46,7 +46,7 @@ pub fn router(state: ApiState) -> Router {
         .fallback(async || invalid_request_response("path"))
         .method_not_allowed_fallback(async || invalid_request_response("method"))
         .layer(CatchPanicLayer::custom(|_| {
-            ResponseMetadata::default()
+            LoginAndSession::default()
                 .error_response(&LegacyError::internal_error("Internal error; see the server log."))
         }))
 }
@@ -57,5 +57,5 @@ fn id_from_path(id: RawPathId) -> String {
 }
 
 fn invalid_request_response(field: &str) -> Response {
-    ResponseMetadata::default().error_response(&LegacyError::invalid_field(field))
+    LoginAndSession::default().error_response(&LegacyError::invalid_field(field))
 }

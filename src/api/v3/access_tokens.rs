@@ -93,14 +93,14 @@ async fn create_token(State(state): State<ApiState>, request: Request) -> Result
     let is_login = body.get("username").is_some() || body.get("password").is_some();
     let issued_token = match bearer {
         Ok(bearer) if !is_login => {
-            let caller = state.accounts.authenticate_bearer(&bearer, client_address).await?;
+            let caller = state.account_service.authenticate_bearer(&bearer, client_address).await?;
             create_program_token(&state, &caller, &body).await?
         }
         _ => {
             let fields = parse_body_fields(&LOGIN, &body)?;
             let credentials: LoginRequest<'_> =
                 parse_request_fields(&LOGIN, &fields).map_err(ServiceError::from)?;
-            state.accounts.log_in(credentials.username, credentials.password, client_address).await?
+            state.account_service.log_in(credentials.username, credentials.password, client_address).await?
         }
     };
     let response = json!({
@@ -123,7 +123,7 @@ async fn create_program_token(
     // The table accepts the names of scopes only.
     let scopes = TokenScopes::from_names(request.scopes.iter().copied()).ok_or(ServiceError::NotFound)?;
     let lifetime_seconds = request.expires_in.unwrap_or(DEFAULT_PROGRAM_TOKEN_SECONDS);
-    state.accounts.create_program_token(caller, request.name, scopes, lifetime_seconds).await
+    state.account_service.create_program_token(caller, request.name, scopes, lifetime_seconds).await
 }
 
 async fn list_tokens(
@@ -133,7 +133,7 @@ async fn list_tokens(
 ) -> Result<Response, ApiError> {
     let paging: Paging = query.paging();
     query.into_result()?;
-    let tokens = state.accounts.tokens(&caller).await?;
+    let tokens = state.account_service.tokens(&caller).await?;
     let rows = tokens.iter().map(token_json);
     let (total_count, chunk) = (tokens.len() as u64, list_response::json_chunk(rows));
     let chunks = stream::iter([Ok::<_, Infallible>(chunk)]);
@@ -159,7 +159,7 @@ async fn revoke_token(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<StatusCode, ApiError> {
-    state.accounts.revoke_token(&caller, id).await?;
+    state.account_service.revoke_token(&caller, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -168,7 +168,7 @@ async fn log_out(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
-    state.accounts.log_out(&caller, &bearer_token(&request)?).await?;
+    state.account_service.log_out(&caller, &bearer_token(&request)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -178,6 +178,6 @@ pub(super) fn parse_body_fields(
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(table, body, &[], true);
+    let fields = reader.read_complete_fields(table, body);
     if reader.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(reader.errors)) }
 }

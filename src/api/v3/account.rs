@@ -38,7 +38,7 @@ async fn get_account(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, ApiError> {
-    let (object, revision) = state.records.account(&caller).await?;
+    let (object, revision) = state.record_service.account(&caller).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
 
@@ -49,5 +49,5 @@ async fn update_account(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let expected_revision = etag::expected_revision(&headers)?;
-    Ok(etag::saved_response(state.records.update_account(&caller, &body, expected_revision).await?))
+    Ok(etag::saved_response(state.record_service.update_account(&caller, &body, expected_revision).await?))
 }

@@ -39,7 +39,7 @@ async fn list_audit_entries(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let (from, until) = parse_time_range(&mut query, &zone);
     let parse_positive_id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = AuditFilter {
@@ -52,7 +52,7 @@ async fn list_audit_entries(
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, records) = (caller.role, state.records);
+    let (role, records) = (caller.role, state.record_service);
     let is_older = |last, id| id < last;
     list_response::stream_pages(role, paging, is_older, move |page| {
         let (records, caller, filter) = (Arc::clone(&records), caller.clone(), filter.clone());

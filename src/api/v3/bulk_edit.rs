@@ -28,8 +28,8 @@ const MAX_KEY_CHARS: usize = 255;
 const MAX_REPORTED_ERRORS: usize = 100;
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let bulk_edit_operation = |path, id, about, table: &'static FieldTable| {
-        Operation::new(OperationMethod::Post, path, id, "monitors", about)
+    let bulk_edit_operation = |path, operation_id, summary, table: &'static FieldTable| {
+        Operation::new(OperationMethod::Post, path, operation_id, "monitors", summary)
             .with_permission(Some(Permission::Edit))
             .with_body(BodySpec::Create(table))
             .with_response(ResponseSpec::Object(&BULK_EDIT_RESULT))
@@ -134,7 +134,7 @@ fn change_to_json(change: AppliedChange) -> Value {
 /// Splits the body into entries and options. The fields of the monitors are validated when they are saved.
 fn parse_apply_request(body: Node) -> Result<(Vec<MonitorDefinition>, ApplyOptions), ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(&APPLY, &body, &[], true);
+    let fields = reader.read_complete_fields(&APPLY, &body);
     let mut errors = reader.errors;
     let options = match parse_request_fields::<ApplyRequest>(&APPLY, &fields) {
         Ok(request) => ApplyOptions { dry_run: request.dry_run, prune: request.prune },

@@ -52,7 +52,7 @@ async fn list_customers(
 ) -> Result<Response, ApiError> {
     let paging: Paging = query.paging();
     query.into_result()?;
-    let customers = state.accounts.customers(&caller).await?;
+    let customers = state.account_service.customers(&caller).await?;
     let rows = customers.iter().map(|customer| {
         let settings = parse_record::<AccountNameSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
@@ -73,6 +73,6 @@ async fn create_customer(
 ) -> Result<Json<Value>, ApiError> {
     let fields = parse_body_fields(&CUSTOMER, &body)?;
     let settings: AccountNameSettings<'_> = parse_record_fields(&fields).map_err(ServiceError::from)?;
-    let id = state.accounts.add_customer(&caller, settings.name).await?;
+    let id = state.account_service.add_customer(&caller, settings.name).await?;
     Ok(Json(json!({"id": id.to_string()})))
 }

@@ -61,7 +61,7 @@ async fn list_episodes(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let (from, until) = parse_time_range(&mut query, &zone);
     let parse_positive_id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = EpisodeFilter {
@@ -73,7 +73,7 @@ async fn list_episodes(
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, alerts) = (caller.role, state.alerts);
+    let (role, alerts) = (caller.role, state.alert_service);
     // Outages are ordered by start, not by id, so only a repeat of the last one can be detected.
     let is_different_id = |last, id| id != last;
     list_response::stream_pages(role, paging, is_different_id, move |page| {
@@ -88,7 +88,7 @@ async fn get_episode(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.episode(&caller, EpisodeId(id)).await?))
+    Ok(Json(state.alert_service.episode(&caller, EpisodeId(id)).await?))
 }
 
 async fn acknowledge_episode(
@@ -96,5 +96,5 @@ async fn acknowledge_episode(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.acknowledge_episode(&caller, EpisodeId(id)).await?))
+    Ok(Json(state.alert_service.acknowledge_episode(&caller, EpisodeId(id)).await?))
 }

@@ -49,7 +49,7 @@ async fn get_series(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let (from, until) = super::records::parse_time_range(&mut query, &zone);
     let step = query.parse_value("step", "one of `minute`, `hour`, `day`", |text| {
         STEPS.into_iter().find(|(name, ..)| *name == text)
@@ -64,7 +64,7 @@ async fn get_series(
     query.into_result()?;
     let step_us = i64::try_from(seconds * 1_000_000).unwrap_or(i64::MAX);
     let query = EventSeriesQuery { customer: caller.customer, event_type, from, until, step_us };
-    let series = state.records.event_series(&caller, query).await?;
+    let series = state.record_service.event_series(&caller, query).await?;
     let series: Vec<Value> = series
         .into_iter()
         .map(|(event, points)| {

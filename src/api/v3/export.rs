@@ -118,7 +118,7 @@ impl ExportReader {
 fn export_entry(monitors: &MonitorService, monitor: &Monitor) -> Map<String, Value> {
     let (origin, key) = origin_and_key(monitor);
     // Leave out the account: it is that of whoever applies the file.
-    let mut file_entry = to_file_entry(&key, CustomerId(1), &monitor.document);
+    let mut file_entry = to_file_entry(&key, CustomerId::OPERATOR, &monitor.document);
     // The ids are others on another server. Monitors that were removed are left out.
     let parents: Vec<Value> = monitor
         .document

@@ -42,9 +42,9 @@ struct TypeOperations {
 
 /// Returns the operations of each type; built once per process, since operations need static strings.
 fn operations_by_type() -> &'static [TypeOperations] {
-    static ROUTES: OnceLock<Vec<TypeOperations>> = OnceLock::new();
+    static OPERATIONS: OnceLock<Vec<TypeOperations>> = OnceLock::new();
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    ROUTES.get_or_init(|| {
+    OPERATIONS.get_or_init(|| {
         let to_operations = |monitor_type: &MonitorType| TypeOperations {
             monitor_type: *monitor_type,
             collection_path: leak(format!("/monitors/{monitor_type}")),
@@ -190,13 +190,13 @@ fn add_conversion_route(router: OperationRouter, monitor_type: MonitorType) -> O
         .with_additional_status(409, "The monitor has API steps already");
     let conversion_handler = async move |State(state): State<ApiState>,
                                          Extension(caller): Extension<Caller>,
-                                         IdParam(operation_id): IdParam,
+                                         IdParam(id): IdParam,
                                          headers: HeaderMap| {
         let expected_revision = etag::expected_revision(&headers)?;
         let saved = monitors::convert_single_request_to_steps(
             &state.monitor_service,
             &caller,
-            MonitorId(operation_id),
+            MonitorId(id),
             monitor_type,
             expected_revision,
         )
@@ -234,7 +234,7 @@ async fn pause_monitor(
     IdParam(id): IdParam,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let pause_end = parse_pause_end(&body, &zone)?;
     Ok(etag::saved_response(
         monitors::pause_monitor(&state.monitor_service, &caller, MonitorId(id), pause_end).await?,
@@ -243,7 +243,7 @@ async fn pause_monitor(
 
 fn parse_pause_end(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(&PAUSE, body, &[], true);
+    let fields = reader.read_complete_fields(&PAUSE, body);
     let pause_end =
         fields.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
     if pause_end.is_none() && reader.errors.is_empty() {
@@ -272,9 +272,9 @@ mod tests {
 
     #[test]
     fn every_type_has_its_own_paths_and_names() {
-        let routes = operations_by_type();
-        assert_eq!(routes.len(), 21);
-        let ssl = routes.iter().find(|route| route.monitor_type == MonitorType::WebsiteSslApi).unwrap();
+        let operations = operations_by_type();
+        assert_eq!(operations.len(), 21);
+        let ssl = operations.iter().find(|operations_of_type| operations_of_type.monitor_type == MonitorType::WebsiteSslApi).unwrap();
         assert_eq!(ssl.item_path, "/monitors/website-ssl-api/{id}");
         assert_eq!(ssl.create_operation_id, "createWebsiteSslApiMonitor");
     }

@@ -89,7 +89,7 @@ async fn list_monitors(
         filter.properties = property_filter(account_cache, &caller, &properties).await?;
     }
     let (total_count, first_id) =
-        state.monitor_service.count_and_find(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+        state.monitor_service.count_and_nth_match(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorListReader::new(
         state.monitor_service,
         filter,
@@ -107,8 +107,8 @@ async fn list_monitors(
         if reader.next_id.is_none() {
             return Ok(None);
         }
-        let chunk_and_reader = reader.next_chunk().await.map_err(|error| log_cut_off(&error))?;
-        Ok::<_, io::Error>(Some((chunk_and_reader.0, (None, chunk_and_reader.1))))
+        let (chunk, reader) = reader.next_chunk().await.map_err(|error| log_cut_off(&error))?;
+        Ok::<_, io::Error>(Some((chunk, (None, reader))))
     });
     Ok(list_response::stream_list(caller.role, total_count, paging, chunks))
 }

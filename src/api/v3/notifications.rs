@@ -29,7 +29,7 @@ const FILTER_PARAMS: &[Param] = &[
 ];
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let operation = |method, path, id, summary| Operation::new(method, path, id, "notifications", summary);
+    let operation = |method, path, operation_id, summary| Operation::new(method, path, operation_id, "notifications", summary);
     let list_operation =
         operation(OperationMethod::Get, "/notifications", "listNotifications", "Notifications, newest first")
             .with_query_params(FILTER_PARAMS)
@@ -81,7 +81,7 @@ async fn list_notifications(
     };
     let paging = query.paging();
     query.into_result()?;
-    let (role, alerts) = (caller.role, state.alerts);
+    let (role, alerts) = (caller.role, state.alert_service);
     let is_older = |last, id| id < last;
     list_response::stream_pages(role, paging, is_older, move |page| {
         let (alerts, caller, filter) = (Arc::clone(&alerts), caller.clone(), filter.clone());
@@ -95,7 +95,7 @@ async fn get_notification(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.notification(&caller, id).await?))
+    Ok(Json(state.alert_service.notification(&caller, id).await?))
 }
 
 async fn retry_notification(
@@ -103,7 +103,7 @@ async fn retry_notification(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.retry_notification(&caller, id).await?))
+    Ok(Json(state.alert_service.retry_notification(&caller, id).await?))
 }
 
 async fn send_test_notification(
@@ -111,7 +111,7 @@ async fn send_test_notification(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(state.alerts.send_test_notification(&caller, &body).await?))
+    Ok(etag::saved_response(state.alert_service.send_test_notification(&caller, &body).await?))
 }
 
 async fn preview_template(
@@ -119,5 +119,5 @@ async fn preview_template(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerts.preview_template(&caller, &body).await?))
+    Ok(Json(state.alert_service.preview_template(&caller, &body).await?))
 }

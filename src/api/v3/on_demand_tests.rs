@@ -27,8 +27,8 @@ const START_PARAMS: &[Param] = &[
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let summary = "Start an unscheduled check, excluded from history, alerts and SLAs";
-    let start_operation = |method, id| {
-        Operation::new(method, "/tests", id, "tests", summary)
+    let start_operation = |method, operation_id| {
+        Operation::new(method, "/tests", operation_id, "tests", summary)
             .with_permission(Some(Permission::Edit))
             .with_query_params(START_PARAMS)
             .with_response(ResponseSpec::JsonSchema(started_test_schema()))

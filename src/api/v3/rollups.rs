@@ -15,7 +15,7 @@ use crate::api::operation_router::OperationRouter;
 use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
 use crate::api::state::ApiState;
-use crate::domain::{LocationId, MonitorId, Permission, Phase, RollupStep};
+use crate::domain::{LocationId, MonitorId, Permission, Phase, RollupInterval};
 use crate::service::{Caller, ROLLUP_FIELDS, RollupRequest, rollup_rows};
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
@@ -36,7 +36,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             "Steps that start then or later; by default a day, a week or 90 days before `thru`, depending on `step`",
         ),
         Param::new("thru", ParamType::Time, "Steps that start earlier; now by default"),
-        Param::new("step", ParamType::Choice(&RollupStep::NAMES), "Length of a step, UTC; an hour by default"),
+        Param::new("step", ParamType::Choice(&RollupInterval::NAMES), "Length of a step, UTC; an hour by default"),
         Param::new("fields", ParamType::ChoiceList(&ROLLUP_FIELDS), "Figures to return; all by default"),
     ])
     .with_paging()
@@ -49,17 +49,17 @@ async fn list_rollups(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     if query.value("monitor_id").is_none() {
         query.push_error("`monitor_id` is required: `GET /monitors` lists the ids");
     }
     let monitor_id = query.parse_value("monitor_id", "an id", |text| parse_id(text).map(MonitorId));
     let location = query.parse_value("location_id", "an id", |text| parse_id(text).map(LocationId));
     let (from, until) = super::records::parse_time_range(&mut query, &zone);
-    let steps = format!("one of {}", quoted_list(&RollupStep::NAMES));
-    let step = query.parse_value("step", steps, RollupStep::from_name).unwrap_or_default();
-    let known_fields = format!("one or several of {}", quoted_list(&ROLLUP_FIELDS));
-    let fields = query.parse_comma_list("fields", known_fields, |name| {
+    let step_requirement = format!("one of {}", quoted_list(&RollupInterval::NAMES));
+    let step = query.parse_value("step", step_requirement, RollupInterval::from_name).unwrap_or_default();
+    let field_requirement = format!("one or several of {}", quoted_list(&ROLLUP_FIELDS));
+    let fields = query.parse_comma_list("fields", field_requirement, |name| {
         ROLLUP_FIELDS.into_iter().find(|field| *field == name)
     });
     let paging = query.paging();

@@ -33,7 +33,7 @@ async fn create_sign_in_link(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, ApiError> {
-    let link = state.accounts.create_sign_in_link(&caller)?;
+    let link = state.account_service.create_sign_in_link(&caller)?;
     let path = format!("/sign-in/link?token={}", link.token);
     let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(([no_store], Json(json!({"path": path, "expires_in": link.expires_in}))).into_response())

@@ -20,7 +20,7 @@ use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
 use crate::api::state::ApiState;
 use crate::domain::{
-    CheckId, Location, LocationId, MonitorId, MonitorState, MonitorType, Outcome, Permission, Status,
+    CheckId, Location, LocationId, MonitorId, LocationState, MonitorType, Outcome, Permission, Status,
     StoreError, Timestamp,
 };
 use crate::schema::Monitor;
@@ -136,9 +136,9 @@ async fn get_site_status(
             && (monitor_types.is_empty() || monitor_types.contains(&monitor.monitor_type()))
             && (monitor_ids.is_empty() || monitor_ids.contains(&monitor.id))
     };
-    let locations = state.records.available_locations(&caller).await?;
+    let locations = state.record_service.available_locations(&caller).await?;
     let (total_count, first_id) =
-        state.monitor_service.count_and_find(paging.offset.unwrap_or(0), &matches_filter);
+        state.monitor_service.count_and_nth_match(paging.offset.unwrap_or(0), &matches_filter);
     let remaining = paging.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let reader = SiteStatusReader { state, locations, matches_filter, next_id: first_id, remaining };
     // Read the first chunk before the response starts, so that an error has its own status.
@@ -193,7 +193,7 @@ impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
     }
 }
 
-fn location_status<'a>(locations: &'a BTreeMap<i64, Location>, state: &MonitorState) -> LocationStatus<'a> {
+fn location_status<'a>(locations: &'a BTreeMap<i64, Location>, state: &LocationState) -> LocationStatus<'a> {
     LocationStatus {
         location_id: state.location_id,
         location_name: locations.get(&state.location_id.0).map(|location| location.name.as_str()),

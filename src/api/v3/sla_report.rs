@@ -19,8 +19,8 @@ use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
 const GRANULARITIES: [&str; 3] = ["hour", "day", "month"];
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let report_operation = |path, id, summary| {
-        Operation::new(OperationMethod::Get, path, id, "slas", summary)
+    let report_operation = |path, operation_id, summary| {
+        Operation::new(OperationMethod::Get, path, operation_id, "slas", summary)
             .with_permission(Some(Permission::ViewReports))
             .with_path_param(Param::new("id", ParamType::Int(1), "Id of the agreement"))
             .with_query_params(&[
@@ -75,7 +75,7 @@ async fn compute_report(
     id: i64,
     mut query: QueryParams,
 ) -> Result<SlaReport, ApiError> {
-    let zone = state.records.time_zone(caller).await?;
+    let zone = state.record_service.time_zone(caller).await?;
     let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = SlaQuery {
         from: query.parse_value("from", TIME_REQUIREMENT, parse_time),
@@ -85,7 +85,7 @@ async fn compute_report(
             .unwrap_or_default(),
     };
     query.into_result()?;
-    Ok(state.records.sla_report(caller, id, request, &state.monitor_reader).await?)
+    Ok(state.record_service.sla_report(caller, id, request, &state.monitor_reader).await?)
 }
 
 fn nullable_number_schema(description: &str) -> Value {
@@ -146,9 +146,9 @@ fn figures_schema(name: &str, own_properties: Value) -> Value {
     {
         properties.extend(figure_properties);
     }
-    let own_properties: Vec<String> =
+    let property_names: Vec<String> =
         properties.as_object().map(|properties| properties.keys().cloned().collect()).unwrap_or_default();
-    required.extend(own_properties.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
+    required.extend(property_names.iter().map(String::as_str).filter(|key| !FIGURE_FIELDS.contains(key)));
     required.extend(FIGURE_FIELDS);
     schema::named_object_schema(name, &required, properties)
 }

@@ -16,8 +16,8 @@ use crate::domain::{Permission, UsageGrouping};
 use crate::service::{Caller, UsageReport, UsageRequest, usage_report};
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let operation = |path, id, summary| {
-        Operation::new(OperationMethod::Get, path, id, "usage", summary)
+    let operation = |path, operation_id, summary| {
+        Operation::new(OperationMethod::Get, path, operation_id, "usage", summary)
             .with_permission(Some(Permission::ViewReports))
             .with_query_params(&[
                 Param::new(
@@ -46,7 +46,7 @@ async fn get_json(
     Extension(caller): Extension<Caller>,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    Ok(Json(compute(&state, &caller, query).await?).into_response())
+    Ok(Json(compute_usage_report(&state, &caller, query).await?).into_response())
 }
 
 async fn get_csv(
@@ -54,7 +54,7 @@ async fn get_csv(
     Extension(caller): Extension<Caller>,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let csv = compute(&state, &caller, query).await?.to_csv();
+    let csv = compute_usage_report(&state, &caller, query).await?.to_csv();
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"usage.csv\""),
@@ -62,8 +62,8 @@ async fn get_csv(
     Ok((headers, csv).into_response())
 }
 
-async fn compute(state: &ApiState, caller: &Caller, mut query: QueryParams) -> Result<UsageReport, ApiError> {
-    let zone = state.records.time_zone(caller).await?;
+async fn compute_usage_report(state: &ApiState, caller: &Caller, mut query: QueryParams) -> Result<UsageReport, ApiError> {
+    let zone = state.record_service.time_zone(caller).await?;
     let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = UsageRequest {
         from: query.parse_value("from", TIME_REQUIREMENT, parse_time),

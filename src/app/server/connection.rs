@@ -32,13 +32,13 @@ pub(in crate::app) struct HttpService {
     pub(in crate::app) tls: Option<Arc<ServerTls>>,
     /// Time until a response must start.
     pub(in crate::app) response_start_timeout: Duration,
-    /// Networks of proxies that connect for all clients, so that fair shares of networks do not apply to them.
+    /// Networks of proxies that connect for all clients, so that the limit of each network does not apply.
     pub(in crate::app) trusted_proxies: Arc<[IpNetwork]>,
 }
 
 impl HttpService {
-    /// Whether fair shares of networks do not apply to `address`: this host and the trusted proxies.
-    pub(super) fn is_proxy(&self, address: IpAddr) -> bool {
+    /// Whether the limit of connections per network does not apply to `address`: this host and the trusted proxies.
+    pub(super) fn is_exempt_from_network_limit(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         address.is_loopback() || self.trusted_proxies.iter().any(|network| network.contains(address))
     }

@@ -23,9 +23,9 @@ pub(super) enum NamedClient {
 
 /// Returns the client of a request that came from a trusted proxy.
 pub(super) fn named_client(headers: &HeaderMap, trusted_proxies: &[IpNetwork]) -> NamedClient {
-    let by_list = rightmost_client(forwarded_for_addresses(headers), trusted_proxies);
-    let by_standard = rightmost_client(forwarded_addresses(headers), trusted_proxies);
-    match (by_list, by_standard) {
+    let x_forwarded_for_client = rightmost_client(forwarded_for_addresses(headers), trusted_proxies);
+    let forwarded_client = rightmost_client(forwarded_addresses(headers), trusted_proxies);
+    match (x_forwarded_for_client, forwarded_client) {
         (client, NamedClient::None) | (NamedClient::None, client) => client,
         (one, other) if one == other => one,
         // A proxy sets one of both, and passes on what the client sent in the other.
@@ -78,8 +78,8 @@ fn elements(headers: &HeaderMap, name: &str) -> Vec<String> {
 
 /// Parses an address with or without a port; that of IPv6 with or without brackets.
 fn parse_node(text: &str) -> Option<IpAddr> {
-    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-    let address = bare.parse::<IpAddr>().ok();
+    let without_brackets = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let address = without_brackets.parse::<IpAddr>().ok();
     let address = address.or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()));
     address.map(|address| address.to_canonical())
 }

@@ -80,7 +80,7 @@ fn serve_fully_or_health_only(
     limits: &ConnectionLimits,
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + Send + use<> {
-    let permit = limits.limiter.try_acquire(peer.ip(), service.is_proxy(peer.ip()));
+    let permit = limits.limiter.try_acquire(peer.ip(), service.is_exempt_from_network_limit(peer.ip()));
     let health_connection = permit.is_none().then(|| limits.health_connections.add());
     async move {
         let Some(health_connection) = health_connection else {

@@ -46,7 +46,7 @@ impl HostedBrowser {
         relay: ConnectionRelay,
         deadline: Deadline,
     ) -> Result<Self, Failure> {
-        let failed = |kind, reason: &str| {
+        let host_failure = |kind, reason: &str| {
             let detail = format!("`browser.remote`: the browser host at `{}`: {reason}", socket.display());
             launch_failure(kind, detail)
         };
@@ -54,13 +54,13 @@ impl HostedBrowser {
             let stream = UnixStream::connect(socket).await.map_err(|error| {
                 let hint =
                     "is `vigie browser-host` (vigie-webdriver.service) running, and may this user open it?";
-                failed(FailureKind::NotConfigured, &format!("{error}; {hint}"))
+                host_failure(FailureKind::NotConfigured, &format!("{error}; {hint}"))
             })?;
             let (reader, mut control) = stream.into_split();
             let mut events = MessageReader::new(BufReader::new(reader));
             let timeout_seconds = deadline.remaining().as_secs();
             let request = OpenRequest::Session { launch, timeout_seconds };
-            write_message(&mut control, &request).await.map_err(|error| lost(&error.to_string()))?;
+            write_message(&mut control, &request).await.map_err(|error| connection_lost_failure(&error.to_string()))?;
             match events.next().await {
                 Ok(Some(HostEvent::Started { session, driver_address, proxy_address, local_browser })) => {
                     Ok(Self {
@@ -76,13 +76,13 @@ impl HostedBrowser {
                     })
                 }
                 Ok(Some(HostEvent::Failed { failure })) => Err(failure),
-                Ok(_) => Err(failed(FailureKind::BrowserFailed, "it does not speak this protocol")),
-                Err(error) => Err(failed(FailureKind::BrowserFailed, &error.to_string())),
+                Ok(_) => Err(host_failure(FailureKind::BrowserFailed, "it does not speak this protocol")),
+                Err(error) => Err(host_failure(FailureKind::BrowserFailed, &error.to_string())),
             }
         };
         tokio::time::timeout_at(deadline.at, start)
             .await
-            .unwrap_or_else(|_| Err(failed(FailureKind::BrowserTimedOut, "no driver in time")))
+            .unwrap_or_else(|_| Err(host_failure(FailureKind::BrowserTimedOut, "no driver in time")))
     }
 
     /// Returns a connector to the driver.
@@ -130,9 +130,9 @@ impl HostedBrowser {
                     peak_memory_bytes.fetch_max(peak_bytes, Ordering::Relaxed);
                 }
                 Ok(Some(HostEvent::Failed { failure })) => return failure,
-                Ok(Some(HostEvent::Started { .. })) => return lost("it started the session twice"),
-                Ok(None) => return lost("it ended"),
-                Err(error) => return lost(&error.to_string()),
+                Ok(Some(HostEvent::Started { .. })) => return connection_lost_failure("it started the session twice"),
+                Ok(None) => return connection_lost_failure("it ended"),
+                Err(error) => return connection_lost_failure(&error.to_string()),
             }
         }
     }
@@ -146,7 +146,7 @@ impl HostedBrowser {
     }
 }
 
-fn lost(reason: &str) -> Failure {
+fn connection_lost_failure(reason: &str) -> Failure {
     let detail = format!("the connection to the browser host was lost: {reason}");
     Failure::new(Phase::RunScript, FailureKind::BrowserFailed, detail)
 }

@@ -1,4 +1,4 @@
-//! Accepts the connections of a server, and joins each with its session.
+//! Accepts the connections that `vigie serve` opens to this browser host, and hands each to its browser session.
 
 use std::collections::HashMap;
 use std::io;

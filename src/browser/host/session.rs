@@ -40,7 +40,7 @@ pub(super) struct HostedSession {
     driver_address: SocketAddr,
     next_number: AtomicU64,
     /// Connections of the browser to its forward proxy that the server has not taken yet.
-    waiting: Mutex<HashMap<u64, TcpStream>>,
+    waiting_connections: Mutex<HashMap<u64, TcpStream>>,
 }
 
 impl HostedSession {
@@ -50,17 +50,17 @@ impl HostedSession {
 
     /// Removes a waiting connection.
     pub(super) fn take_connection(&self, number: u64) -> Option<TcpStream> {
-        self.waiting.lock().remove(&number)
+        self.waiting_connections.lock().remove(&number)
     }
 
     /// Lets `stream` wait for the server; returns its number, or `None` when too many wait.
     fn add_connection(&self, stream: TcpStream) -> Option<u64> {
-        let mut waiting = self.waiting.lock();
-        if waiting.len() >= MAX_WAITING_CONNECTIONS {
+        let mut waiting_connections = self.waiting_connections.lock();
+        if waiting_connections.len() >= MAX_WAITING_CONNECTIONS {
             return None;
         }
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        waiting.insert(number, stream);
+        waiting_connections.insert(number, stream);
         Some(number)
     }
 }
@@ -79,7 +79,7 @@ pub(super) async fn run_session(
     let opened = Notify::new();
     let deadline = Deadline::within(Duration::from_secs(timeout_seconds).min(MAX_START_TIMEOUT));
     let started = tokio::select! {
-        started = start(pool, launch, deadline) => started,
+        started = start_driver_and_listen(pool, launch, deadline) => started,
         () = follow_server(&mut notices, &opened) => return Ok(()),
         () = stop.cancelled() => return Ok(()),
     };
@@ -92,7 +92,7 @@ pub(super) async fn run_session(
     let session = Arc::new(HostedSession {
         driver_address: address,
         next_number: AtomicU64::new(1),
-        waiting: Mutex::default(),
+        waiting_connections: Mutex::default(),
     });
     sessions.lock().insert(name.clone(), Arc::clone(&session));
     let proxy_address = listener.local_addr()?;
@@ -113,7 +113,7 @@ pub(super) async fn run_session(
     result
 }
 
-async fn start(
+async fn start_driver_and_listen(
     pool: &BrowserPool,
     launch: DriverLaunch,
     deadline: Deadline,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::bidi::{BidiConnection, MAX_EVENT_BYTES};
 use super::log::{
-    LoggedRequest, MAX_HEADER_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error,
+    LoggedRequest, MAX_HEADER_FIELDS, MAX_URL_OR_HEADER_CHARS, NetworkLog, clear_proxy_error,
     fill_body_bytes_from_header, http_version_name,
 };
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases, truncate};
@@ -58,22 +58,22 @@ impl NetworkLog {
         match event["method"].as_str().unwrap_or_default() {
             "network.beforeRequestSent" => self.on_bidi_request(params),
             "network.responseStarted" => {
-                if let Some(exchange) = self.logged_request_mut(&request_key(params)) {
-                    apply_response(exchange, params);
+                if let Some(request) = self.logged_request_mut(&request_key(params)) {
+                    apply_response(request, params);
                 }
             }
             "network.responseCompleted" => {
-                if let Some(exchange) = self.finish_request(&request_key(params)) {
-                    apply_response(exchange, params);
-                    apply_timings(exchange, params);
+                if let Some(request) = self.finish_request(&request_key(params)) {
+                    apply_response(request, params);
+                    apply_timings(request, params);
                 }
             }
             "network.fetchError" => {
-                if let Some(exchange) = self.finish_request(&request_key(params)) {
+                if let Some(request) = self.finish_request(&request_key(params)) {
                     let error = params["errorText"].as_str().unwrap_or_default();
-                    exchange.error_name = Some(truncate(error, 100));
-                    exchange.cancelled = error == "NS_BINDING_ABORTED";
-                    apply_timings(exchange, params);
+                    request.error_name = Some(truncate(error, 100));
+                    request.cancelled = error == "NS_BINDING_ABORTED";
+                    apply_timings(request, params);
                 }
             }
             "log.entryAdded" => self.on_bidi_log_entry(params),
@@ -104,7 +104,7 @@ impl NetworkLog {
             &request_key(params),
             LoggedRequest {
                 method: request["method"].as_str().unwrap_or_default().to_owned(),
-                url: truncate(url, MAX_VALUE_CHARS),
+                url: truncate(url, MAX_URL_OR_HEADER_CHARS),
                 object_kind: if is_page { None } else { Some(object_kind(destination, is_document)) },
                 is_document,
                 started_at: started,
@@ -191,7 +191,7 @@ fn millis_to_seconds(millis: &Value) -> f64 {
 fn header_fields(headers: &Value) -> Vec<(String, String)> {
     let field = |header: &Value| {
         let name = header["name"].as_str()?.to_owned();
-        Some((name, truncate(header["value"]["value"].as_str().unwrap_or_default(), MAX_VALUE_CHARS)))
+        Some((name, truncate(header["value"]["value"].as_str().unwrap_or_default(), MAX_URL_OR_HEADER_CHARS)))
     };
     headers.as_array().into_iter().flatten().take(MAX_HEADER_FIELDS).filter_map(field).collect()
 }
@@ -227,13 +227,13 @@ mod tests {
 
     #[test]
     fn a_new_connection_has_all_phases() {
-        let exchange = request_with_timings(json!({
+        let request = request_with_timings(json!({
             "requestTime": 1_000_010.0, "dnsStart": 1_000_020.0, "dnsEnd": 1_000_021.5, "connectStart": 1_000_022.0,
             "tlsStart": 1_000_023.0, "tlsEnd": 1_000_053.0, "connectEnd": 1_000_053.0, "requestStart": 1_000_100.0,
             "responseStart": 1_000_300.0, "responseEnd": 1_000_800.0,
         }));
         let phases: Vec<(&str, u64)> =
-            exchange.phases.iter().map(|(phase, us)| (phase.name(), us.into())).collect();
+            request.phases.iter().map(|(phase, us)| (phase.name(), us.into())).collect();
         let expected = [
             ("resolve", 1500),
             ("connect", 1000),
@@ -241,23 +241,23 @@ mod tests {
             ("first_byte", 200_000),
             ("transfer", 500_000),
         ];
-        for ((name, us), (expected, about)) in phases.iter().zip(expected) {
-            assert!(*name == expected && us.abs_diff(about) <= 1, "{phases:?}");
+        for ((name, us), (expected, expected_us)) in phases.iter().zip(expected) {
+            assert!(*name == expected && us.abs_diff(expected_us) <= 1, "{phases:?}");
         }
         assert_eq!(phases.len(), expected.len());
-        assert!((exchange.started_at - 1000.01).abs() < 1e-6 && (exchange.ended_at - 1000.8).abs() < 1e-6);
+        assert!((request.started_at - 1000.01).abs() < 1e-6 && (request.ended_at - 1000.8).abs() < 1e-6);
     }
 
     #[test]
     fn missing_marks_give_no_phase() {
-        let exchange = request_with_timings(json!({
+        let request = request_with_timings(json!({
             "requestTime": 1_000_010.0, "dnsStart": 0, "dnsEnd": 0, "connectStart": 1_000_001.0,
             "connectEnd": 1_000_005.0, "tlsStart": 0, "tlsEnd": 1_000_005.0, "requestStart": 1_000_020.0,
             "responseStart": 1_000_030.0, "responseEnd": 0,
         }));
-        let names: Vec<&str> = exchange.phases.iter().map(|(phase, _)| phase.name()).collect();
+        let names: Vec<&str> = request.phases.iter().map(|(phase, _)| phase.name()).collect();
         assert_eq!(names, ["first_byte"]);
-        assert!((exchange.ended_at - 1000.9).abs() < 1e-6, "the event is what is left");
+        assert!((request.ended_at - 1000.9).abs() < 1e-6, "the event is what is left");
         let without_marks = request_with_timings(Value::Null);
         assert!(
             without_marks.phases.iter().next().is_none() && (without_marks.started_at - 1000.05).abs() < 1e-6

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::log::{
-    LoggedRequest, MAX_HEADER_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error,
+    LoggedRequest, MAX_HEADER_FIELDS, MAX_URL_OR_HEADER_CHARS, NetworkLog, clear_proxy_error,
     fill_body_bytes_from_header, http_version_name,
 };
 use crate::domain::{PageObjectKind, Phase, Phases, truncate};
@@ -47,33 +47,33 @@ impl NetworkLog {
             "Network.requestWillBeSent" => self.on_chrome_request(id, timestamp, params),
             "Network.responseReceived" => {
                 let is_document = params["type"] == "Document";
-                if let Some(exchange) = self.logged_request_mut(id) {
-                    apply_response(exchange, &params["response"]);
-                    exchange.is_document |= is_document;
+                if let Some(request) = self.logged_request_mut(id) {
+                    apply_response(request, &params["response"]);
+                    request.is_document |= is_document;
                 }
             }
             "Network.dataReceived" => {
                 let bytes = to_u64(&params["dataLength"]);
-                if let Some(exchange) = self.logged_request_mut(id) {
-                    exchange.body_bytes += bytes;
+                if let Some(request) = self.logged_request_mut(id) {
+                    request.body_bytes += bytes;
                 }
             }
             "Network.loadingFinished" => {
                 let ended = timestamp + self.clock_offset_seconds;
-                if let Some(exchange) = self.finish_request(id) {
-                    exchange.body_wire_bytes = to_u64(&params["encodedDataLength"]);
-                    set_end_time(exchange, ended);
-                    fill_body_bytes_from_header(exchange);
+                if let Some(request) = self.finish_request(id) {
+                    request.body_wire_bytes = to_u64(&params["encodedDataLength"]);
+                    set_end_time(request, ended);
+                    fill_body_bytes_from_header(request);
                 }
             }
             "Network.loadingFailed" => {
                 let ended = timestamp + self.clock_offset_seconds;
-                if let Some(exchange) = self.finish_request(id) {
+                if let Some(request) = self.finish_request(id) {
                     let blocked = params["blockedReason"].as_str();
                     let error = blocked.or(params["errorText"].as_str()).unwrap_or_default();
-                    exchange.error_name = Some(truncate(error, 100));
-                    exchange.cancelled = params["canceled"] == true;
-                    set_end_time(exchange, ended);
+                    request.error_name = Some(truncate(error, 100));
+                    request.cancelled = params["canceled"] == true;
+                    set_end_time(request, ended);
                 }
             }
             _ => {}
@@ -109,9 +109,9 @@ impl NetworkLog {
         if is_page {
             self.on_navigation();
         }
-        let exchange = LoggedRequest {
+        let request = LoggedRequest {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
-            url: truncate(url, MAX_VALUE_CHARS),
+            url: truncate(url, MAX_URL_OR_HEADER_CHARS),
             object_kind: if is_page { None } else { Some(object_kind(kind)) },
             is_document,
             started_at: started,
@@ -120,7 +120,7 @@ impl NetworkLog {
             ..LoggedRequest::default()
         };
         let counts_as_pending = !matches!(kind, "EventSource" | "WebSocket" | "Ping");
-        self.start_request(id, exchange, counts_as_pending);
+        self.start_request(id, request, counts_as_pending);
     }
 }
 
@@ -164,7 +164,7 @@ fn to_phases(timing: &Value) -> Phases {
 fn header_fields(headers: &Value) -> Vec<(String, String)> {
     let fields = headers.as_object().into_iter().flatten().take(MAX_HEADER_FIELDS);
     fields
-        .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), MAX_VALUE_CHARS)))
+        .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), MAX_URL_OR_HEADER_CHARS)))
         .collect()
 }
 

@@ -19,7 +19,7 @@ const MAX_LINE_CHARS: usize = 1000;
 /// Maximum number of header fields per message.
 pub(super) const MAX_HEADER_FIELDS: usize = 100;
 
-pub(super) const MAX_VALUE_CHARS: usize = 2000;
+pub(super) const MAX_URL_OR_HEADER_CHARS: usize = 2000;
 
 /// One request of the browser.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ pub struct NetworkActivity {
 /// Collects the reports of drivers.
 #[derive(Debug, Default)]
 pub struct NetworkLog {
-    /// Indices into `exchanges`, by the browser's id. Logs are not in order: bytes may be reported after the end.
+    /// Indices into `requests`, by the browser's id. Logs are not in order: bytes may be reported after the end.
     index_by_id: HashMap<String, usize>,
     /// Requests in the order of their start.
     pub(super) requests: VecDeque<LoggedRequest>,
@@ -93,10 +93,10 @@ impl NetworkLog {
     /// Returns the activity since the last call. Pending requests are returned in their current state, and not again.
     pub fn take_activity(&mut self) -> NetworkActivity {
         self.index_by_id.clear();
-        let mut exchanges = Vec::from(std::mem::take(&mut self.requests));
-        exchanges.sort_by(|one, other| one.started_at.total_cmp(&other.started_at));
+        let mut requests = Vec::from(std::mem::take(&mut self.requests));
+        requests.sort_by(|one, other| one.started_at.total_cmp(&other.started_at));
         NetworkActivity {
-            requests: exchanges,
+            requests,
             unlisted_requests: std::mem::take(&mut self.unlisted_requests),
             console_entries: std::mem::take(&mut self.console_entries),
         }
@@ -105,7 +105,7 @@ impl NetworkLog {
     /// Returns the last document that the page itself requested, as far as it was reported.
     #[must_use]
     pub fn last_page_document(&self) -> Option<&LoggedRequest> {
-        self.requests.iter().rev().find(|exchange| exchange.is_document && exchange.object_kind.is_none())
+        self.requests.iter().rev().find(|request| request.is_document && request.object_kind.is_none())
     }
 
     /// Returns the documents of pages, frames and windows, in the order in which they were requested.

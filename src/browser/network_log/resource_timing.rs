@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::chrome::{apply_response, set_end_time, to_u64};
 use super::log::{
-    LoggedRequest, MAX_REQUESTS_PER_STEP, MAX_VALUE_CHARS, NetworkLog, fill_body_bytes_from_header,
+    LoggedRequest, MAX_REQUESTS_PER_STEP, MAX_URL_OR_HEADER_CHARS, NetworkLog, fill_body_bytes_from_header,
 };
 use crate::domain::{PageObjectKind, truncate};
 
-/// The body of the function that returns them.
+/// Body of the JavaScript function that returns the Resource Timing entries of the page.
 pub const RESOURCE_TIMING_SCRIPT: &str = include_str!("resource_timing.js");
 /// Maximum difference between the times of the page and of the driver's log, in seconds.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 1.0;
@@ -18,7 +18,7 @@ impl NetworkLog {
     /// Adds the entries of [`RESOURCE_TIMING_SCRIPT`], except those that are in the log already.
     pub fn add_resource_timing(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
-            let url = truncate(entry["url"].as_str().unwrap_or_default(), MAX_VALUE_CHARS);
+            let url = truncate(entry["url"].as_str().unwrap_or_default(), MAX_URL_OR_HEADER_CHARS);
             let started = entry["began"].as_f64().unwrap_or_default();
             let is_already_logged = |logged: &LoggedRequest| {
                 logged.url == url && (logged.started_at - started).abs() < MAX_CLOCK_SKEW_SECONDS
@@ -84,20 +84,20 @@ mod tests {
             entry("http://a/x.png", "img", 1004.5),
             entry("data:,x", "img", 1004.5),
         ]));
-        let exchanges = network_log.take_activity().requests;
-        let summaries: Vec<(&str, &str, u16)> = exchanges
+        let requests = network_log.take_activity().requests;
+        let summaries: Vec<(&str, &str, u16)> = requests
             .iter()
-            .map(|exchange| (&*exchange.method, &*exchange.url, exchange.http_status))
+            .map(|request| (&*request.method, &*request.url, request.http_status))
             .collect();
         assert_eq!(
             summaries,
             [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]
         );
-        assert!(exchanges[0].is_document && exchanges[1].object_kind == Some(PageObjectKind::Image));
+        assert!(requests[0].is_document && requests[1].object_kind == Some(PageObjectKind::Image));
         assert_eq!(
-            (exchanges[0].body_wire_bytes, exchanges[0].body_bytes, &*exchanges[0].http_version),
+            (requests[0].body_wire_bytes, requests[0].body_bytes, &*requests[0].http_version),
             (300, 200, "HTTP/2")
         );
-        assert_eq!(exchanges[0].phases.iter().count(), 2, "{:?}", exchanges[0].phases);
+        assert_eq!(requests[0].phases.iter().count(), 2, "{:?}", requests[0].phases);
     }
 }

@@ -109,7 +109,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let capture_folder = args.screenshots.map(CaptureFolder::create).transpose()?;
     let har_file = args.har.as_deref().map(HarFile::open).transpose()?;
     let checks = super::run::run_checks(&subjects, &settings, &location, har_file.is_some());
-    let results = crate::cli::process::build_runtime(false)?.block_on(checks)?;
+    let results = crate::cli::process::build_single_threaded_runtime()?.block_on(checks)?;
     print_results(&results, args.json)?;
     if let Some(har_file) = har_file {
         har_file.write(&results)?;
@@ -147,11 +147,11 @@ fn print_warnings_and_limits(subject: &CheckSubject) {
 
 fn print_results(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
     let text = match results {
-        [one] if json => serde_json::to_string_pretty(one)? + "\n",
-        several if json => serde_json::to_string_pretty(several)? + "\n",
-        several => {
+        [result] if json => serde_json::to_string_pretty(result)? + "\n",
+        results if json => serde_json::to_string_pretty(results)? + "\n",
+        results => {
             let style = Style::for_stdout();
-            several.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
+            results.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
         }
     };
     Ok(output::print(&text)?)

@@ -51,7 +51,7 @@ pub(super) async fn run_checks(
 fn build_assignment(subject: &CheckSubject, settings: &Settings, location: LocationId) -> Assignment {
     let monitor = Monitor {
         id: MonitorId(0),
-        customer: CustomerId(1),
+        customer: CustomerId::OPERATOR,
         origin: Origin::Api,
         revision: Revision(1),
         modified_at: SystemClock.now(),

@@ -72,7 +72,7 @@ impl Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
     let monitor_type = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
-    let report = crate::cli::process::build_runtime(true)?.block_on(measure_load(&args, monitor_type))?;
+    let report = crate::cli::process::build_multi_threaded_runtime()?.block_on(measure_load(&args, monitor_type))?;
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -104,11 +104,11 @@ async fn measure_load(args: &Args, monitor_type: MonitorType) -> anyhow::Result<
     let (mut cpu_time, mut stored_count) = (Duration::ZERO, 0);
     if args.duration > 0 {
         rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(window_start).await);
-        let usage_before = (super::process_usage::cpu_time(), pipeline.stored_count());
+        let (cpu_before, stored_before) = (super::process_usage::cpu_time(), pipeline.stored_count());
         rss_peak_bytes =
             rss_peak_bytes.max(wait_and_sample_peak_memory(window_start + measured_duration).await);
-        cpu_time = super::process_usage::cpu_time().saturating_sub(usage_before.0);
-        stored_count = pipeline.stored_count() - usage_before.1;
+        cpu_time = super::process_usage::cpu_time().saturating_sub(cpu_before);
+        stored_count = pipeline.stored_count() - stored_before;
     }
     let run_totals = pipeline.drain_and_stop(DRAIN_TIMEOUT).await?;
     rss_peak_bytes = rss_peak_bytes.max(super::process_usage::resident_bytes());

@@ -45,10 +45,10 @@ struct CountingIngest {
 }
 
 impl Ingest for CountingIngest {
-    fn commit_shared(&self, commit: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
-        let result_count = commit.results.len() as u64;
+    fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
+        let result_count = batch.results.len() as u64;
         Box::pin(async move {
-            self.store.commit_shared(commit).await?;
+            self.store.commit_shared(batch).await?;
             self.stored_count.fetch_add(result_count, Ordering::Relaxed);
             Ok(())
         })
@@ -201,7 +201,7 @@ pub(super) fn build_monitors(
         let (probe, concurrency_class) = probe::build_probe(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
-            customer_id: CustomerId(1),
+            customer_id: CustomerId::OPERATOR,
             egress_principal: EgressPrincipal::Operator,
             revision: Revision(1),
             monitor_name: document.name().into(),

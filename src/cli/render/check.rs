@@ -22,11 +22,11 @@ pub fn render_check(result: &CheckResult, style: Style) -> String {
     let details = DetailsView::new(&result.details);
     steps::render_steps(&mut out, &details.steps, style);
     content_view_lines::render_content_views(&mut out, &details.content_views, style);
-    if let Some(facts) = &details.browser {
-        browser::render_browser(&mut out, facts, style);
+    if let Some(browser_view) = &details.browser {
+        browser::render_browser(&mut out, browser_view, style);
     }
-    if let Some(view) = &details.page {
-        page::render_page(&mut out, view, style);
+    if let Some(page_view) = &details.page {
+        page::render_page(&mut out, page_view, style);
     }
     facts::render_facts(&mut out, &fact_lines(result), style);
     out

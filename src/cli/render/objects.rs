@@ -10,7 +10,7 @@ use crate::service::result_view::{ObjectView, format_duration, format_grouped};
 
 /// Prints one object, in a waterfall that spans `span_us` microseconds.
 pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: u64, style: Style) {
-    let (leading_dots, bar) = phase_bars::dots_and_bar(object.started_us, object.total_us, span_us);
+    let (leading_dots, bar) = phase_bars::dots_and_bar(object.start_offset_us, object.total_us, span_us);
     let used_cells = leading_dots.chars().count() + bar.chars().count();
     let padding = " ".repeat(phase_bars::BAR_CELLS.saturating_sub(used_cells));
     let status = match object.http_status {

@@ -9,7 +9,7 @@ use crate::cli::source::SourceArgs;
 use crate::cli::style::Style;
 use crate::cli::time_argument::TimeArgument;
 use crate::clock::{Clock, SystemClock};
-use crate::domain::{Location, LocationId, Pagination, RollupStep};
+use crate::domain::{Location, LocationId, Pagination, RollupInterval};
 use crate::service::RollupRequest;
 
 /// Show runs, durations, phases and browser figures of a monitor by minute, hour or day
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Args {
     /// Its id or its name
     monitor: String,
     /// Length of a step: minute, hour or day
-    #[arg(long, value_name = "STEP", default_value = "hour", value_parser = RollupStep::NAMES)]
+    #[arg(long, value_name = "STEP", default_value = "hour", value_parser = RollupInterval::NAMES)]
     step: String,
     /// Steps that start then or later: a time, a day, or an age such as `2h` [default: an hour, a day or 30 days ago]
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
@@ -59,12 +59,12 @@ pub(in crate::cli) struct Args {
 
 /// Runs the command.
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    crate::cli::process::build_runtime(false)?.block_on(async {
+    crate::cli::process::build_single_threaded_runtime()?.block_on(async {
         let mut source = args.source.open().await?;
         let monitor = source.find_monitor(&args.monitor).await?;
         let locations = source.locations().await?;
         let now = SystemClock.now();
-        let step = RollupStep::from_name(&args.step).unwrap_or_default();
+        let step = RollupInterval::from_name(&args.step).unwrap_or_default();
         let until = args.thru.map_or(now, |time| time.resolve(now));
         let request = RollupRequest {
             monitor_id: monitor.id,
@@ -74,7 +74,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             until: Some(until),
             fields: Vec::new(),
         };
-        let query = request.to_unchecked_query(now).map_err(|error| {
+        let query = request.to_query_for_any_account(now).map_err(|error| {
             UsageError(
                 error
                     .message
@@ -99,11 +99,11 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns how long before `--thru` a report begins by default.
-const fn default_age(step: RollupStep) -> Duration {
+const fn default_age(step: RollupInterval) -> Duration {
     Duration::from_hours(match step {
-        RollupStep::Minute => 1,
-        RollupStep::Hour => 24,
-        RollupStep::Day => 30 * 24,
+        RollupInterval::Minute => 1,
+        RollupInterval::Hour => 24,
+        RollupInterval::Day => 30 * 24,
     })
 }
 

@@ -98,9 +98,9 @@ impl<'a> KeyColumns<'a> {
 }
 
 /// Names of columns, and rows of cells that begin with those of the key.
-type Columns = (Vec<&'static str>, Vec<Vec<Cell>>);
+type ColumnNamesAndRows = (Vec<&'static str>, Vec<Vec<Cell>>);
 
-fn run_cells(rows: &[RollupRow], keys: &KeyColumns<'_>, style: Style) -> Columns {
+fn run_cells(rows: &[RollupRow], keys: &KeyColumns<'_>, style: Style) -> ColumnNamesAndRows {
     let outcomes = Outcome::ALL.map(Outcome::name);
     let columns = [&outcomes[..], &["mean", "p50", "p75", "p90", "p95", "p99"]].concat();
     let to_cells = |row: &RollupRow| {
@@ -117,7 +117,7 @@ fn run_cells(rows: &[RollupRow], keys: &KeyColumns<'_>, style: Style) -> Columns
     (columns, rows.iter().map(to_cells).collect())
 }
 
-fn phase_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
+fn phase_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> ColumnNamesAndRows {
     let is_reached = |phase: &Phase| {
         rows.iter().any(|row| row.phases.is_some_and(|phases| phases.micros(*phase).is_some()))
     };
@@ -131,7 +131,7 @@ fn phase_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
     (reached.iter().map(|phase| phase.name()).collect(), rows.iter().filter_map(to_cells).collect())
 }
 
-fn experience_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
+fn experience_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> ColumnNamesAndRows {
     let columns =
         vec!["pages", "first paint", "contentful", "largest", "layout shift", "dom load", "page load"];
     let to_cells = |row: &RollupRow| {
@@ -142,7 +142,7 @@ fn experience_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
         cells.push(duration_cell(experience.first_contentful_paint_us));
         cells.push(duration_cell(experience.largest_contentful_paint_us));
         let shift = experience.layout_shift.map(|shift| format!("{shift:.3}"));
-        cells.push(right(shift.unwrap_or_default()));
+        cells.push(right_aligned_cell(shift.unwrap_or_default()));
         cells.push(duration_cell(experience.dom_load_us));
         cells.push(duration_cell(experience.page_load_us));
         Some(cells)
@@ -150,7 +150,7 @@ fn experience_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
     (columns, rows.iter().filter_map(to_cells).collect())
 }
 
-fn view_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
+fn view_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> ColumnNamesAndRows {
     let columns = vec!["view", "runs", "error", "mean", "objects", "bytes"];
     let views = rows.iter().flat_map(|row| row.views.iter().flatten().map(move |view| (row, view)));
     let cells = views.map(|(row, view)| {
@@ -167,13 +167,13 @@ fn view_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> Columns {
 }
 
 fn duration_cell(micros: Option<u64>) -> Cell {
-    right(micros.map(format_duration).unwrap_or_default())
+    right_aligned_cell(micros.map(format_duration).unwrap_or_default())
 }
 
 fn number_cell(number: u64) -> Cell {
-    right(number.to_string())
+    right_aligned_cell(number.to_string())
 }
 
-fn right(text: String) -> Cell {
+fn right_aligned_cell(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }

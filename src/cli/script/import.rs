@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::super::output::{self, UsageError};
 use super::plural::count_with_noun;
 use crate::script::language::Script;
-use crate::script::selenium_ide::{ImportReport, SideProject};
+use crate::script::selenium_ide::{ImportReport, SeleniumIdeProject};
 use crate::settings::read_config_text;
 use crate::syntax::closest_match;
 
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!is_complete)))
 }
 
-fn read_project(file: &Path) -> anyhow::Result<SideProject> {
+fn read_project(file: &Path) -> anyhow::Result<SeleniumIdeProject> {
     let name = file.display();
     let text =
         read_config_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
@@ -86,7 +86,7 @@ fn read_project(file: &Path) -> anyhow::Result<SideProject> {
             None,
         ));
     }
-    SideProject::parse(&text).map_err(|error| {
+    SeleniumIdeProject::parse(&text).map_err(|error| {
         let position_text = error.position;
         let position_text = if position_text.is_known() {
             format!(":{}:{}", position_text.line, position_text.column)

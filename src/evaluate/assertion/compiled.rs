@@ -27,8 +27,8 @@ enum AssertionSubject {
 #[derive(Clone, Debug)]
 enum AssertionTest {
     Equals,
-    /// The order of a number to the value.
-    Order(fn(Ordering) -> bool),
+    /// The number is less than, equal to or greater than the value, as the function accepts it.
+    NumberOrder(fn(Ordering) -> bool),
     Contains,
     Matches(CompiledPattern),
     Exists,
@@ -178,7 +178,7 @@ impl Assertion {
         match &self.test {
             AssertionTest::Exists | AssertionTest::Count(_) | AssertionTest::MatchesSchema(_) => true,
             AssertionTest::Equals => compare::equals(node, &self.value),
-            AssertionTest::Order(is_wanted) => compare::is_ordered(node, &self.value, *is_wanted),
+            AssertionTest::NumberOrder(is_wanted) => compare::has_wanted_order(node, &self.value, *is_wanted),
             AssertionTest::Contains => node.text().contains(&self.value),
             AssertionTest::Matches(pattern) => response.search_budget.is_match(pattern, &node.text()),
         }
@@ -216,7 +216,7 @@ fn compile_subject(source: &str, property: &str, value: &str) -> Result<Assertio
     })
 }
 
-fn order_test(
+fn number_order_test(
     value: &str,
     subject: &AssertionSubject,
     is_wanted: fn(Ordering) -> bool,
@@ -224,7 +224,7 @@ fn order_test(
     let is_valid =
         matches!(subject, AssertionSubject::MaxDuration(_)) || compare::parse_number(value).is_some();
     if is_valid {
-        Ok(AssertionTest::Order(is_wanted))
+        Ok(AssertionTest::NumberOrder(is_wanted))
     } else {
         Err(AssertionError::InvalidValue(value.to_owned()))
     }
@@ -246,10 +246,10 @@ fn compile_test(
         "exists" => (AssertionTest::Exists, false),
         "does not exist" => (AssertionTest::Exists, true),
         "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| invalid_value())?), false),
-        "less than" => (order_test(value, subject, Ordering::is_lt)?, false),
-        "less than or equal" => (order_test(value, subject, Ordering::is_le)?, false),
-        "greater than" => (order_test(value, subject, Ordering::is_gt)?, false),
-        "greater than or equal" => (order_test(value, subject, Ordering::is_ge)?, false),
+        "less than" => (number_order_test(value, subject, Ordering::is_lt)?, false),
+        "less than or equal" => (number_order_test(value, subject, Ordering::is_le)?, false),
+        "greater than" => (number_order_test(value, subject, Ordering::is_gt)?, false),
+        "greater than or equal" => (number_order_test(value, subject, Ordering::is_ge)?, false),
         _ => (AssertionTest::Matches(compile(value)?), comparison == "regular expression excludes"),
     })
 }

@@ -11,7 +11,7 @@ const XML: &str = r#"<?xml version="1.0"?><!DOCTYPE r SYSTEM "http://127.0.0.1:1
 <deep><er>in <b>bold</b></er></deep><!-- note --></r>"#;
 const TEXT: &str = "Hello World, all 42 systems are fine";
 
-fn assertion(source: &str, property: &str, comparison: &str, value: &str) -> Value {
+fn assertion_json(source: &str, property: &str, comparison: &str, value: &str) -> Value {
     json!({"source": source, "property": property, "comparison": comparison, "value": value})
 }
 
@@ -21,11 +21,11 @@ fn headers() -> Vec<(String, String)> {
         .to_vec()
 }
 
-fn judged(document: &Value, text: &str) -> Option<Failure> {
+fn assertion_failure(settings_json: &Value, text: &str) -> Option<Failure> {
     let headers = headers();
     let response = ParsedResponse::new(204, Duration::from_millis(1500), &headers, text);
-    Assertion::new(&serde_json::from_value(document.clone()).unwrap())
-        .unwrap_or_else(|error| panic!("{document}: {error}"))
+    Assertion::new(&serde_json::from_value(settings_json.clone()).unwrap())
+        .unwrap_or_else(|error| panic!("{settings_json}: {error}"))
         .evaluate(&response)
 }
 
@@ -135,7 +135,7 @@ fn each_source_and_comparison_gives_its_result() {
             XM => XML,
             _ => TEXT,
         };
-        let failure = judged(&assertion(source, property, comparison, value), text);
+        let failure = assertion_failure(&assertion_json(source, property, comparison, value), text);
         if failure.is_none() != holds {
             wrong.push(format!("{source} {property} {comparison} {value}: {failure:?}"));
         }
@@ -156,10 +156,10 @@ fn repeated_set_cookie_fields_are_judged_one_by_one() {
         (EX, "^a=[^,]*Secure", true),
         (NC, "geheim", false),
     ] {
-        let document = assertion("Header", "Set-Cookie", comparison, value);
-        let compiled = Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap();
+        let settings_json = assertion_json("Header", "Set-Cookie", comparison, value);
+        let compiled = Assertion::new(&serde_json::from_value(settings_json.clone()).unwrap()).unwrap();
         let failure = compiled.evaluate(&response);
-        assert_eq!(failure.is_none(), holds, "{document}: {failure:?}");
+        assert_eq!(failure.is_none(), holds, "{settings_json}: {failure:?}");
         let text = failure.map(|failure| failure.detail.replacen(value, "", 1)).unwrap_or_default();
         assert!(!text.contains("geheim"), "{text}");
     }
@@ -167,7 +167,7 @@ fn repeated_set_cookie_fields_are_judged_one_by_one() {
 
 #[test]
 fn invalid_assertions_are_rejected_when_loaded() {
-    let many = "..a".repeat(5);
+    let many_descendants = "..a".repeat(5);
     let nested = format!("{}1{}", "(".repeat(100), ")".repeat(100));
     for (source, property, comparison, value) in [
         ("Body", "", "equals", "1"),
@@ -188,7 +188,7 @@ fn invalid_assertions_are_rejected_when_loaded() {
         (JS, "$.[", "exists", "1"),
         (JS, "a", "count", "-1"),
         (JS, "a", LE, "nan"),
-        (JS, &many, "exists", "1"),
+        (JS, &many_descendants, "exists", "1"),
         (JS, &nested, "exists", "1"),
         (XM, "//item[", "exists", "1"),
         (XM, &nested, "exists", "1"),
@@ -196,39 +196,39 @@ fn invalid_assertions_are_rejected_when_loaded() {
         ("Response", "", IN, "("),
         ("Response", "", IN, r"\w{1000}{1000}"),
     ] {
-        let document = assertion(source, property, comparison, value);
-        assert!(Assertion::new(&serde_json::from_value(document.clone()).unwrap()).is_err(), "{document}");
+        let settings_json = assertion_json(source, property, comparison, value);
+        assert!(Assertion::new(&serde_json::from_value(settings_json.clone()).unwrap()).is_err(), "{settings_json}");
     }
     assert!(Assertion::new(&AssertionSettings::default()).is_err());
 }
 
 #[test]
 fn the_value_defaults_to_1() {
-    let document = json!({"source": JS, "property": "x", "comparison": "equals"});
-    assert_eq!(judged(&document, r#"{"x":1}"#), None);
-    assert!(judged(&document, r#"{"x":2}"#).is_some());
+    let settings_json = json!({"source": JS, "property": "x", "comparison": "equals"});
+    assert_eq!(assertion_failure(&settings_json, r#"{"x":1}"#), None);
+    assert!(assertion_failure(&settings_json, r#"{"x":2}"#).is_some());
 }
 
 #[test]
 fn failures_name_no_bodies_and_secrets() {
-    let all = [
-        assertion("Status Code", "", "equals", "200"),
-        assertion("Timeout", "", LE, "1"),
-        assertion("Response", "", "contains", "nothing"),
-        assertion("Header", "Set-Cookie", "equals", "x"),
-        assertion(JS, "$", "equals", "x"),
-        assertion(JS, "items[*].name", "equals", "four"),
-        assertion(JS, "items[*]", "count", "9"),
-        assertion(JS, "gone", "exists", "1"),
-        assertion("Status Code", "", "equals", "2xx"),
+    let assertions = [
+        assertion_json("Status Code", "", "equals", "200"),
+        assertion_json("Timeout", "", LE, "1"),
+        assertion_json("Response", "", "contains", "nothing"),
+        assertion_json("Header", "Set-Cookie", "equals", "x"),
+        assertion_json(JS, "$", "equals", "x"),
+        assertion_json(JS, "items[*].name", "equals", "four"),
+        assertion_json(JS, "items[*]", "count", "9"),
+        assertion_json(JS, "gone", "exists", "1"),
+        assertion_json("Status Code", "", "equals", "2xx"),
     ];
-    let all: Vec<_> = all
+    let assertions: Vec<_> = assertions
         .iter()
-        .map(|document| Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap())
+        .map(|settings_json| Assertion::new(&serde_json::from_value(settings_json.clone()).unwrap()).unwrap())
         .collect();
     let headers = headers();
     let response = ParsedResponse::new(204, Duration::from_millis(1500), &headers, JSON);
-    let failures = evaluate_all(&all, &response);
+    let failures = evaluate_all(&assertions, &response);
     assert!(failures.iter().all(|failure| failure.kind == FailureKind::AssertionFailed));
     assert!(failures.iter().all(|failure| failure.phase == Phase::Validate));
     let details: Vec<_> = failures.iter().map(|failure| failure.detail.as_str()).collect();
@@ -246,8 +246,8 @@ fn failures_name_no_bodies_and_secrets() {
             "JSON Response `gone` exists: found nothing",
         ]
     );
-    assert!(all[0].checks_status() && !all[1].checks_status());
-    let long = judged(&assertion(JS, "x", "equals", "y"), &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)));
+    assert!(assertions[0].checks_status() && !assertions[1].checks_status());
+    let long = assertion_failure(&assertion_json(JS, "x", "equals", "y"), &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)));
     assert!(long.unwrap().detail.chars().count() < 120);
 }
 
@@ -255,7 +255,7 @@ fn failures_name_no_bodies_and_secrets() {
 fn an_unparsable_response_fails_every_comparison() {
     for (source, path) in [(JS, "a"), (XM, "//a")] {
         for comparison in ["exists", NX, NC, NE, "count"] {
-            let failure = judged(&assertion(source, path, comparison, "0"), "<html><br>oops");
+            let failure = assertion_failure(&assertion_json(source, path, comparison, "0"), "<html><br>oops");
             assert!(failure.unwrap().detail.contains("the body is not "), "{source} {comparison}");
         }
     }
@@ -267,15 +267,15 @@ fn hostile_responses_end_in_a_failure_not_in_an_overflow() {
     let entities = r#"<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]><a>&c;</a>"#;
     let external = r#"<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>"#;
     for text in [&xml(257), &xml(100_000), &"<a>".repeat(300_000), entities, external] {
-        assert!(judged(&assertion(XM, "//a", "exists", "1"), text).is_some());
+        assert!(assertion_failure(&assertion_json(XM, "//a", "exists", "1"), text).is_some());
     }
-    assert_eq!(judged(&assertion(XM, "//a//a//a", "contains", "x"), &xml(256)), None);
+    assert_eq!(assertion_failure(&assertion_json(XM, "//a//a//a", "contains", "x"), &xml(256)), None);
     let nodes = format!("<r>{}</r>", "<a/>".repeat(200_001));
-    assert!(judged(&assertion(XM, "//a", "exists", "1"), &nodes).is_some());
+    assert!(assertion_failure(&assertion_json(XM, "//a", "exists", "1"), &nodes).is_some());
     let json = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(judged(&assertion(JS, "$..*", "exists", "1"), &json).is_some());
-    let expression = assertion("Response", "", IN, "(a+)+$");
-    assert!(judged(&expression, &format!("{}!", "a".repeat(100_000))).is_some());
+    assert!(assertion_failure(&assertion_json(JS, "$..*", "exists", "1"), &json).is_some());
+    let expression = assertion_json("Response", "", IN, "(a+)+$");
+    assert!(assertion_failure(&expression, &format!("{}!", "a".repeat(100_000))).is_some());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::syntax::path_expression::PathError;
 
 /// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
-/// Maximum size in bytes of a document whose values are read without parsing: such a document never has [`MAX_HEADER_VALUES`].
+/// Maximum size in bytes of a document whose values are read without parsing: such a document never has [`MAX_VALUES`].
 const MAX_DIRECT_BYTES: usize = 1024 * 1024;
 /// Maximum number of values of a document; each takes 32 bytes or more, whatever its text.
 const MAX_VALUES: u64 = 1_000_000;
@@ -91,7 +91,7 @@ impl JsonQuery {
     }
 
     fn charge(&self, size: DocumentSize, node_budget: &Cell<u64>) -> Result<(), String> {
-        let cost = self.cost.examined_values(size);
+        let cost = self.cost.visited_value_count(size);
         let remaining = node_budget
             .get()
             .checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT)
@@ -182,7 +182,7 @@ impl QueryCost {
         cost
     }
 
-    fn examined_values(self, size: DocumentSize) -> u64 {
+    fn visited_value_count(self, size: DocumentSize) -> u64 {
         if self.is_single_value {
             return 1;
         }
@@ -254,11 +254,11 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(QueryCost::from_path(path).examined_values(size), cost, "{path}");
+            assert_eq!(QueryCost::from_path(path).visited_value_count(size), cost, "{path}");
         }
         assert_eq!(
             QueryCost::from_path("$[?@[?$..*[?$..*]]]")
-                .examined_values(DocumentSize { value_count: u64::MAX, depth: 9 }),
+                .visited_value_count(DocumentSize { value_count: u64::MAX, depth: 9 }),
             u64::MAX
         );
     }
@@ -298,12 +298,12 @@ mod tests {
             let path = compile_json_path(property).unwrap();
             assert!(path.direct_path.is_some(), "{property}");
             for text in texts {
-                let fuel = Cell::new(2);
+                let node_budget = Cell::new(2);
                 let found = parse_document(text).and_then(|parsed| {
-                    let found = path.select(&parsed, &fuel)?;
+                    let found = path.select(&parsed, &node_budget)?;
                     Ok(found.into_iter().cloned().collect::<Vec<_>>())
                 });
-                match path.read_direct(text, &fuel) {
+                match path.read_direct(text, &node_budget) {
                     Some(value) => assert_eq!(value.map(Vec::from_iter), found, "{property} {text}"),
                     None => assert!(found.is_err(), "{property} {text}"),
                 }
@@ -367,7 +367,7 @@ mod tests {
         ];
         let paths = ["a", "$.a.a", "$.a[1]", "$[0].a", "$[1]", "$"]
             .map(|property| compile_json_path(property).unwrap());
-        let (mut state, mut picked, mut left) = (7_u64, 0, 0);
+        let (mut state, mut direct_read_count, mut parser_only_count) = (7_u64, 0, 0);
         for _ in 0..100_000 {
             let mut text = String::new();
             // The first part usually opens a container or a string.
@@ -376,22 +376,22 @@ mod tests {
                 let at = (state >> 33) as usize % PARTS.len();
                 text.push_str(PARTS[if number == 0 { at % 6 } else { at }]);
             }
-            let fuel = Cell::new(u64::MAX);
+            let node_budget = Cell::new(u64::MAX);
             let parsed = parse_document(&text);
             for path in &paths {
-                match (path.read_direct(&text, &fuel), &parsed) {
+                match (path.read_direct(&text, &node_budget), &parsed) {
                     (Some(Ok(value)), Ok(parsed)) => {
-                        let found = path.select(parsed, &fuel).unwrap();
+                        let found = path.select(parsed, &node_budget).unwrap();
                         assert_eq!(value.iter().collect::<Vec<_>>(), found, "{text}");
-                        picked += 1;
+                        direct_read_count += 1;
                     }
                     (Some(other), _) => panic!("{text}: {other:?}"),
-                    (None, Ok(_)) => left += 1,
+                    (None, Ok(_)) => parser_only_count += 1,
                     (None, Err(_)) => {}
                 }
             }
         }
-        assert!(picked > 1_000 && left < picked / 4, "{picked} {left}");
+        assert!(direct_read_count > 1_000 && parser_only_count < direct_read_count / 4, "{direct_read_count} {parser_only_count}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::response::{ParsedResponse, ResponseNode};
 use crate::evaluate::xpath::XPathResult;
 use crate::syntax::path_expression::XPath;
 
-/// A compiled lookup.
+/// Which nodes of a response are selected, compiled.
 #[derive(Clone, Debug)]
 pub(in crate::evaluate) enum Lookup {
     /// The body as text.

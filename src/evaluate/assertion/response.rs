@@ -35,7 +35,7 @@ pub struct ParsedResponse<'a> {
     /// The decoded body.
     pub body_text: &'a str,
     json: OnceCell<Result<JsonDocument, String>>,
-    direct_reads: Cell<u8>,
+    direct_read_count: Cell<u8>,
     xml: OnceCell<Result<XmlDocument<'a>, String>>,
     /// Set for a page of HTML, which is then read as one.
     html: Option<&'a HtmlPage>,
@@ -51,7 +51,7 @@ impl<'a> ParsedResponse<'a> {
     #[must_use]
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], body_text: &'a str) -> Self {
         let node_budget = Cell::new(NODE_BUDGET);
-        let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
+        let (json, direct_read_count, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
         let (schema_budget, search_budget) = (Cell::new(SCHEMA_BUDGET), SearchBudget::unlimited());
         Self {
             status,
@@ -59,7 +59,7 @@ impl<'a> ParsedResponse<'a> {
             headers,
             body_text,
             json,
-            direct_reads,
+            direct_read_count,
             xml,
             html: None,
             node_budget,
@@ -102,8 +102,8 @@ impl<'a> ParsedResponse<'a> {
 
     /// Returns the nodes that `path` selects in the JSON body.
     pub(super) fn select_json<'s>(&'s self, path: &JsonQuery) -> Result<Vec<ResponseNode<'s>>, String> {
-        if self.json.get().is_none() && self.direct_reads.get() < MAX_DIRECT_READS {
-            self.direct_reads.set(self.direct_reads.get() + 1);
+        if self.json.get().is_none() && self.direct_read_count.get() < MAX_DIRECT_READS {
+            self.direct_read_count.set(self.direct_read_count.get() + 1);
             if let Some(found) = path.read_direct(self.body_text, &self.node_budget) {
                 return Ok(found?.map(Cow::Owned).map(ResponseNode::Json).into_iter().collect());
             }
@@ -215,9 +215,9 @@ pub(in crate::evaluate) fn one_line_excerpt(text: &str) -> String {
 pub(super) fn excerpt(text: &str, max: usize) -> String {
     let mut characters = text.chars();
     let control_to_space = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = characters.by_ref().take(max).map(control_to_space).collect();
+    let mut excerpt_text: String = characters.by_ref().take(max).map(control_to_space).collect();
     if characters.next().is_some() {
-        short.push('…');
+        excerpt_text.push('…');
     }
-    short
+    excerpt_text
 }

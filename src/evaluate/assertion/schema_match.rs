@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::lookup::Lookup;
 use super::response::{ParsedResponse, ResponseNode, excerpt};
 use crate::domain::FailureKind;
-use crate::syntax::json_schema::{JsonSchema, Mismatch, SchemaVerdict};
+use crate::syntax::json_schema::{JsonSchema, Mismatch, SchemaValidation};
 
 /// Maximum number of characters of a path in a failure.
 const MAX_PATH_CHARS: usize = 200;
@@ -17,20 +17,20 @@ pub(super) fn evaluate(
     lookup: &Lookup,
     response: &ParsedResponse<'_>,
 ) -> Result<(), (FailureKind, String)> {
-    let failed = |found: &str| (FailureKind::AssertionFailed, format!("found {found}"));
-    let nodes = lookup.select(response).map_err(|reason| failed(&reason))?;
+    let assertion_failed = |found: &str| (FailureKind::AssertionFailed, format!("found {found}"));
+    let nodes = lookup.select(response).map_err(|reason| assertion_failed(&reason))?;
     let mut first_mismatch = None;
     for node in &nodes {
         let ResponseNode::Json(value) = node else { continue };
         let mut budget = response.schema_budget.get();
-        let verdict = schema.evaluate(value, &mut budget);
+        let evaluation = schema.evaluate(value, &mut budget);
         response.schema_budget.set(budget);
-        match verdict {
-            SchemaVerdict::Valid => return Ok(()),
-            SchemaVerdict::Invalid(mismatch) => {
+        match evaluation {
+            SchemaValidation::Valid => return Ok(()),
+            SchemaValidation::Invalid(mismatch) => {
                 first_mismatch.get_or_insert_with(|| describe(node, &mismatch));
             }
-            SchemaVerdict::TooCostly { value_count } => {
+            SchemaValidation::TooCostly { value_count } => {
                 let text = format!(
                     "the schema is too costly for a document of {value_count} values; select a part of it by \
                      `property`, or have fewer alternatives and references one in the other"
@@ -39,10 +39,10 @@ pub(super) fn evaluate(
             }
         }
     }
-    let Some(mismatch) = first_mismatch else { return Err(failed("nothing")) };
-    let others =
+    let Some(mismatch) = first_mismatch else { return Err(assertion_failed("nothing")) };
+    let node_count_text =
         if nodes.len() > 1 { format!(" (the first of {} nodes)", nodes.len()) } else { String::new() };
-    Err(failed(&format!("{mismatch}{others}")))
+    Err(assertion_failed(&format!("{mismatch}{node_count_text}")))
 }
 
 fn describe(node: &ResponseNode<'_>, mismatch: &Mismatch) -> String {

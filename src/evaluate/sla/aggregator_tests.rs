@@ -10,10 +10,10 @@ fn at(minute: i64) -> Timestamp {
 /// Counts `runs`, which are a minute apart and separated by spaces. Each letter is a check: `k` ok, `w` warning, `e`
 /// error, `s` suppressed error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a check at location n takes
 /// n seconds.
-fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAggregate {
-    let starts = starts.iter().copied().map(at).collect();
-    let tails: Vec<Timestamp> = tails.iter().copied().map(at).collect();
-    let mut aggregator = SlaAggregator::new(scope, starts, at(1000), &tails);
+fn run_aggregate(runs: &str, scope: SlaScope, bucket_starts: &[i64], trailing_starts: &[i64]) -> SlaAggregate {
+    let bucket_starts = bucket_starts.iter().copied().map(at).collect();
+    let trailing_starts: Vec<Timestamp> = trailing_starts.iter().copied().map(at).collect();
+    let mut aggregator = SlaAggregator::new(scope, bucket_starts, at(1000), &trailing_starts);
     for (minute, run) in (0..).zip(runs.split(' ')) {
         for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
             let outcome = match letter {
@@ -39,7 +39,7 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
     aggregator.finish()
 }
 
-fn always() -> SlaScope {
+fn scope_without_exclusions() -> SlaScope {
     SlaScope { included_ranges: TimeRanges::from_ranges(vec![(at(-1000), at(1000))]), ..SlaScope::default() }
 }
 
@@ -51,7 +51,7 @@ fn what_a_blackout_suppressed_counts_as_blackout_and_what_took_place_in_it_is_ex
         ..SlaScope::default()
     };
     // The last blackout is outside of the operating periods.
-    let total = counted("k k b e k k b", scope, &[0], &[]).total_stats;
+    let total = run_aggregate("k k b e k k b", scope, &[0], &[]).total_stats;
     assert_eq!(total.checks_with(Outcome::Blackout), 1);
     assert_eq!((total.checks_with(Outcome::Ok), total.checks_with(Outcome::Error)), (4, 0));
     assert_eq!(total.excluded_checks, 2);
@@ -68,14 +68,14 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
         ("ue km b", (1, 2), (1, 2)),
         ("", (0, 0), (0, 0)),
     ] {
-        let total = counted(runs, always(), &[0], &[]).total_stats;
+        let total = run_aggregate(runs, scope_without_exclusions(), &[0], &[]).total_stats;
         assert_eq!((total.uptime_counts(), total.availability_counts()), (uptime, availability), "{runs}");
     }
 }
 
 #[test]
 fn suppressed_errors_count_as_errors_and_are_counted_beside() {
-    let total = counted("ke ks ss e k", always(), &[0], &[]).total_stats;
+    let total = run_aggregate("ke ks ss e k", scope_without_exclusions(), &[0], &[]).total_stats;
     assert_eq!((total.checks_with(Outcome::Error), total.suppressed_checks), (5, 3));
     assert_eq!(total.uptime_counts(), (3, 5));
 }
@@ -83,32 +83,32 @@ fn suppressed_errors_count_as_errors_and_are_counted_beside() {
 #[test]
 fn the_response_time_is_the_mean_over_locations_and_not_over_checks() {
     // Location 1 takes 1 s and checks four times, location 3 takes 3 s and checks once; 2 never passes.
-    let counted = counted("kek ke k k", always(), &[0], &[]);
-    assert_eq!(counted.total_stats.mean_response_us(), Some(2_000_000));
-    assert_eq!(counted.stats_by_location[&LocationId(2)].mean_response_us(), None);
-    assert_eq!(counted.stats_by_location[&LocationId(1)].uptime_counts(), (4, 4));
+    let run_aggregate = run_aggregate("kek ke k k", scope_without_exclusions(), &[0], &[]);
+    assert_eq!(run_aggregate.total_stats.mean_response_us(), Some(2_000_000));
+    assert_eq!(run_aggregate.stats_by_location[&LocationId(2)].mean_response_us(), None);
+    assert_eq!(run_aggregate.stats_by_location[&LocationId(1)].uptime_counts(), (4, 4));
 }
 
 #[test]
 fn only_checks_in_scope_count() {
-    let mut scope = always();
+    let mut scope = scope_without_exclusions();
     scope.included_ranges = scope.included_ranges.subtract(&TimeRanges::from_ranges(vec![(at(1), at(3))]));
     scope.excluded_by_location.insert(LocationId(2), TimeRanges::from_ranges(vec![(at(3), at(4))]));
     // Minutes:                 0  1  2  3  4
-    let counted = counted("kk ee ee ke ke", scope, &[0], &[]);
-    assert_eq!(counted.total_stats.uptime_counts(), (3, 3));
-    assert_eq!(counted.total_stats.availability_counts(), (4, 5));
-    assert_eq!(counted.total_stats.excluded_checks, 5);
+    let run_aggregate = run_aggregate("kk ee ee ke ke", scope, &[0], &[]);
+    assert_eq!(run_aggregate.total_stats.uptime_counts(), (3, 3));
+    assert_eq!(run_aggregate.total_stats.availability_counts(), (4, 5));
+    assert_eq!(run_aggregate.total_stats.excluded_checks, 5);
 }
 
 #[test]
 fn buckets_and_trailing_periods_are_counted_separately() {
-    let counted = counted("k e k e e", always(), &[0, 2, 4, 9], &[0, 3, 8]);
-    let up: Vec<_> = counted.bucket_stats.iter().map(SlaStats::uptime_counts).collect();
+    let run_aggregate = run_aggregate("k e k e e", scope_without_exclusions(), &[0, 2, 4, 9], &[0, 3, 8]);
+    let up: Vec<_> = run_aggregate.bucket_stats.iter().map(SlaStats::uptime_counts).collect();
     assert_eq!(up, [(1, 2), (1, 2), (0, 1), (0, 0)]);
-    let tails: Vec<_> = counted.trailing_stats.iter().map(SlaStats::uptime_counts).collect();
+    let tails: Vec<_> = run_aggregate.trailing_stats.iter().map(SlaStats::uptime_counts).collect();
     assert_eq!(tails, [(2, 5), (0, 2), (0, 0)]);
     // Checks before the first bucket and after the end are ignored.
-    let counted = self::counted("k e", always(), &[1], &[]);
-    assert_eq!(counted.total_stats.uptime_counts(), (0, 1));
+    let run_aggregate = self::run_aggregate("k e", scope_without_exclusions(), &[1], &[]);
+    assert_eq!(run_aggregate.total_stats.uptime_counts(), (0, 1));
 }

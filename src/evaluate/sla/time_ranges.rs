@@ -55,7 +55,7 @@ impl TimeRanges {
         self.0.iter().map(|(from, until)| until.as_micros().abs_diff(from.as_micros())).sum()
     }
 
-    /// Returns the part of the ranges in `from..thru`.
+    /// Returns the part of the ranges in `from..until`.
     #[must_use]
     pub fn clip(&self, from: Timestamp, until: Timestamp) -> Self {
         let parts = self.0.iter().map(|(start, end)| ((*start).max(from), (*end).min(until)));
@@ -69,29 +69,29 @@ mod tests {
 
     use super::*;
 
-    fn spans(parts: &[(i64, i64)]) -> TimeRanges {
+    fn time_ranges(parts: &[(i64, i64)]) -> TimeRanges {
         let at = Timestamp::from_micros;
-        TimeRanges::from_ranges(parts.iter().map(|&(from, thru)| (at(from), at(thru))).collect())
+        TimeRanges::from_ranges(parts.iter().map(|&(from, until)| (at(from), at(until))).collect())
     }
 
-    fn parts() -> impl Strategy<Value = Vec<(i64, i64)>> {
+    fn pairs_strategy() -> impl Strategy<Value = Vec<(i64, i64)>> {
         prop::collection::vec((0_i64..60, 0_i64..60), 0..8)
     }
 
     proptest! {
         #[test]
-        fn set_operations_agree_with_their_ranges(a in parts(), b in parts(), from in 0_i64..60, thru in 0_i64..60) {
-            let (all, others) = (spans(&a), spans(&b));
-            let (left, cut) = (all.subtract(&others), all.clip(Timestamp::from_micros(from), Timestamp::from_micros(thru)));
-            let inside = |parts: &[(i64, i64)], at: i64| parts.iter().any(|&(from, thru)| from <= at && at < thru);
+        fn set_operations_agree_with_their_ranges(a in pairs_strategy(), b in pairs_strategy(), from in 0_i64..60, until in 0_i64..60) {
+            let (all, subtracted) = (time_ranges(&a), time_ranges(&b));
+            let (difference, clipped) = (all.subtract(&subtracted), all.clip(Timestamp::from_micros(from), Timestamp::from_micros(until)));
+            let inside = |parts: &[(i64, i64)], at: i64| parts.iter().any(|&(from, until)| from <= at && at < until);
             for at in -1..61 {
                 let moment = Timestamp::from_micros(at);
                 prop_assert_eq!(all.contains(moment), inside(&a, at), "{}", at);
-                prop_assert_eq!(left.contains(moment), inside(&a, at) && !inside(&b, at), "{}", at);
-                prop_assert_eq!(cut.contains(moment), inside(&a, at) && from <= at && at < thru, "{}", at);
+                prop_assert_eq!(difference.contains(moment), inside(&a, at) && !inside(&b, at), "{}", at);
+                prop_assert_eq!(clipped.contains(moment), inside(&a, at) && from <= at && at < until, "{}", at);
             }
             prop_assert_eq!(all.total_micros(), (0..60).filter(|&at| inside(&a, at)).count() as u64);
-            prop_assert!(all.0.windows(2).all(|two| two[0].1 < two[1].0));
+            prop_assert!(all.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
         }
     }
 }

@@ -34,8 +34,8 @@ pub(super) fn call_function<'d>(
         XPathValue::Nodes(nodes) => Ok::<_, String>(nodes.first().copied()),
         _ => Ok(None),
     };
-    let name = |name_of: fn(XPathNode<'d>) -> String| {
-        Ok::<_, String>(first_node()?.map(name_of).unwrap_or_default())
+    let name = |format_name: fn(XPathNode<'d>) -> String| {
+        Ok::<_, String>(first_node()?.map(format_name).unwrap_or_default())
     };
     Ok(match function {
         XPathFunction::Last => XPathValue::Number(context.size as f64),
@@ -55,12 +55,12 @@ pub(super) fn call_function<'d>(
         XPathFunction::StartsWith => XPathValue::Boolean(text(0)?.starts_with(&text(1)?)),
         XPathFunction::Contains => XPathValue::Boolean(text(0)?.contains(&text(1)?)),
         XPathFunction::SubstringBefore => {
-            let (whole, part) = (text(0)?, text(1)?);
-            XPathValue::Text(whole.split_once(&part).map_or(String::new(), |(before, _)| before.to_owned()))
+            let (haystack, needle) = (text(0)?, text(1)?);
+            XPathValue::Text(haystack.split_once(&needle).map_or(String::new(), |(before, _)| before.to_owned()))
         }
         XPathFunction::SubstringAfter => {
-            let (whole, part) = (text(0)?, text(1)?);
-            XPathValue::Text(whole.split_once(&part).map_or(String::new(), |(_, after)| after.to_owned()))
+            let (haystack, needle) = (text(0)?, text(1)?);
+            XPathValue::Text(haystack.split_once(&needle).map_or(String::new(), |(_, after)| after.to_owned()))
         }
         XPathFunction::Substring => {
             let length = if arguments.len() == 3 { Some(number(2)?) } else { None };

@@ -16,7 +16,7 @@ const MAX_DEPTH: u32 = 256;
 /// Bytes that are parsed between two looks at the limits.
 const CHUNK_BYTES: usize = 4096;
 /// The document itself.
-const DOCUMENT: usize = 0;
+const DOCUMENT_INDEX: usize = 0;
 
 /// The page of a response, converted when an expression needs it.
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ impl PageTree {
         nodes.len() - 1
     }
 
-    fn node_of(&self, child: NodeOrText<usize>) -> usize {
+    fn node_or_new_text_node(&self, child: NodeOrText<usize>) -> usize {
         match child {
             NodeOrText::AppendNode(node) => node,
             NodeOrText::AppendText(text) => self.create(NodeKind::Text(text)),
@@ -124,29 +124,29 @@ impl PageTree {
     }
 
     fn to_xml(&self) -> String {
-        enum Step {
+        enum PendingTag {
             Open(usize),
             Close(String),
         }
         let nodes = self.nodes.borrow();
         let mut xml = String::new();
-        let mut steps = vec![Step::Open(DOCUMENT)];
-        while let Some(step) = steps.pop() {
-            let node = match step {
-                Step::Close(name) => {
+        let mut pending_tags = vec![PendingTag::Open(DOCUMENT_INDEX)];
+        while let Some(pending_tag) = pending_tags.pop() {
+            let node = match pending_tag {
+                PendingTag::Close(name) => {
                     xml.push_str("</");
                     xml.push_str(&name);
                     xml.push('>');
                     continue;
                 }
-                Step::Open(index) => &nodes[index],
+                PendingTag::Open(index) => &nodes[index],
             };
             match &node.kind {
                 NodeKind::Document => {}
                 NodeKind::Text(text) => push_escaped(&mut xml, text),
                 NodeKind::Comment(text) => {
                     xml.push_str("<!--");
-                    xml.push_str(&xml_characters(&text.replace('-', "\u{2010}")));
+                    xml.push_str(&remove_invalid_xml_characters(&text.replace('-', "\u{2010}")));
                     xml.push_str("-->");
                 }
                 NodeKind::Element { name, attributes } => {
@@ -154,7 +154,7 @@ impl PageTree {
                     xml.push('<');
                     xml.push_str(&name);
                     for Attribute { name, value } in
-                        attributes.iter().filter(|one| is_xml_name(&one.name.local))
+                        attributes.iter().filter(|attribute| is_xml_name(&attribute.name.local))
                     {
                         xml.push(' ');
                         xml.push_str(&name.local);
@@ -163,10 +163,10 @@ impl PageTree {
                         xml.push('"');
                     }
                     xml.push('>');
-                    steps.push(Step::Close(name));
+                    pending_tags.push(PendingTag::Close(name));
                 }
             }
-            steps.extend(node.children.iter().rev().map(|&child| Step::Open(child)));
+            pending_tags.extend(node.children.iter().rev().map(|&child| PendingTag::Open(child)));
         }
         xml
     }
@@ -188,14 +188,14 @@ fn element_name(name: &str) -> String {
 }
 
 /// Returns `text` without the characters that XML does not allow.
-fn xml_characters(text: &str) -> String {
+fn remove_invalid_xml_characters(text: &str) -> String {
     let is_allowed =
         |c: &char| matches!(c, '\t' | '\n' | '\r') || *c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');
     text.chars().filter(is_allowed).collect()
 }
 
 fn push_escaped(xml: &mut String, text: &str) {
-    for character in xml_characters(text).chars() {
+    for character in remove_invalid_xml_characters(text).chars() {
         match character {
             '<' => xml.push_str("&lt;"),
             '>' => xml.push_str("&gt;"),
@@ -222,7 +222,7 @@ impl TreeSink for PageTree {
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> usize {
-        DOCUMENT
+        DOCUMENT_INDEX
     }
 
     fn elem_name<'a>(&'a self, target: &'a usize) -> ElementName {
@@ -246,10 +246,10 @@ impl TreeSink for PageTree {
     }
 
     fn append(&self, parent: &usize, child: NodeOrText<usize>) {
-        let child = self.node_of(child);
+        let child = self.node_or_new_text_node(child);
         // XML has no text outside of the root element.
         let is_text = matches!(self.nodes.borrow()[child].kind, NodeKind::Text(_));
-        if *parent != DOCUMENT || !is_text {
+        if *parent != DOCUMENT_INDEX || !is_text {
             self.insert(*parent, child, None);
         }
     }
@@ -275,7 +275,7 @@ impl TreeSink for PageTree {
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
     fn append_before_sibling(&self, sibling: &usize, new_node: NodeOrText<usize>) {
-        let child = self.node_of(new_node);
+        let child = self.node_or_new_text_node(new_node);
         self.remove_from_parent(&child);
         let position = {
             let nodes = self.nodes.borrow();
@@ -289,7 +289,7 @@ impl TreeSink for PageTree {
     fn add_attrs_if_missing(&self, target: &usize, new_attributes: Vec<Attribute>) {
         if let NodeKind::Element { attributes, .. } = &mut self.nodes.borrow_mut()[*target].kind {
             for attribute in new_attributes {
-                if !attributes.iter().any(|known| known.name == attribute.name) {
+                if !attributes.iter().any(|existing| existing.name == attribute.name) {
                     attributes.push(attribute);
                 }
             }

@@ -97,7 +97,7 @@ impl<'d> XPathNode<'d> {
         }
     }
 
-    /// Like [`XPathNode::text`], but consumes fuel for the visited nodes.
+    /// Like [`XPathNode::text`], but consumes `node_budget` for the visited nodes.
     pub(super) fn text_within_budget(&self, node_budget: &Cell<u64>) -> Result<Cow<'d, str>, String> {
         if let Self::Tree(node) = self
             && node.has_children()

@@ -131,10 +131,10 @@ mod tests {
     fn noise_is_never_parsed_as_a_reply() {
         for from in ["127.0.0.1", "::1"] {
             let from: IpAddr = from.parse().unwrap();
-            for raw in [true, false] {
+            for is_raw_socket in [true, false] {
                 for length in 0..SNAP_LEN {
                     assert!(
-                        parse_icmp_packet(&vec![0xff; length], from, raw)
+                        parse_icmp_packet(&vec![0xff; length], from, is_raw_socket)
                             .is_none_or(|message| message.error.is_some())
                     );
                 }
@@ -142,11 +142,11 @@ mod tests {
         }
     }
 
-    /// Returns an error of `kind` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
+    /// Returns an error of `icmp_type` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
     /// receives it.
-    fn about_a_request(kind: u8, code: u8, mtu: u16) -> Vec<u8> {
+    fn icmp_error_packet(icmp_type: u8, icmp_code: u8, mtu: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
-        bytes.extend([kind, code, 0, 0, 0, 0]);
+        bytes.extend([icmp_type, icmp_code, 0, 0, 0, 0]);
         bytes.extend(mtu.to_be_bytes());
         bytes.extend([0x45, 0, 0, 84, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 2, 192, 0, 2, 9]);
         bytes.extend([8, 0, 0, 0, 0, 7, 0, 8]);
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn an_error_identifies_its_request_and_its_sender() {
         let router: IpAddr = "192.0.2.1".parse().unwrap();
-        let message = parse_icmp_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
+        let message = parse_icmp_packet(&icmp_error_packet(3, 4, 1400), router, true).unwrap();
         assert_eq!(
             (message.target, message.identifier, message.sequence),
             ("192.0.2.9".parse().unwrap(), 7, 8)
@@ -165,16 +165,16 @@ mod tests {
             message.error,
             Some(IcmpError { sender: router, icmp_type: 3, icmp_code: 4, mtu: Some(1400) })
         );
-        let expired = parse_icmp_packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
+        let expired = parse_icmp_packet(&icmp_error_packet(11, 0, 0), router, true).unwrap().error.unwrap();
         assert_eq!((expired.icmp_type, expired.mtu), (11, None));
     }
 
     #[test]
     fn a_redirect_is_not_a_loss() {
         // The packet that it is about was forwarded; a reply will arrive.
-        for kind in [4, 5] {
+        for icmp_type in [4, 5] {
             assert_eq!(
-                parse_icmp_packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true),
+                parse_icmp_packet(&icmp_error_packet(icmp_type, 1, 0), "192.0.2.1".parse().unwrap(), true),
                 None
             );
         }
@@ -182,9 +182,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parsing_never_panics(bytes: Vec<u8>, raw: bool, v6: bool) {
+        fn parsing_never_panics(bytes: Vec<u8>, is_raw_socket: bool, v6: bool) {
             let from: IpAddr = if v6 { "2001:db8::1" } else { "192.0.2.1" }.parse().unwrap();
-            let _ = (parse_icmp_packet(&bytes, from, raw), parse_echo_ids(&bytes, 8));
+            let _ = (parse_icmp_packet(&bytes, from, is_raw_socket), parse_echo_ids(&bytes, 8));
         }
     }
 }

@@ -12,5 +12,5 @@ mod rate_limit;
 mod sockets;
 
 pub use icmp_error::IcmpError;
-pub use sockets::{EchoOutcome, EchoSocket, PendingEcho};
+pub use sockets::{EchoResult, EchoSocket, PendingEcho};
 pub(super) use sockets::{EchoSockets, internet_checksum};

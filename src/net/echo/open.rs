@@ -9,7 +9,7 @@ use crate::net::stack::Net;
 
 impl Net {
     /// Returns the socket for echo requests to `address`: the unprivileged kind where the host permits it, otherwise a
-    /// raw one. Fails with [`FailureKind::NoPermission`] (95) when neither is permitted.
+    /// raw one. Fails with [`FailureKind::NoPermission`] (status 95) when neither is permitted.
     pub async fn echo_socket(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
         let cell = if address.is_ipv4() { &self.stack.echo_sockets.v4 } else { &self.stack.echo_sockets.v6 };
         cell.get_or_try_init(async || EchoSocket::open(&self.stack.source_binding, address))

@@ -61,12 +61,12 @@ struct EchoSocketInner {
 #[derive(Debug)]
 struct EchoWaiter {
     sent_at: Instant,
-    outcome_sender: oneshot::Sender<EchoOutcome>,
+    result_sender: oneshot::Sender<EchoResult>,
 }
 
 /// The result of an echo request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EchoOutcome {
+pub enum EchoResult {
     /// The reply arrived after this round trip time.
     Reply(Duration),
     /// A router, the target or this host sent an error instead.
@@ -124,14 +124,14 @@ impl EchoSocket {
     /// Sends one echo request with `payload_bytes` bytes of payload, within the rate limit of all checks. The reply must be
     /// awaited separately.
     pub async fn send(&self, address: IpAddr, payload_bytes: usize) -> io::Result<PendingEcho> {
-        self.inner.rate_limiter.wait_for_slot().await;
-        let (outcome_sender, outcome_receiver) = oneshot::channel();
+        self.inner.rate_limiter.wait_until_allowed().await;
+        let (result_sender, result_receiver) = oneshot::channel();
         let sequence =
-            self.inner.register_waiter(address, outcome_sender).ok_or(io::ErrorKind::ResourceBusy)?;
+            self.inner.register_waiter(address, result_sender).ok_or(io::ErrorKind::ResourceBusy)?;
         let pending_echo = PendingEcho {
             socket: self.inner.clone(),
             waiter_key: Some((address, sequence)),
-            outcome_receiver,
+            result_receiver,
         };
         let packet = self.inner.build_request(sequence, payload_bytes);
         let mut skipped_errors = 0;
@@ -161,15 +161,15 @@ pub struct PendingEcho {
     socket: Arc<EchoSocketInner>,
     /// Key of its waiter; `None` after the reply, when another request may reuse the sequence number.
     waiter_key: Option<(IpAddr, u16)>,
-    outcome_receiver: oneshot::Receiver<EchoOutcome>,
+    result_receiver: oneshot::Receiver<EchoResult>,
 }
 
 impl PendingEcho {
     /// Returns the result; `None` when the socket was closed. Waits forever.
-    pub async fn outcome(mut self) -> Option<EchoOutcome> {
-        let outcome = (&mut self.outcome_receiver).await.ok();
+    pub async fn echo_result(mut self) -> Option<EchoResult> {
+        let echo_result = (&mut self.result_receiver).await.ok();
         self.waiter_key = None;
-        outcome
+        echo_result
     }
 }
 
@@ -187,14 +187,14 @@ impl EchoSocketInner {
     }
 
     /// Reserves a sequence number that is not in use for `address`.
-    fn register_waiter(&self, address: IpAddr, outcome_sender: oneshot::Sender<EchoOutcome>) -> Option<u16> {
+    fn register_waiter(&self, address: IpAddr, result_sender: oneshot::Sender<EchoResult>) -> Option<u16> {
         let mut waiters = self.waiters();
         for _ in 0..=u16::MAX {
             let sequence = self.next_sequence.fetch_add(1, Ordering::Relaxed);
             if let std::collections::hash_map::Entry::Vacant(vacant_entry) =
                 waiters.entry((address, sequence))
             {
-                vacant_entry.insert(EchoWaiter { sent_at: Instant::now(), outcome_sender });
+                vacant_entry.insert(EchoWaiter { sent_at: Instant::now(), result_sender });
                 return Some(sequence);
             }
         }
@@ -223,12 +223,12 @@ impl EchoSocketInner {
             return;
         }
         let Some(waiter) = self.waiters().remove(&(message.target, message.sequence)) else { return };
-        let outcome = match message.error {
-            None => EchoOutcome::Reply(received_at.saturating_duration_since(waiter.sent_at)),
-            Some(error) => EchoOutcome::Error(error),
+        let echo_result = match message.error {
+            None => EchoResult::Reply(received_at.saturating_duration_since(waiter.sent_at)),
+            Some(error) => EchoResult::Error(error),
         };
         // The receiver may have been dropped just now.
-        let _ = waiter.outcome_sender.send(outcome);
+        let _ = waiter.result_sender.send(echo_result);
     }
 
     /// Receives packets until no more are available or other tasks must run.

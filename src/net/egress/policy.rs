@@ -139,18 +139,18 @@ impl EgressPolicy {
         }
     }
 
-    /// Like [`Self::check`], on a host that has the addresses `own`.
+    /// Like [`Self::check`], on a host that has the addresses `own_addresses`.
     fn check_with_own_addresses(
         &self,
         principal: EgressPrincipal,
         address: IpAddr,
-        own: &HashSet<IpAddr>,
+        own_addresses: &HashSet<IpAddr>,
     ) -> Result<(), EgressDenied> {
         let EgressPrincipal::Account(account) = principal else { return self.check(principal, address) };
         let allowed = self.account_rules.get(&account).map_or(&[][..], Vec::as_slice);
         self.check_forms(allowed, address, |form| match form {
             IpAddr::V4(v4) if v4.is_loopback() => Some(IpNetwork::new(form, 8)),
-            _ if form.is_loopback() || own.contains(&form) => Some(IpNetwork::from_address(form)),
+            _ if form.is_loopback() || own_addresses.contains(&form) => Some(IpNetwork::from_address(form)),
             _ => None,
         })
     }
@@ -164,8 +164,8 @@ impl EgressPolicy {
         own_network: impl Fn(IpAddr) -> Option<IpNetwork>,
     ) -> Result<(), EgressDenied> {
         for form in [address, effective_address(address)] {
-            let own = own_network(form);
-            let own_rule = own.map(|network| (network, RuleAction::BuiltInDeny));
+            let host_network = own_network(form);
+            let own_rule = host_network.map(|network| (network, RuleAction::BuiltInDeny));
             let account_rules = allowed.iter().map(|network| (*network, RuleAction::Allow));
             let matched = self
                 .rules
@@ -176,7 +176,7 @@ impl EgressPolicy {
                 .chain(own_rule)
                 .max_by_key(|(network, action)| (network.prefix_len(), *action));
             match matched {
-                Some((rule, RuleAction::BuiltInDeny)) if Some(rule) == own => {
+                Some((rule, RuleAction::BuiltInDeny)) if Some(rule) == host_network => {
                     return Err(EgressDenied::OwnHost { address });
                 }
                 Some((rule, RuleAction::Deny | RuleAction::BuiltInDeny)) => {

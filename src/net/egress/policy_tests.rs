@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn canonical_form_is_its_own(bits: u128) {
+    fn an_effective_address_is_its_own_effective_address(bits: u128) {
         let once = effective_address(Ipv6Addr::from_bits(bits).into());
         prop_assert_eq!(effective_address(once), once);
     }
@@ -149,7 +149,7 @@ fn accounts_are_allowed_one_by_one() {
     let policy = EgressPolicy::new(&[], &[])
         .with_accounts([(CustomerId(2), vec![loopback, private]), (CustomerId(3), vec![own])].into());
     let own = [ip("192.0.2.7")].into();
-    let allowed = |scope, address| policy.check_with_own_addresses(scope, ip(address), &own).is_ok();
+    let allowed = |principal, address| policy.check_with_own_addresses(principal, ip(address), &own).is_ok();
     assert!(allowed(account(2), "127.0.0.1") && !allowed(account(3), "127.0.0.1"));
     assert!(allowed(account(3), "192.0.2.7") && !allowed(account(2), "192.0.2.7"));
     assert!(allowed(account(2), "169.254.7.1") && !allowed(account(3), "169.254.7.1"));

@@ -21,7 +21,7 @@ impl ProxyProtocol {
     /// The names in the settings.
     pub const NAMES: [&'static str; 2] = ["http", "socks5"];
 
-    /// Returns the kind of this name.
+    /// Returns the protocol of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {

@@ -46,7 +46,7 @@ impl Net {
     /// Returns the proxy that `endpoint` names; `None` when it names none.
     ///
     /// # Errors
-    /// Fails with [`FailureKind::NotConfigured`] (95) when the id does not exist, or is not for this account.
+    /// Fails with [`FailureKind::NotConfigured`] (status 95) when the id does not exist, or is not for this account.
     pub(in crate::net) fn named_proxy(
         &self,
         endpoint: &Endpoint,

@@ -11,7 +11,7 @@ use super::meter::{MeteredSocket, QuicMeter};
 use super::server_hello::{SharedCipherSuite, SuiteRecordingConfig};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
-use crate::net::dial::{RaceOutcome, happy_eyeballs, join_first, primary_failure};
+use crate::net::dial::{RaceResult, happy_eyeballs, join_first_items, primary_failure};
 use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::socket;
 use crate::net::stack::Net;
@@ -47,7 +47,7 @@ impl Net {
     ///
     /// # Errors
     /// Fails with the failure of the connection or handshake. Proxies do not relay UDP: when one would be used, it is
-    /// Vigie's own fault (95).
+    /// Vigie's own fault (status 95).
     pub async fn quic_connect(
         &self,
         endpoint: &Endpoint,
@@ -86,7 +86,7 @@ impl Net {
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
         let (started, mut handshakes) = (Instant::now(), Vec::new());
-        let race_outcome = happy_eyeballs(&socket_addresses, deadline, |address| {
+        let race_result = happy_eyeballs(&socket_addresses, deadline, |address| {
             let tls_client = self.quic_tls_client(&endpoint.host, options);
             let handshake = tls_client.map(|tls_client| {
                 Arc::new(QuicHandshake {
@@ -105,32 +105,32 @@ impl Net {
                 (address, result)
             }
         });
-        let race_outcome = race_outcome.await;
-        let (connected_address, outcome) = match race_outcome {
-            RaceOutcome::Connected(address, quic) => (Some(address), Ok(quic)),
-            RaceOutcome::AllFailed(failures) => (None, Err(primary_failure(failures))),
-            RaceOutcome::TimedOut(failures) => {
+        let race_result = race_result.await;
+        let (connected_address, connection_result) = match race_result {
+            RaceResult::Connected(address, quic) => (Some(address), Ok(quic)),
+            RaceResult::AllFailed(failures) => (None, Err(primary_failure(failures))),
+            RaceResult::TimedOut(failures) => {
                 (None, Err(handshake_timeout_failure(&handshakes, &failures, deadline)))
             }
         };
         record_trace(&handshakes, connected_address, started, trace);
         let connected = handshakes.iter().find(|handshake| Some(handshake.address) == connected_address);
-        if let Some(handshake) = connected.filter(|_| outcome.is_ok()) {
+        if let Some(handshake) = connected.filter(|_| connection_result.is_ok()) {
             let started = Instant::now();
             // On the heap, since few handshakes ask.
             let result = Box::pin(handshake.tls_client.check_revocation(deadline)).await;
             trace.phases.add(Phase::Validate, started.elapsed());
-            let notes = result?;
-            trace.tls_facts.iter_mut().for_each(|facts| facts.tls_warnings.extend(notes.iter().cloned()));
+            let revocation_warnings = result?;
+            trace.tls_facts.iter_mut().for_each(|facts| facts.tls_warnings.extend(revocation_warnings.iter().cloned()));
         }
-        outcome
+        connection_result
     }
 
     async fn quic_handshake(&self, handshake: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
-        let QuicHandshake { address: at, meter, tls_client: session, cipher_suite: suite } = handshake;
-        let config = build_client_config(session, suite)?;
-        let to_failure = |error: &std::io::Error| self.socket_failure(*at, error);
-        let socket = socket::create_connected_udp_socket(self.source_binding(), *at)
+        let QuicHandshake { address: peer_address, meter, tls_client: quic_tls_client, cipher_suite: suite_cell } = handshake;
+        let config = build_client_config(quic_tls_client, suite_cell)?;
+        let to_failure = |error: &std::io::Error| self.socket_failure(*peer_address, error);
+        let socket = socket::create_connected_udp_socket(self.source_binding(), *peer_address)
             .map_err(|error| to_failure(&error))?;
         let socket = MeteredSocket::new(socket, meter.clone()).map_err(|error| to_failure(&error))?;
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
@@ -141,8 +141,8 @@ impl Net {
         );
         let endpoint = endpoint.map_err(|error| to_failure(&error))?;
         let server_name = host.strip_suffix('.').unwrap_or(host);
-        let connection = endpoint.connect_with(config, *at, server_name).map_err(|error| {
-            let detail = format!("{at}: QUIC cannot start: {error}");
+        let connection = endpoint.connect_with(config, *peer_address, server_name).map_err(|error| {
+            let detail = format!("{peer_address}: QUIC cannot start: {error}");
             Failure::new(Phase::Connect, FailureKind::Internal, detail)
         })?;
         let phase = || if meter.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
@@ -150,11 +150,11 @@ impl Net {
             connect_result = connection => match connect_result {
                 Ok(connection) => Ok(QuicConnection { connection, meter: meter.clone() }),
                 Err(error) => {
-                    let close_failure = || Failure { phase: phase(), ..quic_connection_failure(*at, &error) };
-                    Err(session.certificate_failure().unwrap_or_else(close_failure))
+                    let close_failure = || Failure { phase: phase(), ..quic_connection_failure(*peer_address, &error) };
+                    Err(quic_tls_client.certificate_failure().unwrap_or_else(close_failure))
                 }
             },
-            () = meter.wait_for_socket_error() => Err(self.quic_socket_failure(*at, phase(), meter)),
+            () = meter.wait_for_socket_error() => Err(self.quic_socket_failure(*peer_address, phase(), meter)),
         }
     }
 
@@ -218,13 +218,13 @@ fn handshake_timeout_failure(
     let phase = if has_response { Phase::Tls } else { Phase::Connect };
     let mut failure = deadline.timeout_failure(phase);
     if !has_response {
-        let addresses = join_first(handshakes.iter().map(|handshake| handshake.address), ", ");
+        let addresses = join_first_items(handshakes.iter().map(|handshake| handshake.address), ", ");
         failure.detail = format!(
             "no response from {addresses} over QUIC; it may not support HTTP/3, or a firewall drops UDP"
         );
     }
     if !failures.is_empty() {
-        let other_details = join_first(failures.iter().map(|other| &other.detail), "; ");
+        let other_details = join_first_items(failures.iter().map(|other| &other.detail), "; ");
         failure.detail = format!("{}; {other_details}", failure.detail);
     }
     failure

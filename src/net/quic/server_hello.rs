@@ -52,8 +52,8 @@ struct SuiteRecordingSession {
 
 impl SuiteRecordingSession {
     fn record_hello_bytes(&mut self, bytes: &[u8]) {
-        let missing_len = bytes.len().min(MAX_HELLO_PREFIX - self.hello_prefix.len());
-        self.hello_prefix.extend_from_slice(&bytes[..missing_len]);
+        let appended_len = bytes.len().min(MAX_HELLO_PREFIX - self.hello_prefix.len());
+        self.hello_prefix.extend_from_slice(&bytes[..appended_len]);
         if let Some(suite) = parse_cipher_suite(&self.hello_prefix) {
             self.suite.get_or_init(|| suite);
         }
@@ -127,25 +127,25 @@ impl Session for SuiteRecordingSession {
 mod tests {
     use super::*;
 
-    fn hello(kind: u8, session: usize) -> Vec<u8> {
+    fn hello(kind: u8, session_id_len: usize) -> Vec<u8> {
         let mut hello = vec![kind, 0, 0, 90, 3, 3];
         hello.extend([7; 32]);
-        hello.extend([u8::try_from(session).unwrap()]);
-        hello.extend(vec![9; session]);
+        hello.extend([u8::try_from(session_id_len).unwrap()]);
+        hello.extend(vec![9; session_id_len]);
         hello.extend([0x13, 0x02, 0, 0, 40]);
         hello
     }
 
     #[test]
     fn the_suite_is_found_once_enough_of_a_server_hello_was_received() {
-        for session in [0, 1, 32] {
-            let whole = hello(SERVER_HELLO, session);
-            let end = SESSION_ID_LEN_OFFSET + 1 + session + 2;
-            for cut in 0..whole.len() {
+        for session_id_len in [0, 1, 32] {
+            let full_hello = hello(SERVER_HELLO, session_id_len);
+            let end = SESSION_ID_LEN_OFFSET + 1 + session_id_len + 2;
+            for received_len in 0..full_hello.len() {
                 assert_eq!(
-                    parse_cipher_suite(&whole[..cut]),
-                    (cut >= end).then_some(0x1302),
-                    "{session} {cut}"
+                    parse_cipher_suite(&full_hello[..received_len]),
+                    (received_len >= end).then_some(0x1302),
+                    "{session_id_len} {received_len}"
                 );
             }
         }

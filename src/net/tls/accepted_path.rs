@@ -2,7 +2,7 @@
 
 use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime};
 
-use super::trust::{TrustAnchors, key_digest};
+use super::trust::{TrustAnchors, name_and_key_digest};
 use crate::domain::Timestamp;
 
 /// A chain that was accepted.
@@ -29,11 +29,11 @@ pub(super) fn expired_root(
     anchor: &TrustAnchor<'_>,
     now: UnixTime,
 ) -> Option<(String, Timestamp)> {
-    let key_digest = key_digest(anchor);
+    let name_and_key_digest = name_and_key_digest(anchor);
     let now = Timestamp::from_seconds(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
-    let mut same_key = anchors.root_dates().filter(|root| root.key_digest == key_digest).peekable();
-    same_key.peek()?;
+    let mut roots_with_same_key = anchors.root_dates().filter(|root| root.name_and_key_digest == name_and_key_digest).peekable();
+    roots_with_same_key.peek()?;
     // The same key may be trusted by a newer certificate too.
-    let newest = same_key.max_by_key(|root| root.not_after)?;
+    let newest = roots_with_same_key.max_by_key(|root| root.not_after)?;
     (newest.not_after < now).then(|| (newest.subject.to_string(), newest.not_after))
 }

@@ -58,7 +58,7 @@ impl ChainError {
                 format!(
                     "{} is trusted here, but it is of X.509 version 1, which has no names to compare with \
                      `{server_name}`; issue one of version 3 with this name as subjectAltName",
-                    chain.name(0)
+                    chain.describe_certificate(0)
                 ),
             ),
             Self::Revoked { index, since, reason, source } => {
@@ -66,7 +66,7 @@ impl ChainError {
                 let reason = reason.map_or(String::new(), |reason| format!(", because {reason}"));
                 let detail = format!(
                     "{} is revoked{since}{reason}, according to {source}; install a new one",
-                    chain.name(*index)
+                    chain.describe_certificate(*index)
                 );
                 (FailureKind::CertificateRevoked, detail)
             }
@@ -85,31 +85,31 @@ fn describe_path_error(
     use FailureKind as Kind;
     let invalid = |text: String| (Kind::CertificateInvalid, text);
     match error {
-        PathError::CertExpired { .. } => match chain.expired() {
+        PathError::CertExpired { .. } => match chain.expired_index() {
             Some(index) => (
                 Kind::CertificateExpired,
-                format!("{} expired at {}; renew it", chain.name(index), chain.not_after(index)),
+                format!("{} expired at {}; renew it", chain.describe_certificate(index), chain.not_after(index)),
             ),
-            None => (Kind::CertificateExpired, format!("{} expired; renew it", chain.name_any())),
+            None => (Kind::CertificateExpired, format!("{} expired; renew it", chain.describe_any_certificate())),
         },
-        PathError::CertNotValidYet { .. } => match chain.not_yet_valid() {
+        PathError::CertNotValidYet { .. } => match chain.not_yet_valid_index() {
             Some(index) => (
                 Kind::CertificateNotYetValid,
                 format!(
                     "{} is valid from {}; install it then, or check the clocks",
-                    chain.name(index),
+                    chain.describe_certificate(index),
                     chain.not_before(index)
                 ),
             ),
             None => (
                 Kind::CertificateNotYetValid,
-                format!("{} is not valid yet; check the clocks", chain.name_any()),
+                format!("{} is not valid yet; check the clocks", chain.describe_any_certificate()),
             ),
         },
         PathError::InvalidCertValidity => {
-            let who = chain.named_where(|one| one.validity().not_before > one.validity().not_after);
+            let certificate_text = chain.describe_first_where(|certificate| certificate.validity().not_before > certificate.validity().not_after);
             invalid(format!(
-                "{who} is valid until a time before the one from which it is valid; issue it anew"
+                "{certificate_text} is valid until a time before the one from which it is valid; issue it anew"
             ))
         }
         PathError::CertNotValidForName(_) => (
@@ -124,76 +124,76 @@ fn describe_path_error(
         PathError::CaUsedAsEndEntity if chain.is_single_self_signed() => unknown_issuer(chain),
         PathError::CaUsedAsEndEntity => invalid(format!(
             "{} is that of an authority (CA) and not one for a server; issue one without `CA:TRUE` for the server",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         PathError::EndEntityUsedAsCa => {
-            let who = chain
-                .issuer_named_where(|one| !matches!(one.basic_constraints(), Ok(Some(bc)) if bc.value.ca));
+            let certificate_text = chain
+                .describe_first_issuer_where(|certificate| !matches!(certificate.basic_constraints(), Ok(Some(constraints)) if constraints.value.ca));
             invalid(format!(
-                "{who} issued another one, but is not that of an authority (CA); let one issue it"
+                "{certificate_text} issued another one, but is not that of an authority (CA); let one issue it"
             ))
         }
         PathError::CertDistrusted => {
-            invalid(format!("{} is known to be misused; replace the chain", chain.name_any()))
+            invalid(format!("{} is known to be misused; replace the chain", chain.describe_any_certificate()))
         }
         PathError::CertRevoked => (
             Kind::CertificateRevoked,
-            format!("a certificate of the chain of {} is revoked; install a new one", chain.name(0)),
+            format!("a certificate of the chain of {} is revoked; install a new one", chain.describe_certificate(0)),
         ),
         PathError::InvalidSignatureForPublicKey => invalid(signature_text(chain, anchors)),
         PathError::SignatureAlgorithmMismatch => {
-            let who = chain.named_where(|one| one.signature_algorithm != one.tbs_certificate.signature);
-            invalid(format!("{who} names two different signature algorithms; issue it anew"))
+            let certificate_text = chain.describe_first_where(|certificate| certificate.signature_algorithm != certificate.tbs_certificate.signature);
+            invalid(format!("{certificate_text} names two different signature algorithms; issue it anew"))
         }
         PathError::UnsupportedSignatureAlgorithm
         | PathError::UnsupportedSignatureAlgorithmContext(_)
         | PathError::UnsupportedSignatureAlgorithmForPublicKey
         | PathError::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
-            let (who, algorithm) = chain.weakly_signed();
+            let (certificate_text, algorithm) = chain.describe_first_weakly_signed();
             invalid(format!(
-                "{who} is signed by {algorithm}, which is not accepted; issue it anew with SHA-256 or better, and a \
+                "{certificate_text} is signed by {algorithm}, which is not accepted; issue it anew with SHA-256 or better, and a \
                  key of RSA, ECDSA or Ed25519"
             ))
         }
         PathError::EmptyEkuExtension => {
-            let who = chain.named_where(|one| {
-                matches!(one.extended_key_usage(), Ok(Some(usage))
+            let certificate_text = chain.describe_first_where(|certificate| {
+                matches!(certificate.extended_key_usage(), Ok(Some(usage))
                     if !usage.value.server_auth && !usage.value.any && usage.value.other.is_empty())
             });
-            invalid(format!("{who} has an empty list of purposes (extended key usage); issue it anew"))
+            invalid(format!("{certificate_text} has an empty list of purposes (extended key usage); issue it anew"))
         }
         PathError::RequiredEkuNotFound | PathError::RequiredEkuNotFoundContext(_) => {
-            let who = chain.named_where(
-                |one| matches!(one.extended_key_usage(), Ok(Some(usage)) if !usage.value.server_auth),
+            let certificate_text = chain.describe_first_where(
+                |certificate| matches!(certificate.extended_key_usage(), Ok(Some(usage)) if !usage.value.server_auth),
             );
             invalid(format!(
-                "{who} is for other purposes than TLS servers (extended key usage); issue it with `serverAuth`"
+                "{certificate_text} is for other purposes than TLS servers (extended key usage); issue it with `serverAuth`"
             ))
         }
         PathError::NameConstraintViolation => {
-            let issuer = chain.issuer_named_where(|one| matches!(one.name_constraints(), Ok(Some(_))));
+            let issuer = chain.describe_first_issuer_where(|certificate| matches!(certificate.name_constraints(), Ok(Some(_))));
             invalid(format!(
                 "{} has a name that {issuer} may not issue (name constraints); let another authority issue it",
-                chain.name(0)
+                chain.describe_certificate(0)
             ))
         }
         PathError::PathLenConstraintViolated => {
-            let who = chain.issuer_named_where(|one| {
-                matches!(one.basic_constraints(), Ok(Some(bc)) if bc.value.path_len_constraint.is_some())
+            let certificate_text = chain.describe_first_issuer_where(|certificate| {
+                matches!(certificate.basic_constraints(), Ok(Some(constraints)) if constraints.value.path_len_constraint.is_some())
             });
             invalid(format!(
-                "below {who} are more authorities than it allows (path length); let one further up issue the \
+                "below {certificate_text} are more authorities than it allows (path length); let one further up issue the \
                  certificate"
             ))
         }
         PathError::UnsupportedCertVersion => {
-            let who = chain.named_where(|one| one.version().0 != 2);
-            invalid(format!("{who} is not of X.509 version 3; issue it anew, as every current tool does"))
+            let certificate_text = chain.describe_first_where(|certificate| certificate.version().0 != 2);
+            invalid(format!("{certificate_text} is not of X.509 version 3; issue it anew, as every current tool does"))
         }
         PathError::UnsupportedCriticalExtension => {
-            let (who, extension) = chain.with_unknown_critical_extension();
+            let (certificate_text, extension) = chain.with_unknown_critical_extension();
             invalid(format!(
-                "{who} has {extension}, which is marked as critical and unknown here; issue it without that"
+                "{certificate_text} has {extension}, which is marked as critical and unknown here; issue it without that"
             ))
         }
         PathError::UnsupportedNameType => invalid(format!(
@@ -201,11 +201,11 @@ fn describe_path_error(
         )),
         PathError::MalformedDnsIdentifier => invalid(format!(
             "{} has a name that is not written as DNS names are; issue it anew",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         PathError::MalformedNameConstraint | PathError::InvalidNetworkMaskConstraint => {
-            let who = chain.issuer_named_where(|one| !matches!(one.name_constraints(), Ok(None)));
-            invalid(format!("{who} has name constraints that cannot be read; issue it anew"))
+            let certificate_text = chain.describe_first_issuer_where(|certificate| !matches!(certificate.name_constraints(), Ok(None)));
+            invalid(format!("{certificate_text} has name constraints that cannot be read; issue it anew"))
         }
         PathError::MaximumNameConstraintComparisonsExceeded
         | PathError::MaximumPathBuildCallsExceeded
@@ -213,7 +213,7 @@ fn describe_path_error(
         | PathError::MaximumSignatureChecksExceeded => invalid(format!(
             "the chain of {} takes too much work to verify: too many certificates or names; send only those between \
              the server and its authority",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         PathError::BadDer
         | PathError::BadDerTime
@@ -222,15 +222,15 @@ fn describe_path_error(
         | PathError::MalformedExtensions
         | PathError::InvalidSerialNumber => invalid(format!(
             "{} cannot be read: it breaks the rules of its encoding; issue it anew",
-            chain.unreadable()
+            chain.describe_first_unreadable()
         )),
         PathError::UnknownRevocationStatus => invalid(format!(
             "no revocation list says whether {} is revoked; its authority has to publish one",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         PathError::CrlExpired { .. } => invalid(format!(
             "the revocation list for {} is outdated; its authority has to renew it",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         PathError::InvalidCrlSignatureForPublicKey
         | PathError::IssuerNotCrlSigner
@@ -240,7 +240,7 @@ fn describe_path_error(
         | PathError::UnsupportedCrlSignatureAlgorithmForPublicKeyContext(_) => invalid(format!(
             "the revocation list for {} is not signed by its authority, or by an algorithm that is not accepted; the \
              authority has to sign it anew",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         PathError::InvalidCrlNumber
         | PathError::UnsupportedCrlIssuingDistributionPoint
@@ -251,12 +251,12 @@ fn describe_path_error(
         | PathError::UnsupportedRevocationReasonsPartitioning => invalid(format!(
             "the revocation list for {} is of a kind that is not understood here; its authority has to publish a \
              complete one",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
         _ => invalid(format!(
             "the chain of {} was refused for a reason that this version of Vigie has no words for; compare it with \
              what `openssl verify` says",
-            chain.name(0)
+            chain.describe_certificate(0)
         )),
     }
 }
@@ -281,26 +281,26 @@ fn unknown_issuer(chain: &PresentedChain<'_>) -> (FailureKind, String) {
 
 /// Explains a signature that does not fit: by a key that is too short, if there is one.
 fn signature_text(chain: &PresentedChain<'_>, anchors: &TrustAnchors) -> String {
-    if let Some((who, bits)) = chain.short_key(anchors, MIN_RSA_BITS) {
-        return short_key_text(&who, bits);
+    if let Some((certificate_text, bits)) = chain.short_key(anchors, MIN_RSA_BITS) {
+        return short_key_text(&certificate_text, bits);
     }
-    let Some((who, issuer)) = chain.first_invalid_signature(anchors) else {
+    let Some((certificate_text, issuer)) = chain.first_invalid_signature(anchors) else {
         return format!(
             "several authorities of the same name are in the chain of {}, and the way over none of them is valid; \
              install the chain as the authority delivers it",
-            chain.name(0)
+            chain.describe_certificate(0)
         );
     };
     format!(
-        "the signature of {who} does not fit the key of `{issuer}`: it was altered, or an authority of the same name \
+        "the signature of {certificate_text} does not fit the key of `{issuer}`: it was altered, or an authority of the same name \
          with another key issued it; install the chain as the authority delivers it"
     )
 }
 
 /// Returns the text about an RSA key of `bits`.
-pub(super) fn short_key_text(who: &str, bits: usize) -> String {
+pub(super) fn short_key_text(certificate_text: &str, bits: usize) -> String {
     format!(
-        "{who} has an RSA key of {bits} bits, and at least {MIN_RSA_BITS} are needed; issue it anew with a longer key"
+        "{certificate_text} has an RSA key of {bits} bits, and at least {MIN_RSA_BITS} are needed; issue it anew with a longer key"
     )
 }
 

@@ -45,7 +45,7 @@ impl<'a> PresentedChain<'a> {
     }
 
     fn readable(&self) -> impl Iterator<Item = (usize, &X509Certificate<'a>)> {
-        self.certificates.iter().enumerate().filter_map(|(index, one)| Some((index, one.as_ref()?)))
+        self.certificates.iter().enumerate().filter_map(|(index, certificate)| Some((index, certificate.as_ref()?)))
     }
 
     /// Returns the subject of the certificate at `index`, quoted.
@@ -57,7 +57,7 @@ impl<'a> PresentedChain<'a> {
     }
 
     /// Returns subject and place of the certificate at `index`.
-    pub(super) fn name(&self, index: usize) -> String {
+    pub(super) fn describe_certificate(&self, index: usize) -> String {
         let subject = self.quoted_subject(index);
         match (index, self.count) {
             (0, _) => format!("{subject} (the server's own certificate)"),
@@ -66,49 +66,49 @@ impl<'a> PresentedChain<'a> {
     }
 
     /// Returns the words for a certificate of this chain that cannot be told apart.
-    pub(super) fn name_any(&self) -> String {
+    pub(super) fn describe_any_certificate(&self) -> String {
         match self.count {
-            0 | 1 => self.name(0),
-            count => format!("one of the {count} certificates after {}", self.name(0)),
+            0 | 1 => self.describe_certificate(0),
+            count => format!("one of the {count} certificates after {}", self.describe_certificate(0)),
         }
     }
 
     /// Names the first certificate for which `test` holds.
-    pub(super) fn named_where(&self, test: impl Fn(&X509Certificate<'a>) -> bool) -> String {
+    pub(super) fn describe_first_where(&self, test: impl Fn(&X509Certificate<'a>) -> bool) -> String {
         match self.readable().find(|(_, certificate)| test(certificate)) {
-            Some((index, _)) => self.name(index),
-            None => self.name_any(),
+            Some((index, _)) => self.describe_certificate(index),
+            None => self.describe_any_certificate(),
         }
     }
 
-    /// Like [`Self::named_where`], without the server's own certificate.
-    pub(super) fn issuer_named_where(&self, test: impl Fn(&X509Certificate<'a>) -> bool) -> String {
+    /// Like [`Self::describe_first_where`], without the server's own certificate.
+    pub(super) fn describe_first_issuer_where(&self, test: impl Fn(&X509Certificate<'a>) -> bool) -> String {
         match self.readable().skip(1).find(|(_, certificate)| test(certificate)) {
-            Some((index, _)) => self.name(index),
+            Some((index, _)) => self.describe_certificate(index),
             None if self.last_issuer().is_empty() => "an authority of this certificate".to_owned(),
             None => format!("`{}` (an authority that is trusted here)", self.last_issuer()),
         }
     }
 
     /// Returns the index of a certificate that has expired.
-    pub(super) fn expired(&self) -> Option<usize> {
-        self.readable().min_by_key(|(_, one)| one.validity().not_after).map(|(index, _)| index)
+    pub(super) fn expired_index(&self) -> Option<usize> {
+        self.readable().min_by_key(|(_, certificate)| certificate.validity().not_after).map(|(index, _)| index)
     }
 
     /// Returns the index of a certificate that is not valid yet.
-    pub(super) fn not_yet_valid(&self) -> Option<usize> {
-        self.readable().max_by_key(|(_, one)| one.validity().not_before).map(|(index, _)| index)
+    pub(super) fn not_yet_valid_index(&self) -> Option<usize> {
+        self.readable().max_by_key(|(_, certificate)| certificate.validity().not_before).map(|(index, _)| index)
     }
 
     pub(super) fn not_after(&self, index: usize) -> Timestamp {
-        self.get(index).map_or_else(Timestamp::default, |one| {
-            Timestamp::from_seconds(one.validity().not_after.timestamp())
+        self.get(index).map_or_else(Timestamp::default, |certificate| {
+            Timestamp::from_seconds(certificate.validity().not_after.timestamp())
         })
     }
 
     pub(super) fn not_before(&self, index: usize) -> Timestamp {
-        self.get(index).map_or_else(Timestamp::default, |one| {
-            Timestamp::from_seconds(one.validity().not_before.timestamp())
+        self.get(index).map_or_else(Timestamp::default, |certificate| {
+            Timestamp::from_seconds(certificate.validity().not_before.timestamp())
         })
     }
 
@@ -127,39 +127,39 @@ impl<'a> PresentedChain<'a> {
 
     /// Whether the server sent one certificate, which it issued itself.
     pub(super) fn is_single_self_signed(&self) -> bool {
-        self.count == 1 && self.get(0).is_some_and(|one| one.subject().as_raw() == one.issuer().as_raw())
+        self.count == 1 && self.get(0).is_some_and(|certificate| certificate.subject().as_raw() == certificate.issuer().as_raw())
     }
 
     /// Returns the issuer of the last certificate.
     pub(super) fn last_issuer(&self) -> String {
-        let issuer = self.readable().last().map(|(_, one)| one.issuer().to_string());
+        let issuer = self.readable().last().map(|(_, certificate)| certificate.issuer().to_string());
         subject_text(&issuer.unwrap_or_default())
     }
 
     /// Names the first certificate that cannot be read.
-    pub(super) fn unreadable(&self) -> String {
+    pub(super) fn describe_first_unreadable(&self) -> String {
         let index = self.certificates.iter().position(Option::is_none);
         match index {
             Some(0) => "the server's own certificate".to_owned(),
             Some(index) => format!("certificate {} of the {} that it sent", index + 1, self.count),
-            None => self.name_any(),
+            None => self.describe_any_certificate(),
         }
     }
 
     /// Names the first certificate that is signed by a weak or unknown algorithm, and the algorithm.
-    pub(super) fn weakly_signed(&self) -> (String, String) {
-        let signed = self.readable().map(|(index, one)| (index, &one.signature_algorithm.algorithm));
+    pub(super) fn describe_first_weakly_signed(&self) -> (String, String) {
+        let signed = self.readable().map(|(index, certificate)| (index, &certificate.signature_algorithm.algorithm));
         let mut weak = signed.filter(|(_, algorithm)| !is_accepted_algorithm(algorithm));
         match weak.next() {
-            Some((index, algorithm)) => (self.name(index), algorithm_text(algorithm)),
-            None => (self.name_any(), "an algorithm that does not go with the key of its issuer".to_owned()),
+            Some((index, algorithm)) => (self.describe_certificate(index), algorithm_text(algorithm)),
+            None => (self.describe_any_certificate(), "an algorithm that does not go with the key of its issuer".to_owned()),
         }
     }
 
     /// Names the first certificate with an unknown critical extension, and the extension.
     pub(super) fn with_unknown_critical_extension(&self) -> (String, String) {
-        for (index, one) in self.readable() {
-            let unknown = one.extensions().iter().find(|extension| {
+        for (index, certificate) in self.readable() {
+            let unknown = certificate.extensions().iter().find(|extension| {
                 extension.critical
                     && !matches!(
                         extension.parsed_extension(),
@@ -172,50 +172,50 @@ impl<'a> PresentedChain<'a> {
                     )
             });
             if let Some(extension) = unknown {
-                return (self.name(index), format!("the extension {}", extension.oid.to_id_string()));
+                return (self.describe_certificate(index), format!("the extension {}", extension.oid.to_id_string()));
             }
         }
-        (self.name_any(), "an extension".to_owned())
+        (self.describe_any_certificate(), "an extension".to_owned())
     }
 
     /// Names the first certificate whose issuer has an RSA key under `min_bits`, as that issuer, and the length.
     pub(super) fn short_key(&self, anchors: &TrustAnchors, min_bits: usize) -> Option<(String, usize)> {
         let bits =
             |key_info: &[u8]| PublicKeyInfo::read(key_info)?.rsa_bits().filter(|&bits| bits < min_bits);
-        for (index, one) in self.readable().skip(1) {
-            let key = DerReader(one.tbs_certificate.subject_pki.raw).expect(SEQUENCE);
+        for (index, certificate) in self.readable().skip(1) {
+            let key = DerReader(certificate.tbs_certificate.subject_pki.raw).next_with_tag(SEQUENCE);
             if let Some(bits) = key.and_then(|key| bits(key.content)) {
-                return Some((self.name(index), bits));
+                return Some((self.describe_certificate(index), bits));
             }
         }
         let (_, last) = self.readable().last()?;
-        let issuer = DerReader(last.issuer().as_raw()).expect(SEQUENCE)?.content;
-        let of_issuer = anchors.roots.roots.iter().filter(|anchor| anchor.subject.as_ref() == issuer);
-        let mut of_issuer = of_issuer;
-        let bits = of_issuer.find_map(|anchor| bits(&anchor.subject_public_key_info))?;
+        let issuer = DerReader(last.issuer().as_raw()).next_with_tag(SEQUENCE)?.content;
+        let issuer_anchors = anchors.roots.roots.iter().filter(|anchor| anchor.subject.as_ref() == issuer);
+        let mut issuer_anchors = issuer_anchors;
+        let bits = issuer_anchors.find_map(|anchor| bits(&anchor.subject_public_key_info))?;
         Some((format!("`{}` (an authority that is trusted here)", self.last_issuer()), bits))
     }
 
     /// Names the first certificate whose signature fits no key of its issuer, and the issuer.
     pub(super) fn first_invalid_signature(&self, anchors: &TrustAnchors) -> Option<(String, String)> {
         let algorithms = anchors.crypto_provider.signature_verification_algorithms.all;
-        for (index, one) in self.readable() {
-            let issuer = one.issuer().as_raw();
+        for (index, certificate) in self.readable() {
+            let issuer = certificate.issuer().as_raw();
             let Some(signed) = self.encoded.get(index).and_then(|der| SignedData::from_certificate(der))
             else {
                 continue;
             };
-            let issuer_content = DerReader(issuer).expect(SEQUENCE).map(|element| element.content);
+            let issuer_content = DerReader(issuer).next_with_tag(SEQUENCE).map(|element| element.content);
             let sent = self.readable().filter(|(_, other)| other.subject().as_raw() == issuer);
             let sent = sent.filter_map(|(_, other)| {
-                DerReader(other.tbs_certificate.subject_pki.raw).expect(SEQUENCE).map(|key| key.content)
+                DerReader(other.tbs_certificate.subject_pki.raw).next_with_tag(SEQUENCE).map(|key| key.content)
             });
             let trusted = anchors.roots.roots.iter();
             let trusted = trusted.filter(|anchor| Some(anchor.subject.as_ref()) == issuer_content);
             let mut keys: Vec<&[u8]> = sent.collect();
             keys.extend(trusted.map(|anchor| anchor.subject_public_key_info.as_ref()));
             if !keys.is_empty() && !keys.iter().any(|key| signed.is_signed_by(key, algorithms)) {
-                return Some((self.name(index), subject_text(&one.issuer().to_string())));
+                return Some((self.describe_certificate(index), subject_text(&certificate.issuer().to_string())));
             }
         }
         None
@@ -223,7 +223,7 @@ impl<'a> PresentedChain<'a> {
 
     /// Returns the length of the server's own RSA key in bits; `None` for a key of another kind.
     pub(super) fn own_rsa_bits(&self) -> Option<usize> {
-        let key = DerReader(self.get(0)?.tbs_certificate.subject_pki.raw).expect(SEQUENCE)?;
+        let key = DerReader(self.get(0)?.tbs_certificate.subject_pki.raw).next_with_tag(SEQUENCE)?;
         PublicKeyInfo::read(key.content)?.rsa_bits()
     }
 }

@@ -34,7 +34,7 @@ pub struct TlsClient {
 }
 
 impl TlsClient {
-    /// Runs a TLS handshake over `stream`. `trace.tls` is set as far as the handshake got, also when the certificate
+    /// Runs a TLS handshake over `stream`. `trace.tls_facts` is set as far as it got, also when the certificate
     /// was refused. A resumed session has no certificates; those of the earlier handshake are reported.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
@@ -45,12 +45,12 @@ impl TlsClient {
         let started = Instant::now();
         let result = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
-        let HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher } = result?;
-        let record = self.verifier.last_verification();
-        let certificates = certificate::parse_chain(&record.chain);
-        let tls_warnings = record.warnings.clone();
+        let HandshakeResult { result: connection_result, tls_version: version, tls_cipher: cipher } = result?;
+        let verification = self.verifier.last_verification();
+        let certificates = certificate::parse_chain(&verification.chain);
+        let tls_warnings = verification.warnings.clone();
         let mut facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher, tls_warnings };
-        let outcome = outcome.and_then(|connect_result| {
+        let connection_result = connection_result.and_then(|connect_result| {
             connect_result.map_err(|error| {
                 trace.peer_sent_non_tls_data |= failure::is_not_tls(&error);
                 trace.may_need_weak_suites |=
@@ -58,17 +58,17 @@ impl TlsClient {
                 failure::handshake_failure(&error, &self.server_name, &self.verifier)
             })
         });
-        let outcome = match outcome {
+        let connection_result = match connection_result {
             Ok(stream) => {
-                facts.tls_warnings.extend(self.weakness(facts.tls_cipher.as_deref()));
+                facts.tls_warnings.extend(self.weakness_warning(facts.tls_cipher.as_deref()));
                 self.check_revocation(deadline, trace, &mut facts.tls_warnings).await.map(|()| stream)
             }
             Err(failure) => Err(failure),
         };
-        if outcome.is_ok() || !facts.certificates.is_empty() {
+        if connection_result.is_ok() || !facts.certificates.is_empty() {
             trace.tls_facts = Some(Box::new(facts));
         }
-        outcome
+        connection_result
     }
 
     /// Asks the authorities whether a certificate of the accepted chain is revoked, if the monitor wants that.
@@ -84,14 +84,14 @@ impl TlsClient {
         let result = Box::pin(revocation::check_revocation(net, &self.verifier, deadline)).await;
         trace.phases.add(Phase::Validate, started.elapsed());
         match result {
-            Ok(notes) => {
-                warnings.extend(notes);
+            Ok(revocation_warnings) => {
+                warnings.extend(revocation_warnings);
                 Ok(())
             }
             Err(error) => {
-                let record = self.verifier.last_verification();
+                let verification = self.verifier.last_verification();
                 let (kind, detail) =
-                    error.describe(&self.server_name, &record.chain, &self.verifier.trust_anchors);
+                    error.describe(&self.server_name, &verification.chain, &self.verifier.trust_anchors);
                 Err(Failure::new(Phase::Tls, kind, detail))
             }
         }
@@ -104,7 +104,7 @@ impl TlsClient {
 
     /// Returns what is weak about a session of this client with this cipher suite.
     #[cfg(feature = "legacy-tls")]
-    fn weakness(&self, cipher: Option<&str>) -> Option<String> {
+    fn weakness_warning(&self, cipher: Option<&str>) -> Option<String> {
         let TlsBackend::Legacy(legacy::LegacyTlsVersion::Tls12WeakSuites, _) = &self.backend else {
             return None;
         };
@@ -114,7 +114,7 @@ impl TlsClient {
 
     #[cfg(not(feature = "legacy-tls"))]
     #[expect(clippy::unused_self, reason = "other builds ask the backend")]
-    fn weakness(&self, _: Option<&str>) -> Option<String> {
+    fn weakness_warning(&self, _: Option<&str>) -> Option<String> {
         None
     }
 
@@ -144,13 +144,13 @@ impl TlsClient {
             }
             #[cfg(not(feature = "legacy-tls"))]
             TlsBackend::WeakSuiteProbe => {
-                return Err(legacy_hello::probe_weak_suites(stream, &self.parsed_server_name, deadline).await);
+                return Err(legacy_hello::weak_suites_failure(stream, &self.parsed_server_name, deadline).await);
             }
         };
         let connection = TlsConnector::from(config).connect(self.parsed_server_name.clone(), stream);
-        let outcome = deadline.enforce(Phase::Tls, connection).await;
+        let connection_result = deadline.enforce(Phase::Tls, connection).await;
         let rustls_connection =
-            outcome.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
+            connection_result.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
         let version = rustls_connection
             .and_then(|session| session.protocol_version()?.as_str())
             .map(certificate::version_name);
@@ -158,7 +158,7 @@ impl TlsClient {
             rustls_connection.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
         let cipher = cipher.map(certificate::cipher_name);
         Ok(HandshakeResult {
-            result: outcome.map(|result| result.map(TlsStream::Rustls)),
+            result: connection_result.map(|result| result.map(TlsStream::Rustls)),
             tls_version: version,
             tls_cipher: cipher,
         })

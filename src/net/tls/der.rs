@@ -11,7 +11,7 @@ pub(super) const GENERALIZED_TIME: u8 = 0x18;
 pub(super) const SEQUENCE: u8 = 0x30;
 
 /// Returns the tag of the context-specific, constructed element `number`.
-pub(super) const fn context(number: u8) -> u8 {
+pub(super) const fn context_tag(number: u8) -> u8 {
     0xa0 | number
 }
 
@@ -58,12 +58,12 @@ impl<'a> DerReader<'a> {
     }
 
     /// Returns the next element, which must have `tag`.
-    pub(super) fn expect(&mut self, tag: u8) -> Option<DerElement<'a>> {
+    pub(super) fn next_with_tag(&mut self, tag: u8) -> Option<DerElement<'a>> {
         self.next_element().filter(|element| element.tag == tag)
     }
 
     /// Returns the next element if it has `tag`, and otherwise leaves it.
-    pub(super) fn optional(&mut self, tag: u8) -> Option<DerElement<'a>> {
+    pub(super) fn next_if_tag(&mut self, tag: u8) -> Option<DerElement<'a>> {
         if self.0.first() == Some(&tag) { self.next_element() } else { None }
     }
 }
@@ -107,13 +107,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_read(content in proptest::collection::vec(any::<u8>(), 0..70_000), more: bool) {
+        fn what_is_encoded_is_read(content in proptest::collection::vec(any::<u8>(), 0..70_000), has_trailing_byte: bool) {
             let mut bytes = encode(SEQUENCE, &content);
-            bytes.extend(more.then_some(7));
+            bytes.extend(has_trailing_byte.then_some(7));
             let mut reader = DerReader(&bytes);
-            let element = reader.expect(SEQUENCE).unwrap();
+            let element = reader.next_with_tag(SEQUENCE).unwrap();
             prop_assert_eq!(element.content, &content[..]);
-            prop_assert_eq!(reader.is_empty(), !more);
+            prop_assert_eq!(reader.is_empty(), !has_trailing_byte);
         }
 
         #[test]

@@ -19,18 +19,18 @@ use super::super::trust::{TrustConfig, TrustStore};
 use super::*;
 
 /// Fails when `text` is no sentence for people.
-fn check(variant: &str, text: &str) {
+fn assert_is_sentence(variant: &str, text: &str) {
     for rust in ["::", "{", "}", "[", "Some(", "None", "Error", "\\u{"] {
         assert!(!text.contains(rust), "{variant}: `{rust}` in `{text}`");
     }
     assert!(text.contains(' ') && text.len() > 40 && text.len() < 900, "{variant}: `{text}`");
     let camel_case = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| {
-        let known = ["OpenSSL", "ChaCha20", "serverAuth", "subjectAltName", "ClientHello"];
+        let allowed_camel_case = ["OpenSSL", "ChaCha20", "serverAuth", "subjectAltName", "ClientHello"];
         let has_hump = word
             .as_bytes()
             .windows(2)
             .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-        has_hump && !known.contains(word)
+        has_hump && !allowed_camel_case.contains(word)
     });
     assert_eq!(camel_case, None, "{variant}: `{text}`");
     assert!(text.contains(';') || text.contains(':'), "{variant}: it does not say what to do: `{text}`");
@@ -303,19 +303,19 @@ fn every_error_of_rustls_is_told_in_words() {
     use CertificateError as Cert;
     use EncryptedClientHelloError as Ech;
     for misbehaviour in peer_misbehaviours() {
-        check(&format!("{misbehaviour:?}"), &tls_error_text(&Error::PeerMisbehaved(misbehaviour)));
+        assert_is_sentence(&format!("{misbehaviour:?}"), &tls_error_text(&Error::PeerMisbehaved(misbehaviour)));
     }
     for reason in incompatibilities() {
-        check(&format!("{reason:?}"), &tls_error_text(&Error::PeerIncompatible(reason.clone())));
+        assert_is_sentence(&format!("{reason:?}"), &tls_error_text(&Error::PeerIncompatible(reason.clone())));
     }
     for message in invalid_messages() {
-        check(&format!("{message:?}"), &tls_error_text(&Error::InvalidMessage(message)));
+        assert_is_sentence(&format!("{message:?}"), &tls_error_text(&Error::InvalidMessage(message)));
     }
     for alert in alerts() {
-        check(&format!("{alert:?}"), &tls_error_text(&Error::AlertReceived(alert)));
+        assert_is_sentence(&format!("{alert:?}"), &tls_error_text(&Error::AlertReceived(alert)));
     }
     let inner = || OtherError(Arc::new(PathError::NameConstraintViolation));
-    let lists = [
+    let revocation_list_errors = [
         Crl::BadSignature,
         Crl::UnsupportedSignatureAlgorithm,
         Crl::InvalidCrlNumber,
@@ -329,8 +329,8 @@ fn every_error_of_rustls_is_told_in_words() {
         Crl::UnsupportedIndirectCrl,
         Crl::UnsupportedRevocationReason,
     ];
-    let hellos = [Ech::InvalidConfigList, Ech::NoCompatibleConfig, Ech::SniRequired];
-    let certificates = [
+    let encrypted_hello_errors = [Ech::InvalidConfigList, Ech::NoCompatibleConfig, Ech::SniRequired];
+    let certificate_errors = [
         Cert::BadEncoding,
         Cert::Expired,
         Cert::ExpiredContext { time: at(2), not_after: at(1) },
@@ -390,10 +390,10 @@ fn every_error_of_rustls_is_told_in_words() {
         Error::InconsistentKeys(InconsistentKeys::Unknown),
         Error::Other(inner()),
     ];
-    let all = lists.map(Error::InvalidCertRevocationList).into_iter();
-    let all = all.chain(hellos.map(Error::InvalidEncryptedClientHello)).chain(others);
-    for error in all.chain(certificates.map(Error::InvalidCertificate)) {
-        check(&format!("{error:?}"), &tls_error_text(&error));
+    let all = revocation_list_errors.map(Error::InvalidCertRevocationList).into_iter();
+    let all = all.chain(encrypted_hello_errors.map(Error::InvalidEncryptedClientHello)).chain(others);
+    for error in all.chain(certificate_errors.map(Error::InvalidCertificate)) {
+        assert_is_sentence(&format!("{error:?}"), &tls_error_text(&error));
     }
 }
 
@@ -435,7 +435,7 @@ fn every_error_of_webpki_is_told_in_words_and_names_a_certificate() {
     for error in errors {
         for (number, chain) in chains.iter().enumerate() {
             let (kind, text) = error.describe("b.test", chain, &anchors);
-            check(&format!("{error:?} of chain {number}"), &text);
+            assert_is_sentence(&format!("{error:?} of chain {number}"), &text);
             let names_one =
                 ["leaf", "intermediate", "certificate", "b.test"].iter().any(|name| text.contains(name));
             assert!(names_one, "{error:?}: `{text}`");

@@ -61,17 +61,17 @@ fn rustls_error(error: &io::Error) -> Option<&Error> {
 
 /// Returns kind and text of a refused certificate, or of a signature that does not fit an accepted one.
 pub(super) fn certificate_failure(server_name: &str, verifier: &RecordingVerifier) -> (FailureKind, String) {
-    let record = verifier.last_verification();
-    if let Some(error) = &record.error {
-        return error.describe(server_name, &record.chain, &verifier.trust_anchors);
+    let verification = verifier.last_verification();
+    if let Some(error) = &verification.error {
+        return error.describe(server_name, &verification.chain, &verifier.trust_anchors);
     }
-    let chain = PresentedChain::new(&record.chain);
+    let chain = PresentedChain::new(&verification.chain);
     let detail = match chain.own_rsa_bits().filter(|&bits| is_short_key(bits)) {
-        Some(bits) => short_key_text(&chain.name(0), bits),
+        Some(bits) => short_key_text(&chain.describe_certificate(0), bits),
         None => format!(
             "the target did not sign the handshake with the key of {}, or by an algorithm that is not accepted; check \
              that its private key belongs to this certificate",
-            chain.name(0)
+            chain.describe_certificate(0)
         ),
     };
     (FailureKind::CertificateInvalid, detail)

@@ -32,7 +32,7 @@ impl Net {
     }
 
     /// Runs a TLS handshake over `stream` with the server `server_name`, a host name (sent as SNI) or an address.
-    /// `trace.tls` is set as far as the handshake got, also when the certificate was refused.
+    /// `trace.tls_facts` is set as far as the handshake got, also when the certificate was refused.
     pub async fn tls_handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -65,14 +65,14 @@ impl Net {
         ));
         let context = &self.stack.tls_context;
         let offers_weak_suites =
-            self.weak_suites && matches!(options.versions, TlsVersions::Default | TlsVersions::Tls12Only);
+            self.offers_only_weak_suites && matches!(options.versions, TlsVersions::Default | TlsVersions::Tls12Only);
         let backend = if offers_weak_suites {
             context.build_weak_suite_backend(options, &verifier)?
         } else {
             context.build_backend(options, &verifier, allow_resumption)?
         };
         let checks_revocation = options.check_revocation && options.verify_certificate;
-        let revocation_net = checks_revocation.then(|| Self { weak_suites: false, ..self.clone() });
+        let revocation_net = checks_revocation.then(|| Self { offers_only_weak_suites: false, ..self.clone() });
         Ok(TlsClient {
             parsed_server_name,
             server_name: server_name.into(),

@@ -121,13 +121,13 @@ pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     // Also on failure: a server that requires a client certificate closes after it sent its own.
     let verify_result = verify_peer_certificate(stream.ssl(), server_name, verifier);
     let (mut version, mut cipher) = (None, None);
-    let outcome = connect_result.map(|result| {
+    let connection_result = connect_result.map(|result| {
         result.map_err(openssl_to_io_error).and(verify_result)?;
         version = Some(version_name(stream.ssl().version_str()));
         cipher = stream.ssl().current_cipher().and_then(SslCipherRef::standard_name).map(str::to_owned);
         Ok(TlsStream::Legacy(LegacyTlsStream(stream)))
     });
-    Ok(HandshakeResult { result: outcome, tls_version: version, tls_cipher: cipher })
+    Ok(HandshakeResult { result: connection_result, tls_version: version, tls_cipher: cipher })
 }
 
 /// Returns the version as in facts: with the minor version, like those of newer ones.

@@ -47,7 +47,7 @@ const MAX_RECORD_BYTES: usize = 16 * 1024;
 
 /// Offers the weak suites over `stream`, and returns the failure of the handshake that ends there: unknown with the suite
 /// that the server chose, or an error of the target when it chose none.
-pub(super) async fn probe_weak_suites<S: AsyncRead + AsyncWrite + Unpin>(
+pub(super) async fn weak_suites_failure<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     server_name: &ServerName<'_>,
     deadline: Deadline,
@@ -98,7 +98,7 @@ fn chosen_suite(message: &[u8]) -> Option<&'static str> {
     let (&session_id_length, rest) = rest.split_first()?;
     let suite = rest.get(usize::from(session_id_length)..)?.get(..2)?;
     let number = u16::from_be_bytes([suite[0], suite[1]]);
-    WEAK_SUITES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    WEAK_SUITES.iter().find(|(suite_number, _)| *suite_number == number).map(|(_, name)| *name)
 }
 
 /// Returns the record with the `ClientHello`; `None` without random numbers.
@@ -108,31 +108,31 @@ fn client_hello(server_name: &ServerName<'_>) -> Option<Vec<u8>> {
     let suites: Vec<u8> = WEAK_SUITES.iter().flat_map(|(number, _)| number.to_be_bytes()).collect();
     let mut extensions = Vec::new();
     if let ServerName::DnsName(name) = server_name {
-        let name = [&[0][..], &with_length16(name.as_ref().as_bytes())].concat();
-        extensions.extend(extension(0, &with_length16(&name)));
+        let name = [&[0][..], &prefix_with_u16_length(name.as_ref().as_bytes())].concat();
+        extensions.extend(extension(0, &prefix_with_u16_length(&name)));
     }
     // Groups X25519, P-256, P-384, P-521; points uncompressed.
-    extensions.extend(extension(10, &with_length16(&[0, 29, 0, 23, 0, 24, 0, 25])));
+    extensions.extend(extension(10, &prefix_with_u16_length(&[0, 29, 0, 23, 0, 24, 0, 25])));
     extensions.extend(extension(11, &[1, 0]));
     // Signatures by ECDSA, RSA-PSS and RSA, with SHA-256 to SHA-512, and with SHA-1.
     let signatures = [4, 3, 5, 3, 6, 3, 8, 4, 8, 5, 8, 6, 4, 1, 5, 1, 6, 1, 2, 1, 2, 3];
-    extensions.extend(extension(13, &with_length16(&signatures)));
+    extensions.extend(extension(13, &prefix_with_u16_length(&signatures)));
     // Extended master secret (RFC 7627), renegotiation info (RFC 5746).
     extensions.extend(extension(23, &[]));
     extensions.extend(extension(0xff01, &[0]));
-    let body = [&VERSION[..], &random, &[0], &with_length16(&suites), &[1, 0], &with_length16(&extensions)];
+    let body = [&VERSION[..], &random, &[0], &prefix_with_u16_length(&suites), &[1, 0], &prefix_with_u16_length(&extensions)];
     let body = body.concat();
     let length = u32::try_from(body.len()).ok()?.to_be_bytes();
     let message = [&[1], &length[1..], &body].concat();
-    Some([&[HANDSHAKE_RECORD, 3, 1][..], &with_length16(&message)].concat())
+    Some([&[HANDSHAKE_RECORD, 3, 1][..], &prefix_with_u16_length(&message)].concat())
 }
 
 fn extension(number: u16, content: &[u8]) -> Vec<u8> {
-    [&number.to_be_bytes()[..], &with_length16(content)].concat()
+    [&number.to_be_bytes()[..], &prefix_with_u16_length(content)].concat()
 }
 
 /// Returns `bytes` after their length in two bytes.
-fn with_length16(bytes: &[u8]) -> Vec<u8> {
+fn prefix_with_u16_length(bytes: &[u8]) -> Vec<u8> {
     let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     [&length.to_be_bytes()[..], bytes].concat()
 }

@@ -9,7 +9,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use super::accepted_path::PathLink;
 use super::der::{
     DerElement, DerReader, ENUMERATED, GENERALIZED_TIME, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE,
-    context, encode,
+    context_tag, encode,
 };
 use super::signed::{PublicKeyInfo, SignedData};
 use crate::domain::Timestamp;
@@ -59,10 +59,10 @@ impl<'a> CertificateId<'a> {
     /// Whether `id`, the content of a `CertID`, is this one.
     fn matches(&self, id: DerElement<'_>) -> Option<bool> {
         let mut reader = id.reader();
-        let algorithm = reader.expect(SEQUENCE)?.reader().expect(OBJECT_IDENTIFIER)?.content;
+        let algorithm = reader.next_with_tag(SEQUENCE)?.reader().next_with_tag(OBJECT_IDENTIFIER)?.content;
         let (name_hash, key_hash) =
-            (reader.expect(OCTET_STRING)?.content, reader.expect(OCTET_STRING)?.content);
-        let serial = reader.expect(INTEGER)?.content;
+            (reader.next_with_tag(OCTET_STRING)?.content, reader.next_with_tag(OCTET_STRING)?.content);
+        let serial = reader.next_with_tag(INTEGER)?.content;
         let algorithm = match algorithm {
             SHA1_OID => &SHA1_FOR_LEGACY_USE_ONLY,
             SHA256_OID => &SHA256,
@@ -119,7 +119,7 @@ pub(super) fn read_response(
     for status in statuses.into_iter().take(MAX_STATUSES) {
         let mut reader = status.reader();
         let matches =
-            reader.expect(SEQUENCE).and_then(|element| id.matches(element)).ok_or_else(unreadable)?;
+            reader.next_with_tag(SEQUENCE).and_then(|element| id.matches(element)).ok_or_else(unreadable)?;
         if matches {
             return read_status(reader, now);
         }
@@ -130,8 +130,8 @@ pub(super) fn read_response(
 /// Returns the content of the basic response in an `OCSPResponse`.
 fn basic_response(response: &[u8]) -> Result<&[u8], String> {
     let unreadable = || "it cannot be read".to_owned();
-    let mut reader = DerReader(response).expect(SEQUENCE).ok_or_else(unreadable)?.reader();
-    let status = reader.expect(ENUMERATED).ok_or_else(unreadable)?.content;
+    let mut reader = DerReader(response).next_with_tag(SEQUENCE).ok_or_else(unreadable)?.reader();
+    let status = reader.next_with_tag(ENUMERATED).ok_or_else(unreadable)?.content;
     let refusal = match status {
         [0] => None,
         [1] => Some("the responder says that the request is malformed"),
@@ -144,14 +144,14 @@ fn basic_response(response: &[u8]) -> Result<&[u8], String> {
     if let Some(refusal) = refusal {
         return Err(refusal.to_owned());
     }
-    let parts = reader.expect(context(0)).and_then(|bytes| bytes.reader().expect(SEQUENCE));
+    let parts = reader.next_with_tag(context_tag(0)).and_then(|bytes| bytes.reader().next_with_tag(SEQUENCE));
     let mut parts = parts.ok_or_else(unreadable)?.reader();
-    let kind = parts.expect(OBJECT_IDENTIFIER).ok_or_else(unreadable)?;
-    if kind.content != BASIC_RESPONSE_OID {
+    let response_type = parts.next_with_tag(OBJECT_IDENTIFIER).ok_or_else(unreadable)?;
+    if response_type.content != BASIC_RESPONSE_OID {
         return Err("it is of an unknown kind".to_owned());
     }
-    let basic = parts.expect(OCTET_STRING).ok_or_else(unreadable)?.content;
-    DerReader(basic).expect(SEQUENCE).map(|element| element.content).ok_or_else(unreadable)
+    let basic = parts.next_with_tag(OCTET_STRING).ok_or_else(unreadable)?.content;
+    DerReader(basic).next_with_tag(SEQUENCE).map(|element| element.content).ok_or_else(unreadable)
 }
 
 /// Whether the issuer signed the response, or a certificate that the issuer issued for that (RFC 6960 4.2.2.2).
@@ -165,7 +165,7 @@ fn is_authentic(
     if signed.is_signed_by(&link.issuer_key, algorithms) {
         return true;
     }
-    let list = rest.optional(context(0)).and_then(|list| list.reader().expect(SEQUENCE));
+    let list = rest.next_if_tag(context_tag(0)).and_then(|list| list.reader().next_with_tag(SEQUENCE));
     let Some(mut certificates) = list.map(DerElement::reader) else { return false };
     for _ in 0..MAX_CERTIFICATES {
         let Some(element) = certificates.next_element() else { return false };
@@ -174,7 +174,7 @@ fn is_authentic(
         let is_current = (validity.not_before.timestamp()..=validity.not_after.timestamp()).contains(&now);
         let may_sign =
             matches!(certificate.extended_key_usage(), Ok(Some(usage)) if usage.value.ocsp_signing);
-        let key_info = DerReader(certificate.tbs_certificate.subject_pki.raw).expect(SEQUENCE);
+        let key_info = DerReader(certificate.tbs_certificate.subject_pki.raw).next_with_tag(SEQUENCE);
         let is_appointed = || {
             SignedData::from_certificate(element.encoded)
                 .is_some_and(|appointment| appointment.is_signed_by(&link.issuer_key, algorithms))
@@ -192,15 +192,15 @@ fn is_authentic(
 
 /// Returns the `SingleResponses` of `ResponseData`.
 fn single_responses(response_data: &[u8]) -> Option<Vec<DerElement<'_>>> {
-    let mut reader = DerReader(response_data).expect(SEQUENCE)?.reader();
-    reader.optional(context(0));
+    let mut reader = DerReader(response_data).next_with_tag(SEQUENCE)?.reader();
+    reader.next_if_tag(context_tag(0));
     // The responder, by name or by key.
     reader.next_element()?;
-    reader.expect(GENERALIZED_TIME)?;
-    let mut list = reader.expect(SEQUENCE)?.reader();
+    reader.next_with_tag(GENERALIZED_TIME)?;
+    let mut list = reader.next_with_tag(SEQUENCE)?.reader();
     let mut statuses = Vec::new();
     while !list.is_empty() && statuses.len() < MAX_STATUSES {
-        statuses.push(list.expect(SEQUENCE)?);
+        statuses.push(list.next_with_tag(SEQUENCE)?);
     }
     Some(statuses)
 }
@@ -209,10 +209,10 @@ fn single_responses(response_data: &[u8]) -> Option<Vec<DerElement<'_>>> {
 fn read_status(mut reader: DerReader<'_>, now: i64) -> Result<OcspStatus, String> {
     let unreadable = || "it cannot be read".to_owned();
     let status = reader.next_element().ok_or_else(unreadable)?;
-    let this_update = reader.expect(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
-    let next_update = reader.optional(context(0));
+    let this_update = reader.next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
+    let next_update = reader.next_if_tag(context_tag(0));
     let next_update = next_update
-        .map(|element| element.reader().expect(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable));
+        .map(|element| element.reader().next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable));
     let next_update = next_update.transpose()?;
     if this_update > now + CLOCK_SKEW_SECONDS {
         return Err(format!("it is from the future, {}", Timestamp::from_seconds(this_update)));
@@ -224,8 +224,8 @@ fn read_status(mut reader: DerReader<'_>, now: i64) -> Result<OcspStatus, String
         0 => Ok(OcspStatus::Good(next_update.map(Timestamp::from_seconds))),
         1 => {
             let mut details = status.reader();
-            let since = details.expect(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
-            let reason = details.optional(context(0)).and_then(|element| element.reader().expect(ENUMERATED));
+            let since = details.next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
+            let reason = details.next_if_tag(context_tag(0)).and_then(|element| element.reader().next_with_tag(ENUMERATED));
             Ok(OcspStatus::Revoked(
                 Timestamp::from_seconds(since),
                 reason.and_then(|reason| revocation_reason(reason.content)),

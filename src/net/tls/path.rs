@@ -75,5 +75,5 @@ fn find_path(
 
 /// Returns the content of an encoded `SubjectPublicKeyInfo`.
 fn key_info_content(encoded: &[u8]) -> Option<&[u8]> {
-    DerReader(encoded).expect(SEQUENCE).map(|element| element.content)
+    DerReader(encoded).next_with_tag(SEQUENCE).map(|element| element.content)
 }

@@ -58,8 +58,8 @@ impl QuicTlsClient {
     /// Returns the facts as far as the handshake got. Version and suite are only set when it was `is_complete`;
     /// `cipher_suite` is its number (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, is_complete: bool, cipher_suite: Option<u16>) -> Option<TlsFacts> {
-        let record = self.verifier.last_verification();
-        let certificates = certificate::parse_chain(&record.chain);
+        let verification = self.verifier.last_verification();
+        let certificates = certificate::parse_chain(&verification.chain);
         let tls_version = is_complete.then(|| "TLSv1.3".to_owned());
         let cipher_suite = cipher_suite.filter(|_| is_complete).map(CipherSuite::from);
         let tls_cipher =
@@ -68,7 +68,7 @@ impl QuicTlsClient {
             tls_version,
             tls_cipher,
             certificates,
-            tls_warnings: record.warnings,
+            tls_warnings: verification.warnings,
         })
     }
 
@@ -77,9 +77,9 @@ impl QuicTlsClient {
     pub(in crate::net) async fn check_revocation(&self, deadline: Deadline) -> Result<Vec<String>, Failure> {
         let Some(net) = &self.revocation_net else { return Ok(Vec::new()) };
         super::revocation::check_revocation(net, &self.verifier, deadline).await.map_err(|error| {
-            let record = self.verifier.last_verification();
+            let verification = self.verifier.last_verification();
             let (kind, detail) =
-                error.describe(&self.server_name, &record.chain, &self.verifier.trust_anchors);
+                error.describe(&self.server_name, &verification.chain, &self.verifier.trust_anchors);
             Failure::new(Phase::Tls, kind, detail)
         })
     }

@@ -17,7 +17,7 @@ use super::chain_error::ChainError;
 use super::ocsp::{self, OcspStatus};
 use super::path::verify_with_revocation_lists;
 use super::revocation_fetch::{LIST_LIMIT_BYTES, OCSP_LIMIT_BYTES, RevocationRequest};
-use super::verifier::{RecordingVerifier, VerificationRecord};
+use super::verifier::{RecordingVerifier, ChainVerification};
 use crate::domain::Timestamp;
 use crate::net::deadline::Deadline;
 use crate::net::stack::Net;
@@ -25,9 +25,9 @@ use crate::net::stack::Net;
 /// Most certificates of a chain that are asked about.
 const MAX_CERTIFICATES: usize = 4;
 /// Most addresses of a certificate that are tried, for each of both ways.
-const MAX_ADDRESSES: usize = 2;
-/// One of so many parts of the remaining time is for all answers.
-const SHARE_OF_TIME: u32 = 3;
+const MAX_URLS: usize = 2;
+/// The remaining time divided by this is the time for all answers.
+const REMAINING_TIME_DIVISOR: u32 = 3;
 /// Longest time for all answers.
 const MAX_TIME: Duration = Duration::from_secs(10);
 /// Longest time for one answer.
@@ -36,13 +36,13 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 const DEFAULT_LIFETIME: Duration = Duration::from_mins(10);
 
 /// Where the status of a certificate is published.
-struct PublishedAt {
+struct RevocationSources {
     ocsp: Vec<String>,
     lists: Vec<String>,
 }
 
 /// A status that was found.
-enum Found {
+enum RevocationAnswer {
     /// OCSP says that it is not revoked.
     Good,
     /// A revocation list, which is read afterwards.
@@ -59,21 +59,21 @@ pub(super) async fn check_revocation(
     verifier: &RecordingVerifier,
     deadline: Deadline,
 ) -> Result<Vec<String>, ChainError> {
-    let record = verifier.last_verification();
+    let verification = verifier.last_verification();
     // The rest of the attempt needs its time too.
-    let deadline = Deadline::within((deadline.remaining() / SHARE_OF_TIME).min(MAX_TIME));
-    let (mut notes, mut lists) = (Vec::new(), Vec::new());
-    for (index, link) in record.path.links.iter().take(MAX_CERTIFICATES).enumerate() {
+    let deadline = Deadline::within((deadline.remaining() / REMAINING_TIME_DIVISOR).min(MAX_TIME));
+    let (mut remarks, mut lists) = (Vec::new(), Vec::new());
+    for (index, link) in verification.path.links.iter().take(MAX_CERTIFICATES).enumerate() {
         match check_link(net, verifier, index, link, deadline).await? {
-            Ok(Found::Good) => {}
-            Ok(Found::List(list)) => lists.push(list),
-            Err(note) => notes.push(note),
+            Ok(RevocationAnswer::Good) => {}
+            Ok(RevocationAnswer::List(list)) => lists.push(list),
+            Err(remark) => remarks.push(remark),
         }
     }
     if !lists.is_empty() {
-        notes.extend(check_lists(verifier, &record, &lists)?);
+        remarks.extend(check_lists(verifier, &verification, &lists)?);
     }
-    Ok(notes)
+    Ok(remarks)
 }
 
 async fn check_link(
@@ -82,16 +82,16 @@ async fn check_link(
     index: usize,
     link: &PathLink,
     deadline: Deadline,
-) -> Result<Result<Found, String>, ChainError> {
+) -> Result<Result<RevocationAnswer, String>, ChainError> {
     let Ok((_, certificate)) = X509Certificate::from_der(&link.certificate) else {
         return Ok(Err("a certificate of the chain cannot be read, so nobody was asked about it".to_owned()));
     };
     let subject = crate::domain::replace_control_chars(&certificate.subject().to_string());
-    let published = published_at(&certificate);
+    let sources = revocation_sources(&certificate);
     let mut reasons = Vec::new();
-    for url in &published.ocsp {
+    for url in &sources.ocsp {
         match ask_responder(net, verifier, link, url, deadline).await {
-            Ok(OcspStatus::Good(_)) => return Ok(Ok(Found::Good)),
+            Ok(OcspStatus::Good(_)) => return Ok(Ok(RevocationAnswer::Good)),
             Ok(OcspStatus::Revoked(since, reason)) => {
                 let source = format!("the OCSP responder `{url}`");
                 return Err(ChainError::Revoked { index, since: Some(since), reason, source });
@@ -100,9 +100,9 @@ async fn check_link(
             Err(reason) => reasons.push(format!("`{url}`: {reason}")),
         }
     }
-    for url in &published.lists {
+    for url in &sources.lists {
         match fetch_list(net, &certificate, url, deadline).await {
-            Ok(list) => return Ok(Ok(Found::List(list))),
+            Ok(list) => return Ok(Ok(RevocationAnswer::List(list))),
             Err(reason) => reasons.push(format!("`{url}`: {reason}")),
         }
     }
@@ -116,9 +116,9 @@ async fn check_link(
 
 /// Returns the addresses that `certificate` names. Only `http` is used for them: the answers are signed, and asking over
 /// TLS would need the answer first.
-fn published_at(certificate: &X509Certificate<'_>) -> PublishedAt {
-    let mut published = PublishedAt { ocsp: Vec::new(), lists: Vec::new() };
-    let http = |name: &GeneralName<'_>| match name {
+fn revocation_sources(certificate: &X509Certificate<'_>) -> RevocationSources {
+    let mut sources = RevocationSources { ocsp: Vec::new(), lists: Vec::new() };
+    let http_url = |name: &GeneralName<'_>| match name {
         GeneralName::URI(url) if url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://")) => {
             Some((*url).to_owned())
         }
@@ -131,23 +131,23 @@ fn published_at(certificate: &X509Certificate<'_>) -> PublishedAt {
                     .accessdescs
                     .iter()
                     .filter(|description| description.access_method == OID_PKIX_ACCESS_DESCRIPTOR_OCSP);
-                published
+                sources
                     .ocsp
-                    .extend(responders.filter_map(|description| http(&description.access_location)));
+                    .extend(responders.filter_map(|description| http_url(&description.access_location)));
             }
             ParsedExtension::CRLDistributionPoints(points) => {
                 for point in points.iter() {
                     if let Some(DistributionPointName::FullName(names)) = &point.distribution_point {
-                        published.lists.extend(names.iter().filter_map(http));
+                        sources.lists.extend(names.iter().filter_map(http_url));
                     }
                 }
             }
             _ => {}
         }
     }
-    published.ocsp.truncate(MAX_ADDRESSES);
-    published.lists.truncate(MAX_ADDRESSES);
-    published
+    sources.ocsp.truncate(MAX_URLS);
+    sources.lists.truncate(MAX_URLS);
+    sources
 }
 
 fn fetch_deadline(deadline: Deadline) -> Deadline {
@@ -167,8 +167,8 @@ async fn ask_responder(
     // The response is read again each time, since it is only as good as the key that it is checked by.
     let cache = &net.stack.revocation_cache;
     let key = (net.egress_principal, url.to_owned(), request.clone());
-    if let Some(kept) = cache.get(&key, now) {
-        return ocsp::read_response(&kept, link, algorithms, now);
+    if let Some(cached_answer) = cache.get(&key, now) {
+        return ocsp::read_response(&cached_answer, link, algorithms, now);
     }
     let fetch = RevocationRequest { url, ocsp_request: Some(request), limit_bytes: OCSP_LIMIT_BYTES };
     let response = fetch.send(net, fetch_deadline(deadline)).await?;
@@ -191,8 +191,8 @@ async fn fetch_list(
     let now = UnixTime::now();
     let cache = &net.stack.revocation_cache;
     let key = (net.egress_principal, url.to_owned(), Vec::new());
-    let list = if let Some(kept) = cache.get(&key, now) {
-        kept
+    let list = if let Some(cached_answer) = cache.get(&key, now) {
+        cached_answer
     } else {
         let fetch = RevocationRequest { url, ocsp_request: None, limit_bytes: LIST_LIMIT_BYTES };
         let list: std::sync::Arc<[u8]> = fetch.send(net, fetch_deadline(deadline)).await?.into();
@@ -201,7 +201,7 @@ async fn fetch_list(
     };
     let parsed = BorrowedCertRevocationList::from_der(&list)
         .map_err(|_| "what is there is not a revocation list that is understood here".to_owned())?;
-    let issuer = super::der::DerReader(certificate.issuer().as_raw()).expect(super::der::SEQUENCE);
+    let issuer = super::der::DerReader(certificate.issuer().as_raw()).next_with_tag(super::der::SEQUENCE);
     if issuer.map(|element| element.content) != Some(CertRevocationList::from(parsed).issuer()) {
         return Err("the revocation list is of another authority".to_owned());
     }
@@ -211,7 +211,7 @@ async fn fetch_list(
 /// Verifies the chain with the revocation lists; returns a remark about lists that cannot be used.
 fn check_lists(
     verifier: &RecordingVerifier,
-    record: &VerificationRecord,
+    verification: &ChainVerification,
     lists: &[std::sync::Arc<[u8]>],
 ) -> Result<Option<String>, ChainError> {
     let parsed: Vec<CertRevocationList<'_>> = lists
@@ -225,17 +225,17 @@ fn check_lists(
         .with_status_policy(UnknownStatusPolicy::Allow)
         .with_expiration_policy(ExpirationPolicy::Enforce)
         .build();
-    let Some((leaf, intermediates)) = record.chain.split_first() else { return Ok(None) };
+    let Some((leaf, intermediates)) = verification.chain.split_first() else { return Ok(None) };
     match verify_with_revocation_lists(&verifier.trust_anchors, leaf, intermediates, UnixTime::now(), options)
     {
         Ok(()) => Ok(None),
         Err(PathError::CertRevoked) => {
-            let (index, since, reason) = find_revoked(record, &parsed);
+            let (index, since, reason) = find_revoked(verification, &parsed);
             let source = "the revocation list of its authority".to_owned();
             Err(ChainError::Revoked { index, since, reason, source })
         }
         Err(error) => {
-            let (_, text) = ChainError::Path(error).describe("", &record.chain, &verifier.trust_anchors);
+            let (_, text) = ChainError::Path(error).describe("", &verification.chain, &verifier.trust_anchors);
             Ok(Some(format!("whether the chain is revoked could not be found out: {text}")))
         }
     }
@@ -243,13 +243,13 @@ fn check_lists(
 
 /// Returns which certificate of the path is revoked, since when, and why.
 fn find_revoked(
-    record: &VerificationRecord,
+    verification: &ChainVerification,
     lists: &[&CertRevocationList<'_>],
 ) -> (usize, Option<Timestamp>, Option<&'static str>) {
-    for (index, link) in record.path.links.iter().enumerate() {
+    for (index, link) in verification.path.links.iter().enumerate() {
         let certificate: &CertificateDer<'_> = &link.certificate;
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { continue };
-        let issuer = super::der::DerReader(certificate.issuer().as_raw()).expect(super::der::SEQUENCE);
+        let issuer = super::der::DerReader(certificate.issuer().as_raw()).next_with_tag(super::der::SEQUENCE);
         let issuer = issuer.map(|element| element.content);
         for list in lists.iter().filter(|list| Some(list.issuer()) == issuer) {
             // webpki compares serial numbers without the zero that marks them as positive.

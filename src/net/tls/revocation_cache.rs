@@ -26,7 +26,7 @@ pub(in crate::net) struct RevocationCache(Mutex<Entries>);
 #[derive(Debug, Default)]
 struct Entries {
     by_key: HashMap<CacheKey, Entry>,
-    bytes: usize,
+    total_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl RevocationCache {
         }
         let mut entries = self.0.lock();
         entries.remove(&key);
-        if entries.is_full(size) {
+        if entries.has_no_room_for(size) {
             let outdated: Vec<CacheKey> = entries
                 .by_key
                 .iter()
@@ -62,25 +62,25 @@ impl RevocationCache {
                 entries.remove(key);
             }
         }
-        while entries.is_full(size) {
-            let first = entries.by_key.iter().min_by_key(|(_, entry)| entry.until);
-            let Some(first) = first.map(|(key, _)| key.clone()) else { break };
-            entries.remove(&first);
+        while entries.has_no_room_for(size) {
+            let first_to_expire = entries.by_key.iter().min_by_key(|(_, entry)| entry.until);
+            let Some(first_to_expire) = first_to_expire.map(|(key, _)| key.clone()) else { break };
+            entries.remove(&first_to_expire);
         }
-        entries.bytes += size;
+        entries.total_bytes += size;
         let until = until.min(now.as_secs() + MAX_LIFETIME_SECONDS);
         entries.by_key.insert(key, Entry { answer, until });
     }
 }
 
 impl Entries {
-    fn is_full(&self, size: usize) -> bool {
-        self.by_key.len() >= MAX_ENTRIES || self.bytes + size > MAX_BYTES
+    fn has_no_room_for(&self, size: usize) -> bool {
+        self.by_key.len() >= MAX_ENTRIES || self.total_bytes + size > MAX_BYTES
     }
 
     fn remove(&mut self, key: &CacheKey) {
         if let Some(entry) = self.by_key.remove(key) {
-            self.bytes -= size_of_entry(key, &entry.answer);
+            self.total_bytes -= size_of_entry(key, &entry.answer);
         }
     }
 }
@@ -124,8 +124,8 @@ mod tests {
             cache.insert(key(number), vec![0; 4 * 1024 * 1024].into(), 300, at(100));
         }
         let entries = cache.0.lock();
-        assert!(entries.bytes <= MAX_BYTES, "{}", entries.bytes);
+        assert!(entries.total_bytes <= MAX_BYTES, "{}", entries.total_bytes);
         let sum: usize = entries.by_key.iter().map(|(key, entry)| size_of_entry(key, &entry.answer)).sum();
-        assert_eq!(entries.bytes, sum);
+        assert_eq!(entries.total_bytes, sum);
     }
 }

@@ -99,12 +99,12 @@ impl<'a> Search<'a> {
             let validity = certificate.validity();
             (validity.not_before.timestamp()..=validity.not_after.timestamp()).contains(&now)
         };
-        path.iter().all(|one| is_current(&one.parsed) && has_known_critical_extensions(&one.parsed))
-            && path.iter().all(|one| serves_servers(&one.parsed))
+        path.iter().all(|candidate| is_current(&candidate.parsed) && has_known_critical_extensions(&candidate.parsed))
+            && path.iter().all(|candidate| allows_tls_servers(&candidate.parsed))
             && !is_authority(&leaf.parsed)
             && issuers.iter().enumerate().all(|(index, issuer)| {
                 // Those that the issuer at `index` has below it, without the server's own and the self-issued ones.
-                let below = issuers[..index].iter().filter(|one| !is_self_issued(&one.parsed)).count();
+                let below = issuers[..index].iter().filter(|candidate| !is_self_issued(&candidate.parsed)).count();
                 may_issue(&issuer.parsed, below)
             })
             && fits_name_constraints(path, anchor)
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
 }
 
 fn sequence_content(encoded: &[u8]) -> Option<&[u8]> {
-    super::der::DerReader(encoded).expect(super::der::SEQUENCE).map(|element| element.content)
+    super::der::DerReader(encoded).next_with_tag(super::der::SEQUENCE).map(|element| element.content)
 }
 
 fn key_info<'a>(certificate: &X509Certificate<'a>) -> Option<&'a [u8]> {
@@ -130,16 +130,16 @@ fn is_authority(certificate: &X509Certificate<'_>) -> bool {
 /// Whether an authority may have `below` others between itself and the server.
 fn may_issue(certificate: &X509Certificate<'_>, below: usize) -> bool {
     let Ok(Some(constraints)) = certificate.basic_constraints() else { return false };
-    let signs = match certificate.key_usage() {
+    let may_sign_certificates = match certificate.key_usage() {
         Ok(usage) => usage.is_none_or(|usage| usage.value.key_cert_sign()),
         Err(_) => false,
     };
     let max = constraints.value.path_len_constraint;
-    constraints.value.ca && signs && max.is_none_or(|max| below <= max as usize)
+    constraints.value.ca && may_sign_certificates && max.is_none_or(|max| below <= max as usize)
 }
 
 /// Whether the certificate is not limited to other purposes than TLS servers.
-fn serves_servers(certificate: &X509Certificate<'_>) -> bool {
+fn allows_tls_servers(certificate: &X509Certificate<'_>) -> bool {
     match certificate.extended_key_usage() {
         Ok(usage) => usage.is_none_or(|usage| usage.value.server_auth || usage.value.any),
         Err(_) => false,
@@ -171,13 +171,13 @@ fn fits_name_constraints(path: &[&Candidate<'_>], anchor: &TrustAnchor<'_>) -> b
         Ok(Some(constraints)) => path[..position]
             .iter()
             .enumerate()
-            .filter(|(below, one)| *below == 0 || !is_self_issued(&one.parsed))
-            .all(|(_, one)| fits(&one.parsed, constraints.value)),
+            .filter(|(below, candidate)| *below == 0 || !is_self_issued(&candidate.parsed))
+            .all(|(_, candidate)| names_fit_constraints(&candidate.parsed, constraints.value)),
         Err(_) => false,
     })
 }
 
-fn fits(certificate: &X509Certificate<'_>, constraints: &NameConstraints<'_>) -> bool {
+fn names_fit_constraints(certificate: &X509Certificate<'_>, constraints: &NameConstraints<'_>) -> bool {
     let permitted = constraints.permitted_subtrees.as_deref().unwrap_or_default();
     let excluded = constraints.excluded_subtrees.as_deref().unwrap_or_default();
     let is_known = |subtree: &GeneralSubtree<'_>| {
@@ -192,10 +192,10 @@ fn fits(certificate: &X509Certificate<'_>, constraints: &NameConstraints<'_>) ->
         Err(_) => return false,
     };
     names.iter().all(|name| {
-        let is_of_form = |subtree: &&GeneralSubtree<'_>| {
+        let has_form_of_name = |subtree: &&GeneralSubtree<'_>| {
             std::mem::discriminant(&subtree.base) == std::mem::discriminant(name)
         };
-        let mut same_form = permitted.iter().filter(is_of_form).peekable();
+        let mut same_form = permitted.iter().filter(has_form_of_name).peekable();
         let is_permitted =
             same_form.peek().is_none() || same_form.any(|subtree| is_within(name, &subtree.base));
         is_permitted && !excluded.iter().any(|subtree| is_within(name, &subtree.base))

@@ -30,16 +30,16 @@ impl<'a> SignedData<'a> {
     /// Reads the three elements of a certificate, or of a basic OCSP response, from `content`; returns the rest too.
     pub(super) fn read(content: &'a [u8]) -> Option<(Self, DerReader<'a>)> {
         let mut reader = DerReader(content);
-        let signed = reader.expect(SEQUENCE)?.encoded;
-        let algorithm = reader.expect(SEQUENCE)?.content;
-        let signature = reader.expect(BIT_STRING)?.bit_string_bytes()?;
+        let signed = reader.next_with_tag(SEQUENCE)?.encoded;
+        let algorithm = reader.next_with_tag(SEQUENCE)?.content;
+        let signature = reader.next_with_tag(BIT_STRING)?.bit_string_bytes()?;
         Some((Self { signed, algorithm, signature }, reader))
     }
 
     /// Reads the certificate `der`.
     pub(super) fn from_certificate(der: &'a [u8]) -> Option<Self> {
         let mut reader = DerReader(der);
-        let certificate = reader.expect(SEQUENCE)?;
+        let certificate = reader.next_with_tag(SEQUENCE)?;
         Self::read(certificate.content).map(|(signed, _)| signed)
     }
 
@@ -62,17 +62,17 @@ impl<'a> PublicKeyInfo<'a> {
     /// Reads the content of a `SubjectPublicKeyInfo`.
     pub(super) fn read(content: &'a [u8]) -> Option<Self> {
         let mut reader = DerReader(content);
-        let algorithm = reader.expect(SEQUENCE)?.content;
-        Some(Self { algorithm, key: reader.expect(BIT_STRING)?.bit_string_bytes()? })
+        let algorithm = reader.next_with_tag(SEQUENCE)?.content;
+        Some(Self { algorithm, key: reader.next_with_tag(BIT_STRING)?.bit_string_bytes()? })
     }
 
     /// Returns the length of an RSA key in bits; `None` for a key of another kind.
     pub(super) fn rsa_bits(&self) -> Option<usize> {
-        let identifier = DerReader(self.algorithm).expect(OBJECT_IDENTIFIER)?;
+        let identifier = DerReader(self.algorithm).next_with_tag(OBJECT_IDENTIFIER)?;
         if identifier.content != RSA_ENCRYPTION {
             return None;
         }
-        let modulus = DerReader(self.key).expect(SEQUENCE)?.reader().expect(INTEGER)?.content;
+        let modulus = DerReader(self.key).next_with_tag(SEQUENCE)?.reader().next_with_tag(INTEGER)?.content;
         let zeros = modulus.iter().take_while(|&&byte| byte == 0).count();
         let digits = &modulus[zeros..];
         let unused = digits.first().map_or(0, |first| first.leading_zeros() as usize);

@@ -55,7 +55,7 @@ impl<S> TlsStream<S> {
 }
 
 /// Calls the same method of either stream.
-macro_rules! each {
+macro_rules! with_inner_stream {
     ($this:expr, $stream:ident => $call:expr) => {
         match $this.get_mut() {
             TlsStream::Rustls(inner) => {
@@ -77,13 +77,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for TlsStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        each!(self, stream => stream.poll_read(cx, buffer))
+        with_inner_stream!(self, stream => stream.poll_read(cx, buffer))
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        each!(self, stream => stream.poll_write(cx, bytes))
+        with_inner_stream!(self, stream => stream.poll_write(cx, bytes))
     }
 
     fn poll_write_vectored(
@@ -91,7 +91,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        each!(self, stream => stream.poll_write_vectored(cx, slices))
+        with_inner_stream!(self, stream => stream.poll_write_vectored(cx, slices))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -103,11 +103,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each!(self, stream => stream.poll_flush(cx))
+        with_inner_stream!(self, stream => stream.poll_flush(cx))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each!(self, stream => stream.poll_shutdown(cx))
+        with_inner_stream!(self, stream => stream.poll_shutdown(cx))
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) struct TrustAnchors {
 #[derive(Clone, Debug)]
 pub(super) struct RootDate {
     /// Identifies its name and key.
-    pub(super) key_digest: [u8; 32],
+    pub(super) name_and_key_digest: [u8; 32],
     pub(super) subject: Box<str>,
     pub(super) not_after: Timestamp,
 }
@@ -236,7 +236,7 @@ impl TrustStore {
         Arc::clone(&self.runtime_certificates.read())
     }
 
-    /// Fails with [`FailureKind::NotConfigured`] (95) when `principal` may not use one of these certificates.
+    /// Fails with [`FailureKind::NotConfigured`] (status 95) when `principal` may not use one of these certificates.
     pub(super) fn check_access(
         &self,
         ca_id: Option<i64>,
@@ -305,7 +305,7 @@ fn load_system_roots() -> PublicAuthorities {
 }
 
 /// Returns the SHA-256 of name and key of an authority.
-pub(super) fn key_digest(anchor: &TrustAnchor<'_>) -> [u8; 32] {
+pub(super) fn name_and_key_digest(anchor: &TrustAnchor<'_>) -> [u8; 32] {
     let bytes = [anchor.subject.as_ref(), anchor.subject_public_key_info.as_ref()].concat();
     let mut result = [0; 32];
     result.copy_from_slice(digest(&SHA256, &bytes).as_ref());
@@ -317,7 +317,7 @@ fn root_dates(certificates: &[CertificateDer<'static>]) -> Vec<RootDate> {
         let anchor = webpki::anchor_from_trusted_cert(der).ok()?;
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
         Some(RootDate {
-            key_digest: key_digest(&anchor),
+            name_and_key_digest: name_and_key_digest(&anchor),
             subject: replace_control_chars(&certificate.subject().to_string()).into(),
             not_after: Timestamp::from_seconds(certificate.validity().not_after.timestamp()),
         })

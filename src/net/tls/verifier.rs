@@ -16,17 +16,17 @@ use super::path::verify_path;
 use super::trust::TrustAnchors;
 
 /// Records the chain that the server sent. Signatures are checked even when the certificate is not: they belong to the
-/// protocol, not of trust.
+/// protocol, not to the trust.
 #[derive(Debug)]
 pub(super) struct RecordingVerifier {
     pub(super) trust_anchors: Arc<TrustAnchors>,
     pub(super) verify_certificate: bool,
-    record: Mutex<VerificationRecord>,
+    verification: Mutex<ChainVerification>,
 }
 
 /// What the last handshake showed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct VerificationRecord {
+pub(super) struct ChainVerification {
     /// The chain as the server sent it; empty before the first handshake. A resumed session has no chain, and leaves the
     /// previous one.
     pub(super) chain: Vec<CertificateDer<'static>>,
@@ -40,12 +40,12 @@ pub(super) struct VerificationRecord {
 
 impl RecordingVerifier {
     pub(super) fn new(anchors: Arc<TrustAnchors>, verify: bool) -> Self {
-        Self { trust_anchors: anchors, verify_certificate: verify, record: Mutex::default() }
+        Self { trust_anchors: anchors, verify_certificate: verify, verification: Mutex::default() }
     }
 
     /// Returns what the last handshake showed.
-    pub(super) fn last_verification(&self) -> VerificationRecord {
-        self.record.lock().clone()
+    pub(super) fn last_verification(&self) -> ChainVerification {
+        self.verification.lock().clone()
     }
 
     fn verify_chain(
@@ -102,33 +102,33 @@ impl ServerCertVerifier for RecordingVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let chain = std::iter::once(end_entity).chain(intermediates);
-        let mut record = VerificationRecord {
+        let mut verification = ChainVerification {
             chain: chain.map(|der| der.clone().into_owned()).collect(),
-            ..VerificationRecord::default()
+            ..ChainVerification::default()
         };
         let result = self.verify_chain(end_entity, intermediates, server_name, now).and_then(|path| {
-            let note = self.read_stapled_response(&path, ocsp_response, now)?;
-            Ok((path, note))
+            let remark = self.read_stapled_response(&path, ocsp_response, now)?;
+            Ok((path, remark))
         });
         let result = match result {
-            Ok((path, note)) => {
-                record.warnings.extend(note);
-                record.warnings.extend(path.expired_root.as_ref().map(|(subject, not_after)| {
+            Ok((path, remark)) => {
+                verification.warnings.extend(remark);
+                verification.warnings.extend(path.expired_root.as_ref().map(|(subject, not_after)| {
                     format!(
                         "the chain ends at the authority `{subject}`, which is trusted here and expired at \
                          {not_after}; programs that ask for its dates refuse the chain"
                     )
                 }));
-                record.path = path;
+                verification.path = path;
                 Ok(ServerCertVerified::assertion())
             }
             Err(error) => {
                 let alert_cause = error.to_rustls_error();
-                record.error = Some(error);
+                verification.error = Some(error);
                 Err(alert_cause)
             }
         };
-        *self.record.lock() = record;
+        *self.verification.lock() = verification;
         result
     }
 

@@ -76,9 +76,9 @@ mod tests {
     use super::super::route::TracerouteMethod;
     use super::*;
 
-    fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> HopReply {
+    fn hop_reply(last_octet: u8, rtt_us: u64, refused: Option<&'static str>) -> HopReply {
         HopReply {
-            sender: IpAddr::from([192, 0, 2, last]),
+            sender: IpAddr::from([192, 0, 2, last_octet]),
             rtt_us,
             refusal_reason: refused,
             is_from_target: false,
@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn a_route_reads_like_a_table() {
         let hops = vec![
-            RouteHop { replies: vec![Some(answer(1, 512, None)), Some(answer(1, 1_498, None))] },
-            RouteHop { replies: vec![Some(answer(2, 20_000, None)), Some(answer(3, 10_010, None))] },
+            RouteHop { replies: vec![Some(hop_reply(1, 512, None)), Some(hop_reply(1, 1_498, None))] },
+            RouteHop { replies: vec![Some(hop_reply(2, 20_000, None)), Some(hop_reply(3, 10_010, None))] },
             RouteHop { replies: vec![None, None] },
-            RouteHop { replies: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
+            RouteHop { replies: vec![None, Some(hop_reply(9, 33_333, Some("host unreachable")))] },
         ];
         let address = IpAddr::from([198, 51, 100, 7]);
         let route = Route {

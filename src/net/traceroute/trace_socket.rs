@@ -11,7 +11,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::super::icmp_socket::{self, is_path_error, to_ip_addr};
-use super::packet::{self, RequestOutcome};
+use super::packet::{self, ResponseKind};
 use super::route::TracerouteMethod;
 use crate::net::socket::SourceBinding;
 
@@ -31,7 +31,7 @@ pub(super) struct HopResponse {
     /// The sender.
     pub(super) sender: IpAddr,
     /// What happened to the request.
-    pub(super) outcome: RequestOutcome,
+    pub(super) kind: ResponseKind,
 }
 
 /// A socket for requests to one address.
@@ -163,14 +163,14 @@ impl TraceSocket {
         let length = received.bytes;
         let request_index = match self.method {
             TracerouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_UDP_PORT)),
-            TracerouteMethod::Icmp => self.own_request_index(packet::parse_quoted_request(
+            TracerouteMethod::Icmp => self.own_request_index(packet::parse_echo_request_ids(
                 is_ipv6,
                 bytes.get(..length).unwrap_or_default(),
             )),
         };
         Ok(request_index.zip(error_and_sender).and_then(|(request_index, (error, sender))| {
-            let outcome = packet::outcome_from_icmp_error(is_ipv6, error.ee_type, error.ee_code)?;
-            Some(HopResponse { request_index, sender, outcome })
+            let kind = packet::response_kind_from_icmp_error(is_ipv6, error.ee_type, error.ee_code)?;
+            Some(HopResponse { request_index, sender, kind })
         }))
     }
 
@@ -193,7 +193,7 @@ impl TraceSocket {
             }
             TracerouteMethod::Icmp => {
                 let bytes = bytes.get(..length).unwrap_or_default();
-                self.own_request_index(packet::parse_echo_reply(
+                self.own_request_index(packet::parse_echo_reply_ids(
                     self.target_address.is_ipv6(),
                     self.is_raw,
                     bytes,
@@ -203,7 +203,7 @@ impl TraceSocket {
         Ok(request_index.map(|request_index| HopResponse {
             request_index,
             sender: self.target_address,
-            outcome: RequestOutcome::TargetReached,
+            kind: ResponseKind::TargetReached,
         }))
     }
 

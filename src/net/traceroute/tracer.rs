@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::options::TracerouteOptions;
-use super::packet::RequestOutcome;
+use super::packet::ResponseKind;
 use super::route::{HopReply, Route, RouteEnd, RouteHop};
 use super::trace_socket::{HopResponse, TraceSocket};
 use crate::net::deadline::Deadline;
@@ -113,9 +113,9 @@ impl TraceState {
 
     /// Ends the route after too many hops without reply.
     fn cut_off_silent_hops(&mut self, now: Instant) {
-        let has_timed_out = |token: usize| {
-            self.sent_at.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
-                && self.replies[token].is_none()
+        let has_timed_out = |request_index: usize| {
+            self.sent_at.get(request_index).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
+                && self.replies[request_index].is_none()
         };
         let is_silent =
             |hop: usize| (hop * self.requests_per_hop..(hop + 1) * self.requests_per_hop).all(has_timed_out);
@@ -139,13 +139,13 @@ impl TraceState {
         *reply = Some(HopReply {
             sender: response.sender,
             rtt_us: u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX),
-            refusal_reason: match response.outcome {
-                RequestOutcome::Unreachable(reason) => Some(reason),
-                RequestOutcome::TtlExceeded | RequestOutcome::TargetReached => None,
+            refusal_reason: match response.kind {
+                ResponseKind::Unreachable(reason) => Some(reason),
+                ResponseKind::TtlExceeded | ResponseKind::TargetReached => None,
             },
-            is_from_target: response.outcome == RequestOutcome::TargetReached,
+            is_from_target: response.kind == ResponseKind::TargetReached,
         });
-        if response.outcome != RequestOutcome::TtlExceeded {
+        if response.kind != ResponseKind::TtlExceeded {
             self.last_hop = self.last_hop.min(request_index / self.requests_per_hop + 1);
             self.is_last_hop_unknown = false;
         }
@@ -185,13 +185,13 @@ mod tests {
 
     use super::*;
 
-    const WAIT: Duration = Duration::from_secs(2);
+    const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
-    fn walk_of(queries: u8, most_hops: u8) -> TraceState {
+    fn new_trace_state(queries: u8, most_hops: u8) -> TraceState {
         TraceState::new(TracerouteOptions {
             requests_per_hop: queries,
             max_hops: most_hops,
-            reply_timeout: WAIT,
+            reply_timeout: REPLY_TIMEOUT,
             max_silent_hops: 3,
             ..TracerouteOptions::default()
         })
@@ -199,22 +199,22 @@ mod tests {
 
     /// Simulates a route whose hop `h` responds with `respond(h)`; returns the hops of the sent requests, and the
     /// result.
-    fn play(
+    fn simulate_route(
         mut tracer: TraceState,
-        respond: impl Fn(u8) -> Option<RequestOutcome>,
+        respond: impl Fn(u8) -> Option<ResponseKind>,
     ) -> (Vec<u8>, Vec<RouteHop>, RouteEnd) {
         let mut now = Instant::now();
-        let mut sent = Vec::new();
+        let mut sent_hop_limits = Vec::new();
         loop {
             let mut responses = Vec::new();
             tracer.cut_off_silent_hops(now);
             while let Some((token, hop)) = tracer.next_request(now) {
                 tracer.record_sent(token, now);
-                sent.push(hop);
-                responses.extend(respond(hop).map(|outcome| HopResponse {
+                sent_hop_limits.push(hop);
+                responses.extend(respond(hop).map(|kind| HopResponse {
                     request_index: token,
                     sender: IpAddr::from([10, 0, 0, hop]),
-                    outcome,
+                    kind,
                 }));
             }
             let Some(until) = tracer.next_reply_timeout(now) else { break };
@@ -224,10 +224,10 @@ mod tests {
             }
         }
         let (hops, end) = tracer.finish();
-        (sent, hops, end)
+        (sent_hop_limits, hops, end)
     }
 
-    fn froms(hops: &[RouteHop]) -> Vec<Option<u8>> {
+    fn last_sender_octets(hops: &[RouteHop]) -> Vec<Option<u8>> {
         let last = |address: IpAddr| match address {
             IpAddr::V4(v4) => v4.octets()[3],
             IpAddr::V6(_) => 0,
@@ -238,36 +238,36 @@ mod tests {
     #[tokio::test]
     async fn the_route_ends_at_the_target_despite_later_requests() {
         let target =
-            |hop| Some(if hop < 4 { RequestOutcome::TtlExceeded } else { RequestOutcome::TargetReached });
-        let (sent, hops, end) = play(walk_of(3, 30), target);
-        assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
-        assert!(sent.len() <= 12 + MAX_REQUESTS_IN_FLIGHT, "{sent:?}");
+            |hop| Some(if hop < 4 { ResponseKind::TtlExceeded } else { ResponseKind::TargetReached });
+        let (sent_hop_limits, hops, end) = simulate_route(new_trace_state(3, 30), target);
+        assert_eq!((last_sender_octets(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
+        assert!(sent_hop_limits.len() <= 12 + MAX_REQUESTS_IN_FLIGHT, "{sent_hop_limits:?}");
         assert!(hops.iter().all(|hop| hop.replies.len() == 3));
     }
 
     #[tokio::test]
     async fn silent_hops_end_the_route_unless_a_later_hop_replies() {
-        let (sent, hops, end) = play(walk_of(1, 30), |hop| (hop < 3).then_some(RequestOutcome::TtlExceeded));
-        assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::NoReply));
-        assert!(sent.len() <= 2 + MAX_REQUESTS_IN_FLIGHT, "{sent:?}");
+        let (sent_hop_limits, hops, end) = simulate_route(new_trace_state(1, 30), |hop| (hop < 3).then_some(ResponseKind::TtlExceeded));
+        assert_eq!((last_sender_octets(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::NoReply));
+        assert!(sent_hop_limits.len() <= 2 + MAX_REQUESTS_IN_FLIGHT, "{sent_hop_limits:?}");
         let gap = |hop| match hop {
             3..=7 => None,
-            8 => Some(RequestOutcome::TargetReached),
-            _ => Some(RequestOutcome::TtlExceeded),
+            8 => Some(ResponseKind::TargetReached),
+            _ => Some(ResponseKind::TtlExceeded),
         };
-        let (_, hops, end) = play(walk_of(1, 30), gap);
+        let (_, hops, end) = simulate_route(new_trace_state(1, 30), gap);
         assert_eq!((hops.len(), end), (8, RouteEnd::Reached));
-        let (_, hops, end) = play(walk_of(2, 30), |_| None);
+        let (_, hops, end) = simulate_route(new_trace_state(2, 30), |_| None);
         assert_eq!((hops.len(), end), (1, RouteEnd::NoReply));
     }
 
     #[tokio::test]
     async fn a_refusal_ends_the_route_with_its_reason() {
-        let (_, hops, end) = play(walk_of(2, 30), |hop| {
+        let (_, hops, end) = simulate_route(new_trace_state(2, 30), |hop| {
             Some(if hop < 2 {
-                RequestOutcome::TtlExceeded
+                ResponseKind::TtlExceeded
             } else {
-                RequestOutcome::Unreachable("host unreachable")
+                ResponseKind::Unreachable("host unreachable")
             })
         });
         assert_eq!((hops.len(), end), (2, RouteEnd::Refused));
@@ -276,23 +276,23 @@ mod tests {
 
     #[tokio::test]
     async fn max_hops_is_not_exceeded() {
-        let (sent, hops, end) = play(walk_of(2, 5), |_| Some(RequestOutcome::TtlExceeded));
-        assert_eq!((sent.len(), hops.len(), end), (10, 5, RouteEnd::MaxHops));
+        let (sent_hop_limits, hops, end) = simulate_route(new_trace_state(2, 5), |_| Some(ResponseKind::TtlExceeded));
+        assert_eq!((sent_hop_limits.len(), hops.len(), end), (10, 5, RouteEnd::MaxHops));
     }
 
     #[tokio::test]
     async fn unexpected_and_duplicate_responses_are_ignored() {
-        let mut tracer = walk_of(1, 3);
+        let mut tracer = new_trace_state(1, 3);
         let now = Instant::now();
         tracer.record_sent(0, now);
-        let response = |token, outcome| HopResponse {
+        let response = |token, kind| HopResponse {
             request_index: token,
             sender: IpAddr::from([10, 0, 0, 1]),
-            outcome,
+            kind,
         };
-        tracer.on_response(response(9, RequestOutcome::TargetReached), now);
-        tracer.on_response(response(0, RequestOutcome::TtlExceeded), now);
-        tracer.on_response(response(0, RequestOutcome::TargetReached), now);
+        tracer.on_response(response(9, ResponseKind::TargetReached), now);
+        tracer.on_response(response(0, ResponseKind::TtlExceeded), now);
+        tracer.on_response(response(0, ResponseKind::TargetReached), now);
         assert_eq!((tracer.last_hop, tracer.is_last_hop_unknown), (3, true));
     }
 }

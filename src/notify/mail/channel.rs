@@ -104,17 +104,17 @@ impl MailChannel {
     }
 
     async fn connect_encrypted(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
-        let MailSettings { encryption: tls, port, .. } = self.settings;
+        let MailSettings { encryption: mail_encryption, port, .. } = self.settings;
         let is_implicit_tls =
-            tls == MailEncryption::ImplicitTls || tls == MailEncryption::Auto && port == 465;
+            mail_encryption == MailEncryption::ImplicitTls || mail_encryption == MailEncryption::Auto && port == 465;
         let mut tcp = self.connect_tcp(deadline).await?;
-        if tls == MailEncryption::Unencrypted {
+        if mail_encryption == MailEncryption::Unencrypted {
             return Ok(Box::new(ReadLimitStream::from_tcp(tcp)?));
         }
         if !is_implicit_tls {
             match starttls::request_tls(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
                 Ok(()) => {}
-                Err(StartTlsError::NotOffered) if tls == MailEncryption::Auto => {
+                Err(StartTlsError::NotOffered) if mail_encryption == MailEncryption::Auto => {
                     if !self.settings.username.is_empty() {
                         let text = "the server offers no STARTTLS, and the password is not sent unencrypted";
                         return Err(SendError::transient(text));

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
-use lettre::{Address, Message as Letter};
+use lettre::{Address, Message as LettreMessage};
 
 use crate::domain::CapturedFile;
 use crate::notify::outgoing_message::OutgoingMessage;
@@ -12,7 +12,7 @@ use crate::notify::send_error::SendError;
 
 /// Builds the email for `message`, sent by `from`. The same message has the same `Message-ID` at each attempt; the
 /// messages of one episode form one thread.
-pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Letter, SendError> {
+pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<LettreMessage, SendError> {
     let permanent_error =
         |what: &str, error: &dyn std::fmt::Display| SendError::permanent(format!("{what}: {error}"));
     let from: Mailbox =
@@ -26,7 +26,7 @@ pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Lette
     let domain = from.email.domain().to_owned();
     let message_id = |name: &str| format!("<{}@{domain}>", to_header_token(name));
     let sent_at_micros = u64::try_from(message.content.occurred_at.as_micros()).unwrap_or_default();
-    let mut builder = Letter::builder()
+    let mut builder = LettreMessage::builder()
         .from(from)
         .to(Mailbox::new(None, recipient_address))
         .subject(to_single_line(&message.subject))

@@ -53,19 +53,19 @@ impl<S: AsyncRead + Unpin> AsyncRead for ReadLimitStream<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if !self.pending_greeting.is_empty() {
-            let (now, later) =
+            let (put_bytes, remaining_greeting) =
                 self.pending_greeting.split_at(self.pending_greeting.len().min(buffer.remaining()));
-            buffer.put_slice(now);
-            self.pending_greeting = later;
+            buffer.put_slice(put_bytes);
+            self.pending_greeting = remaining_greeting;
             return Poll::Ready(Ok(()));
         }
         if self.remaining_bytes == 0 {
             return Poll::Ready(Err(io::Error::other("the mail server sent too much data")));
         }
         let filled_before = buffer.filled().len();
-        let outcome = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        let read_result = Pin::new(&mut self.inner).poll_read(cx, buffer);
         self.remaining_bytes = self.remaining_bytes.saturating_sub(buffer.filled().len() - filled_before);
-        outcome
+        read_result
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn example_content(kind: NotificationKind) -> NotificationContent {
     extra.insert("traceroute".to_owned(), json!(" 1  192.0.2.1  0.4 ms\n 2  198.51.100.7  3.1 ms\n"));
     NotificationContent {
         kind,
-        customer: CustomerId(1),
+        customer: CustomerId::OPERATOR,
         account_name: "Example".to_owned(),
         subject_prefix: "Vigie".to_owned(),
         monitor_id: Some(MonitorId(1)),

@@ -27,7 +27,7 @@ impl TemplateVariables {
         variables.insert("is_clear".to_owned(), json!(content.kind.is_clear()));
         variables
             .insert("locations".to_owned(), variables.get("rotated_locations").cloned().unwrap_or_default());
-        variables.insert("phases".to_owned(), phases_value(&content.phases));
+        variables.insert("phases".to_owned(), phases_variable(&content.phases));
         variables.insert("certificate".to_owned(), certificate_variable(&content.certificate));
         variables.insert("properties".to_owned(), properties_variable(content));
         variables
@@ -81,10 +81,10 @@ fn sanitize_and_truncate(value: &mut Value, max_chars: usize) {
     }
 }
 
-fn phases_value(phases: &[(String, u64)]) -> Value {
+fn phases_variable(phases: &[(String, u64)]) -> Value {
     let total: u64 = phases.iter().map(|(_, micros)| micros).sum::<u64>().max(1);
     let phase = |(name, micros): &(String, u64)| {
-        let scaled_to = |whole: u64| micros.saturating_mul(whole).div_ceil(total).min(whole);
+        let scaled_to = |full_scale: u64| micros.saturating_mul(full_scale).div_ceil(total).min(full_scale);
         json!({
             "name": name.replace('_', " "),
             "time": format_micros(*micros),

@@ -15,7 +15,7 @@ use crate::store::StoreError;
 /// How long a batch waits for accounts that have changed just before; longer reads go on beside it.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 
-/// Facts of the accounts that have monitors.
+/// Snapshots of the accounts that have monitors.
 pub(super) struct AccountSnapshots {
     account_cache: Arc<AccountCache>,
     snapshots: HashMap<CustomerId, VersionedAccount>,
@@ -27,7 +27,7 @@ pub(super) struct AccountSnapshots {
     accounts_in_read: HashMap<Id, CustomerId>,
     /// Generation of the account cache at the last complete refresh.
     cache_generation: u64,
-    /// Version of the last facts read.
+    /// Version of the last snapshot read.
     last_version: u64,
 }
 
@@ -72,18 +72,18 @@ impl AccountSnapshots {
         for customer_id in self.accounts_in_read.values() {
             customer_ids.remove(customer_id);
         }
-        let longest = if customer_ids.is_empty() { Duration::ZERO } else { MAX_WAIT };
+        let max_wait = if customer_ids.is_empty() { Duration::ZERO } else { MAX_WAIT };
         let mut all_loaded = true;
         for customer_id in customer_ids {
             self.start_read(customer_id);
         }
-        let deadline = Instant::now() + longest;
+        let deadline = Instant::now() + max_wait;
         while let Ok(Some(ended)) = tokio::time::timeout_at(deadline, self.reads.join_next_with_id()).await {
             let id = ended.as_ref().map_or_else(tokio::task::JoinError::id, |(id, _)| *id);
             self.accounts_in_read.remove(&id);
             // A read that panicked is repeated with the next batch.
             all_loaded &= ended
-                .is_ok_and(|(_, (customer, generation, read))| self.take_read(customer, generation, read));
+                .is_ok_and(|(_, (customer, generation, read))| self.apply_read(customer, generation, read));
         }
         if all_loaded && self.reads.is_empty() {
             self.cache_generation = generation;
@@ -99,22 +99,22 @@ impl AccountSnapshots {
         self.accounts_in_read.insert(read.id(), customer_id);
     }
 
-    /// Loads `customer_id`, now or as soon as it can be read. Its monitors were planned with these facts just before, so
-    /// that they are in the cache.
+    /// Loads `customer_id`, now or as soon as it can be read. Its monitors were planned with this snapshot before, so
+    /// that it is in the cache.
     pub(super) async fn ensure_loaded(&mut self, customer_id: CustomerId) {
         if !self.snapshots.contains_key(&customer_id) {
             let generation = self.account_cache.account_generation(customer_id);
             let read = self.account_cache.account(customer_id).await;
-            self.take_read(customer_id, generation, read);
+            self.apply_read(customer_id, generation, read);
         }
     }
 
-    /// Returns the facts of `customer_id` and their version.
+    /// Returns the snapshot of `customer_id` and its version.
     pub(super) fn get(&self, customer_id: CustomerId) -> Option<(&AccountSnapshot, u64)> {
         self.snapshots.get(&customer_id).map(|snapshot| (snapshot.account.as_ref(), snapshot.version))
     }
 
-    fn take_read(
+    fn apply_read(
         &mut self,
         customer: CustomerId,
         generation: u64,
@@ -131,10 +131,10 @@ impl AccountSnapshots {
             }
         };
         self.unreadable_accounts.remove(&customer);
-        if let Some(known) = self.snapshots.get_mut(&customer)
-            && Arc::ptr_eq(&known.account, &account)
+        if let Some(current) = self.snapshots.get_mut(&customer)
+            && Arc::ptr_eq(&current.account, &account)
         {
-            known.generation = generation;
+            current.generation = generation;
             return true;
         }
         self.last_version += 1;

@@ -14,47 +14,47 @@ use super::location_results::passing_page_fingerprint;
 impl AlertEngine {
     /// Loads the baselines that `results` are the first ones to need.
     pub(super) async fn load_baselines(&mut self, results: &[CheckResult]) {
-        let (mut last_pages, mut objects) = (Vec::new(), Vec::new());
+        let (mut page_keys, mut object_keys) = (Vec::new(), Vec::new());
         for result in results {
             let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active)
             else {
                 continue;
             };
             let (key, location) = ((result.monitor_id, result.location_id), result.location_id);
-            let has_new_page = !entry.last_pages.iter().any(|(known, _)| *known == location)
+            let needs_last_page = !entry.last_pages.iter().any(|(known_location, _)| *known_location == location)
                 && passing_page_fingerprint(result).is_some();
-            let has_new_objects = result.details.page_load.is_some()
-                && !entry.object_baselines.iter().any(|(known, _)| *known == location);
-            if !has_new_page && !has_new_objects {
+            let needs_object_baseline = result.details.page_load.is_some()
+                && !entry.object_baselines.iter().any(|(known_location, _)| *known_location == location);
+            if !needs_last_page && !needs_object_baseline {
                 continue;
             }
             let account = self.account_snapshots.get(entry.monitor.customer);
             let Some((account, account_version)) = account else { continue };
             let rules = entry.rules(account, account_version, self.settings);
-            if has_new_page && rules.policy.notify_on_content_change {
-                last_pages.push(key);
+            if needs_last_page && rules.policy.notify_on_content_change {
+                page_keys.push(key);
             }
-            if has_new_objects && rules.object_comparison.is_some() {
-                objects.push(key);
+            if needs_object_baseline && rules.object_comparison.is_some() {
+                object_keys.push(key);
             }
         }
         let result_store = self.dependencies.result_store.as_ref();
-        let pages = read_last_pages(result_store, &last_pages).await;
-        let full_pages = read_last_full_pages(result_store, &objects).await;
-        for (monitor_id, location) in last_pages {
+        let pages = read_last_pages(result_store, &page_keys).await;
+        let full_pages = read_last_full_pages(result_store, &object_keys).await;
+        for (monitor_id, location) in page_keys {
             let baseline = pages.get(&(monitor_id, location)).and_then(passing_page_fingerprint);
             if let Some(entry) = self.monitors.get_mut(&monitor_id)
-                && !entry.last_pages.iter().any(|(known, _)| *known == location)
+                && !entry.last_pages.iter().any(|(known_location, _)| *known_location == location)
             {
                 entry.last_pages.push((location, baseline));
             }
         }
-        for (monitor_id, location) in objects {
+        for (monitor_id, location) in object_keys {
             let full_page = full_pages.get(&(monitor_id, location));
             let full_page = full_page.and_then(|result| result.details.page_load.as_deref());
             let baseline = full_page.and_then(|page| PageBaseline::from_page(page, None));
             if let Some(entry) = self.monitors.get_mut(&monitor_id)
-                && !entry.object_baselines.iter().any(|(known, _)| *known == location)
+                && !entry.object_baselines.iter().any(|(known_location, _)| *known_location == location)
             {
                 entry.object_baselines.push((location, baseline));
             }
@@ -72,7 +72,7 @@ async fn read_last_pages(
     let query = |&(monitor_id, location_id): &_| NewestResultQuery {
         monitor_id,
         location_id,
-        has_passed: true,
+        only_passed: true,
         until: None,
     };
     read_newest(result_store, keys.iter().map(query).collect()).await
@@ -93,7 +93,7 @@ async fn read_last_full_pages(
         // The newest run planned before the full page check started is the run of that check.
         let until = Some(state.last_full_page_at? + Duration::from_micros(1));
         let (monitor_id, location_id) = (state.monitor_id, state.location_id);
-        Some(NewestResultQuery { monitor_id, location_id, has_passed: false, until })
+        Some(NewestResultQuery { monitor_id, location_id, only_passed: false, until })
     });
     read_newest(result_store, queries.collect()).await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::command::{IngestCommand, result_key};
 use super::engine::AlertEngine;
-use super::monitor_entry::{AlertInput, InputContext, TrackedMonitor};
+use super::tracked_monitor::{AlertInput, InputContext, TrackedMonitor};
 use super::parent_checks::ParentCheckRequest;
 use super::store_records;
 use super::traceroutes::TracerouteJob;
@@ -23,7 +23,7 @@ const TRACEROUTE_NOTIFICATION_DELAY: Duration = Duration::from_millis(500);
 
 /// Outcome of a batch.
 #[derive(Default)]
-pub(in crate::pipeline) struct BatchOutcome {
+pub(in crate::pipeline) struct BatchOutput {
     /// Changes to store together with the results of the batch.
     pub(in crate::pipeline) alert_changes: AlertChanges,
     /// Missed runs at offline locations, to be stored with the results.
@@ -84,7 +84,7 @@ impl AlertEngine {
         results: &mut [CheckResult],
         commands: &[IngestCommand],
         runs_timers: bool,
-    ) -> BatchOutcome {
+    ) -> BatchOutput {
         let mut batch = BatchContext { now: self.dependencies.clock.now(), ..BatchContext::default() };
         if runs_timers {
             self.locations.refresh(batch.now);
@@ -100,12 +100,12 @@ impl AlertEngine {
                     verifications.push((*monitor_id, *planned_at, verification.clone()));
                 }
                 IngestCommand::ParentChecked { parent, outcome } => checked_parents.push((*parent, *outcome)),
-                IngestCommand::TracerouteDone { result_key: result, output_file: file, notifications } => {
-                    batch.checks_to_release.push(result.check_id);
+                IngestCommand::TracerouteDone { result_key: traced_result_key, output_file: file, notifications } => {
+                    batch.checks_to_release.push(traced_result_key.check_id);
                     batch
                         .alert_changes
                         .added_captures
-                        .extend(file.clone().map(|file| AddedCapture { result_key: *result, capture: file }));
+                        .extend(file.clone().map(|file| AddedCapture { result_key: *traced_result_key, capture: file }));
                     let now = batch.now;
                     let due_notifications = notifications.iter().cloned().map(move |mut notification| {
                         // Due after the alert that waited for it, which is due once this is stored.
@@ -156,7 +156,7 @@ impl AlertEngine {
             missed_results,
             ..
         } = batch;
-        BatchOutcome {
+        BatchOutput {
             alert_changes,
             missed_results,
             post_commit: PostCommitActions {
@@ -251,12 +251,12 @@ impl AlertEngine {
 
     /// Defers a timer that its tick did not move, so that the loop does not spin.
     fn defer_timer(&mut self, monitor_id: MonitorId, now: Timestamp) {
-        let later = now + Duration::from_secs(1);
+        let retry_at = now + Duration::from_secs(1);
         if let Some(entry) =
             self.monitors.get_mut(&monitor_id).filter(|entry| entry.next_timer_at.is_some_and(|at| at <= now))
         {
-            entry.next_timer_at = Some(later);
-            self.timers.push(later, monitor_id);
+            entry.next_timer_at = Some(retry_at);
+            self.timers.push(retry_at, monitor_id);
         }
     }
 
@@ -283,8 +283,8 @@ impl AlertEngine {
                 location_id: location,
                 failed_locations: failed,
             } => {
-                let verifier = self.select_verifier(entry, &failed, (location, check_id));
-                match verifier {
+                let verifying_location = self.select_verifying_location(entry, &failed, (location, check_id));
+                match verifying_location {
                     Ok((location, max_check_duration)) => {
                         batch.verification_requests.push(VerificationRequest {
                             monitor: entry.monitor.clone(),
@@ -327,7 +327,7 @@ impl AlertEngine {
                     ));
                     let customer = entry.monitor.customer;
                     if self.offline_locations.insert_if_new(customer, location) {
-                        let name = self.locations.name_of(location);
+                        let name = self.locations.location_name(location);
                         batch.events.push(super::offline_locations::location_event(
                             customer, name, location, true, batch.now,
                         ));
@@ -340,12 +340,12 @@ impl AlertEngine {
             // Its recipients are those of the notification that follows.
             Effect::RunTraceroute { planned_at, location, check_id, recipients: _ } => {
                 if self.traceroute_runner.try_acquire(location, batch.now) {
-                    let result = result_key(monitor_id, planned_at, location);
+                    let traced_result_key = result_key(monitor_id, planned_at, location);
                     batch.traced_checks.insert(check_id);
-                    let monitor_id = entry.monitor.clone();
+                    let traced_monitor = entry.monitor.clone();
                     batch.traceroutes.push(TracerouteJob {
-                        monitor: monitor_id,
-                        result_key: result,
+                        monitor: traced_monitor,
+                        result_key: traced_result_key,
                         peer_address: None,
                         notifications: Vec::new(),
                     });
@@ -356,7 +356,7 @@ impl AlertEngine {
                     && draft
                         .deciding_result
                         .as_ref()
-                        .is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
+                        .is_some_and(|deciding_result| batch.traced_checks.contains(&deciding_result.check_id));
                 if has_traceroute {
                     let draft = NotificationDraft { kind: NotificationKind::Traceroute, ..draft.clone() };
                     batch.traceroute_notifications.push(UnrenderedNotification {
@@ -377,15 +377,15 @@ impl AlertEngine {
     }
 
     /// Returns the location to verify a failure and its longest check duration, or the status when there is none.
-    fn select_verifier(
+    fn select_verifying_location(
         &self,
         entry: &TrackedMonitor,
         failed_locations: &[LocationId],
         failed_check: (LocationId, CheckId),
     ) -> Result<(LocationId, Duration), Status> {
-        let known = self.account_snapshots.get(entry.monitor.customer).zip(entry.cached_rules.as_ref());
-        let ((facts, _), (_, rules)) = known.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
-        let location = self.locations.select_verifier(&rules.policy, facts, failed_locations, failed_check);
+        let account_and_rules = self.account_snapshots.get(entry.monitor.customer).zip(entry.cached_rules.as_ref());
+        let ((account, _), (_, rules)) = account_and_rules.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
+        let location = self.locations.select_verifying_location(&rules.policy, account, failed_locations, failed_check);
         let location = location.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
         if !self.verification_runner.has_capacity() {
             return Err(Status::VERIFICATION_NO_RESPONSE);
@@ -409,7 +409,7 @@ impl AlertEngine {
     fn record_recovered_locations(&mut self, batch: &mut BatchContext) {
         for (customer, location) in self.offline_locations.take_recovered(self.locations.offline_locations())
         {
-            let name = self.locations.name_of(location);
+            let name = self.locations.location_name(location);
             batch
                 .events
                 .push(super::offline_locations::location_event(customer, name, location, false, batch.now));

@@ -19,7 +19,7 @@ pub(in crate::pipeline) enum IngestCommand {
     /// Another location has verified a failure.
     VerificationDone { monitor_id: MonitorId, planned_at: Timestamp, verification: Verification },
     /// A monitor that others depend on was checked outside of its schedule.
-    ParentChecked { parent: MonitorId, outcome: ParentCheckOutcome },
+    ParentChecked { parent: MonitorId, outcome: ParentCheckResult },
     /// A traceroute has ended; without a file when it failed.
     TracerouteDone {
         result_key: ResultKey,
@@ -34,12 +34,12 @@ pub(in crate::pipeline) enum IngestCommand {
 
 /// The outcome of a check of a parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pipeline) struct ParentCheckOutcome {
+pub(in crate::pipeline) struct ParentCheckResult {
     pub(super) started_at: Timestamp,
     pub(super) has_failed: bool,
 }
 
-impl ParentCheckOutcome {
+impl ParentCheckResult {
     /// Nothing is known, which suppresses nothing. Answers every run.
     pub(super) const UNKNOWN: Self = Self { started_at: Timestamp::from_micros(i64::MAX), has_failed: false };
 }

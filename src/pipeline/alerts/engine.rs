@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::account_snapshots::AccountSnapshots;
 use super::command::{HealthMap, IngestCommand};
-use super::locations::LocationStatuses;
-use super::monitor_entry::TrackedMonitor;
+use super::locations::AgentStatuses;
+use super::tracked_monitor::TrackedMonitor;
 use super::offline_locations::ReportedOfflineLocations;
 use super::parent_checks::ParentChecks;
 use super::restored_state::RestoredAlertStates;
@@ -26,7 +26,7 @@ pub struct AlertEngine {
     pub(super) command_sender: tokio::sync::mpsc::WeakSender<IngestCommand>,
     pub(super) monitors: HashMap<MonitorId, TrackedMonitor>,
     pub(super) account_snapshots: AccountSnapshots,
-    pub(super) locations: LocationStatuses,
+    pub(super) locations: AgentStatuses,
     pub(super) offline_locations: ReportedOfflineLocations,
     pub(super) timers: TimerHeap,
     pub(super) verification_runner: VerificationRunner,
@@ -53,7 +53,7 @@ impl AlertEngine {
         health_map: HealthMap,
     ) -> Result<Self, StoreError> {
         let restored_state = RestoredAlertStates::load(&dependencies).await?;
-        let mut locations = LocationStatuses::new(Arc::clone(&dependencies.planner));
+        let mut locations = AgentStatuses::new(Arc::clone(&dependencies.planner));
         locations.refresh(dependencies.clock.now());
         Ok(Self {
             account_snapshots: AccountSnapshots::new(Arc::clone(&dependencies.account_cache)),

@@ -5,7 +5,7 @@ use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page_comparison;
 use crate::evaluate::page_comparison::{PageBaseline, PageComparisonRule};
 
-use super::monitor_entry::{PageFingerprint, TrackedMonitor};
+use super::tracked_monitor::{PageFingerprint, TrackedMonitor};
 use super::monitor_rules::MonitorRules;
 
 impl TrackedMonitor {
@@ -48,17 +48,17 @@ impl TrackedMonitor {
             self.last_pages.push((result.location_id, Some(current)));
             return None;
         };
-        let (bytes, text) = (current.body_bytes, current.text_hash.clone());
+        let (current_bytes, current_text_hash) = (current.body_bytes, current.text_hash.clone());
         let previous = previous.replace(current)?;
-        let is_resized = previous.body_bytes != bytes;
-        let is_reworded = previous.text_hash.is_some() && text.is_some() && previous.text_hash != text;
+        let is_resized = previous.body_bytes != current_bytes;
+        let is_reworded = previous.text_hash.is_some() && current_text_hash.is_some() && previous.text_hash != current_text_hash;
         if let Some(facts) = &mut result.facts.http {
             facts.content_changed = is_resized || is_reworded;
             facts.previous_text_sha256 = previous.text_hash.filter(|_| is_reworded);
         }
         is_resized.then_some(PageChange {
             bytes_before: previous.body_bytes,
-            bytes_now: bytes,
+            bytes_now: current_bytes,
             object_changes: None,
         })
     }

@@ -12,14 +12,14 @@ use crate::pipeline::planner::{AgentStatus, Planner};
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every location, with the status of its agent.
-pub(super) struct LocationStatuses {
+pub(super) struct AgentStatuses {
     planner: Arc<dyn Planner>,
     agents: Vec<AgentStatus>,
     offline_locations: Vec<LocationId>,
     refreshed_at: Option<Timestamp>,
 }
 
-impl LocationStatuses {
+impl AgentStatuses {
     pub(super) fn new(planner: Arc<dyn Planner>) -> Self {
         Self { planner, agents: Vec::new(), offline_locations: Vec::new(), refreshed_at: None }
     }
@@ -41,7 +41,7 @@ impl LocationStatuses {
     }
 
     /// Returns the name of a location; empty when it is unknown.
-    pub(super) fn name_of(&self, id: LocationId) -> &str {
+    pub(super) fn location_name(&self, id: LocationId) -> &str {
         let agent = self.agents.iter().find(|agent| agent.location.id == id);
         agent.map_or("", |agent| agent.location.name.as_str())
     }
@@ -49,7 +49,7 @@ impl LocationStatuses {
     /// Selects the location to verify a failed check: alive, in the monitor's pool or a verifying one,
     /// not where the run failed, preferably in another region (behaviour.md 5). Among equals, the check's id decides,
     /// so that they share the load.
-    pub(super) fn select_verifier(
+    pub(super) fn select_verifying_location(
         &self,
         policy: &AlertPolicy,
         account: &AccountSnapshot,

@@ -10,7 +10,7 @@ mod engine;
 mod location_results;
 mod locations;
 mod monitor_changes;
-mod monitor_entry;
+mod tracked_monitor;
 mod monitor_rules;
 mod notification_content;
 mod notifications;
@@ -26,7 +26,7 @@ mod timer_heap;
 mod traceroutes;
 mod verifications;
 
-pub(super) use batch::{BatchOutcome, PostCommitActions};
+pub(super) use batch::{BatchOutput, PostCommitActions};
 pub(super) use command::{HealthMap, IngestCommand};
 pub use engine::AlertEngine;
 pub use settings::{AlertEngineDependencies, AlertEngineSettings};

@@ -2,7 +2,7 @@
 
 use super::batch::BatchContext;
 use super::engine::AlertEngine;
-use super::monitor_entry::{AlertInput, TrackedMonitor};
+use super::tracked_monitor::{AlertInput, TrackedMonitor};
 use super::store_records;
 use crate::alerting::Effect;
 use crate::domain::MonitorId;
@@ -37,7 +37,7 @@ impl AlertEngine {
         }
         // The first change contains all monitors: restored state that is left belongs to removed ones.
         if let Some(restored_state) = self.restored_state.take() {
-            let (monitors, episodes) = restored_state.into_orphans(&self.quarantined_monitors);
+            let (monitors, episodes) = restored_state.into_states_of_removed_monitors(&self.quarantined_monitors);
             batch.alert_changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = batch.now;
             batch

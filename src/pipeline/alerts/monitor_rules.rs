@@ -40,7 +40,7 @@ pub(super) fn build_monitor_rules(
         notify_on_error: monitor_settings.alerting.notify_on_error,
         notify_on_content_change: monitor_settings
             .full_page
-            .is_some_and(|object_comparison| object_comparison.notify_on_content_change),
+            .is_some_and(|full_page| full_page.notify_on_content_change),
         notify_on_expiry: expiry_rule != ExpiryRule::Disabled,
         traceroute_on_error: monitor_settings.alerting.traceroute_on_error,
         no_data_threshold: no_data_runs(settings.no_data_threshold, monitor.interval()),

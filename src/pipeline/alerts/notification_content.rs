@@ -33,8 +33,8 @@ pub(super) fn build_notification_content(
     sources: &ContentSources<'_, '_>,
 ) -> NotificationContent {
     let (monitor, account) = (sources.monitor, sources.account);
-    let cause = draft.deciding_result.as_ref();
-    let result = cause.and_then(|cause| (sources.result_by_check)(cause.check_id));
+    let deciding_result = draft.deciding_result.as_ref();
+    let result = deciding_result.and_then(|deciding_result| (sources.result_by_check)(deciding_result.check_id));
     let (status, status_text) = status_line(draft, result, sources.now);
     NotificationContent {
         kind: draft.kind,
@@ -45,7 +45,7 @@ pub(super) fn build_notification_content(
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),
         episode_id: draft.episode_id,
-        check_id: cause.map(|cause| cause.check_id),
+        check_id: deciding_result.map(|deciding_result| deciding_result.check_id),
         occurred_at: draft.planned_at,
         outage_started_at: draft.started_at,
         status,
@@ -53,8 +53,8 @@ pub(super) fn build_notification_content(
         reasons: result.map(|result| result.reasons.clone()).unwrap_or_default(),
         consecutive_failures: draft.consecutive_runs,
         http_status: result.and_then(|result| Some(result.facts.http.as_ref()?.http_status)),
-        location_id: cause.map(|cause| cause.location_id),
-        location_name: cause.map(|cause| location_name(cause.location_id, sources)).unwrap_or_default(),
+        location_id: deciding_result.map(|deciding_result| deciding_result.location_id),
+        location_name: deciding_result.map(|deciding_result| location_name(deciding_result.location_id, sources)).unwrap_or_default(),
         location_reports: location_reports(draft, sources),
         verification: draft.verification.clone(),
         target: display_target(monitor),
@@ -69,8 +69,8 @@ pub(super) fn build_notification_content(
 
 /// Returns the status code, 0 for clears and for what is not an error, and its text.
 fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
-    let cause = draft.deciding_result.as_ref();
-    let failed_status = cause.map_or(Status::INTERNAL, |cause| cause.status);
+    let deciding_result = draft.deciding_result.as_ref();
+    let failed_status = deciding_result.map_or(Status::INTERNAL, |deciding_result| deciding_result.status);
     match draft.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
         NotificationKind::NoDataClear => (Status::OK, "has data again".to_owned()),
@@ -78,7 +78,7 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
             (failed_status, format!("no data from {} consecutive runs", draft.consecutive_runs))
         }
         NotificationKind::WebChange => {
-            let page_change = cause.and_then(|cause| cause.page_change.as_ref());
+            let page_change = deciding_result.and_then(|deciding_result| deciding_result.page_change.as_ref());
             let text = page_change.map(|page_change| match &page_change.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
                 None => format!(
@@ -89,7 +89,7 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
             (Status::OK, text.unwrap_or_else(|| "content changed".to_owned()))
         }
         NotificationKind::CertificateExpiration => {
-            match cause.and_then(|cause| cause.expiring_certificate.as_ref()) {
+            match deciding_result.and_then(|deciding_result| deciding_result.expiring_certificate.as_ref()) {
                 Some(certificate) if certificate.not_after < now => (
                     Status::VALIDATION_FAILED,
                     format!("the certificate `{}` expired {}", certificate.subject, certificate.not_after),
@@ -136,8 +136,8 @@ fn location_reports(draft: &NotificationDraft, sources: &ContentSources<'_, '_>)
 }
 
 fn location_name(location_id: LocationId, sources: &ContentSources<'_, '_>) -> String {
-    let known = sources.account.locations.get(&location_id.0);
-    known.map_or_else(|| (sources.location_name)(location_id), |known| known.name.clone())
+    let account_location = sources.account.locations.get(&location_id.0);
+    account_location.map_or_else(|| (sources.location_name)(location_id), |account_location| account_location.name.clone())
 }
 
 /// Returns the phases of the attempt that decided.
@@ -185,14 +185,14 @@ fn extra_fields(
     if let Some(trace_id) = browser.and_then(|browser| browser.trace_id.as_ref()) {
         extra.insert("trace_id".to_owned(), json!(trace_id));
     }
-    let cause = draft.deciding_result.as_ref();
+    let deciding_result = draft.deciding_result.as_ref();
     if let (NotificationKind::WebChange, Some(page_change)) =
-        (draft.kind, cause.and_then(|cause| cause.page_change.as_ref()))
+        (draft.kind, deciding_result.and_then(|deciding_result| deciding_result.page_change.as_ref()))
     {
         extra.insert("bytes_before".to_owned(), json!(page_change.bytes_before));
         extra.insert("bytes_now".to_owned(), json!(page_change.bytes_now));
     }
-    let certificate = cause.and_then(|cause| cause.expiring_certificate.as_ref());
+    let certificate = deciding_result.and_then(|deciding_result| deciding_result.expiring_certificate.as_ref());
     if let (NotificationKind::CertificateExpiration, Some(certificate)) = (draft.kind, certificate) {
         let days_left =
             if certificate.not_after > now { certificate.not_after.since(now).as_secs() / 86_400 } else { 0 };

@@ -12,7 +12,7 @@ use super::store_records::results_by_check;
 use crate::domain::{
     CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
 };
-use crate::store::MonitorState;
+use crate::store::LocationState;
 
 impl AlertEngine {
     /// Builds the notifications of `batch`. Results that are not in the batch are read from the store; when that fails,
@@ -27,8 +27,8 @@ impl AlertEngine {
         let stored_results = self.fetch_missing_results(&notifications, &batch_results).await;
         let result_by_check = |id: CheckId| find_result(&batch_results, &stored_results, id);
         let mut last_content: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
-        for pending in notifications {
-            let UnrenderedNotification { monitor_id, recipient_id, group_id, draft } = pending;
+        for unrendered in notifications {
+            let UnrenderedNotification { monitor_id, recipient_id, group_id, draft } = unrendered;
             self.monitor_in_progress = Some(monitor_id);
             let kind = draft.kind;
             // Recipients of the same notification are adjacent.
@@ -51,7 +51,7 @@ impl AlertEngine {
             }
             let Some((.., content)) = &last_content else { continue };
             let is_delayed = draft.awaits_traceroute
-                && draft.deciding_result.is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
+                && draft.deciding_result.is_some_and(|deciding_result| batch.traced_checks.contains(&deciding_result.check_id));
             let not_before = if is_delayed { batch.now + self.settings.traceroute_wait } else { batch.now };
             let notification = NewNotification {
                 idempotency_key: deduplication_key(content, recipient_id),
@@ -89,7 +89,7 @@ impl AlertEngine {
     ) -> Option<NotificationContent> {
         let entry = self.monitors.get(&monitor_id)?;
         let (account, _) = self.account_snapshots.get(entry.monitor.customer)?;
-        let name = |location| self.locations.name_of(location).to_owned();
+        let name = |location| self.locations.location_name(location).to_owned();
         let sources =
             ContentSources { monitor: &entry.monitor, account, result_by_check, location_name: &name, now };
         Some(build_notification_content(draft, &sources))
@@ -102,14 +102,14 @@ impl AlertEngine {
         batch_results: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
         let mut requested = HashSet::new();
-        let mut states: Vec<MonitorState> = Vec::new();
-        for pending in notifications {
-            for location_result in referenced_results(&pending.draft) {
+        let mut states: Vec<LocationState> = Vec::new();
+        for unrendered in notifications {
+            for location_result in referenced_results(&unrendered.draft) {
                 if !batch_results.contains_key(&location_result.check_id)
                     && requested.insert(location_result.check_id)
                 {
-                    states.push(MonitorState {
-                        monitor_id: pending.monitor_id,
+                    states.push(LocationState {
+                        monitor_id: unrendered.monitor_id,
                         location_id: location_result.location_id,
                         check_id: location_result.check_id,
                         planned_at: location_result.planned_at,
@@ -126,7 +126,7 @@ impl AlertEngine {
         if states.is_empty() {
             return HashMap::new();
         }
-        match Arc::clone(&self.dependencies.result_store).latest_results(states).await {
+        match Arc::clone(&self.dependencies.result_store).results_for_states(states).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
                 tracing::warn!(error = %error, "failed to read results; notifications are sent without their details");

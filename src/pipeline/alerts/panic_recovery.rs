@@ -27,8 +27,8 @@ impl AlertEngine {
             _ => None,
         });
         let changed = upserts.flatten().rfind(|monitor| monitor.id == monitor_id).cloned();
-        let known = self.monitors.remove(&monitor_id).map(|entry| entry.monitor);
-        let monitor = changed.or(known)?;
+        let tracked = self.monitors.remove(&monitor_id).map(|entry| entry.monitor);
+        let monitor = changed.or(tracked)?;
         self.quarantined_monitors.insert(monitor_id, monitor.revision);
         self.health_map.write().remove(&monitor_id);
         Some(monitor)
@@ -64,7 +64,7 @@ impl AlertEngine {
         let are_monitors_known = self.restored_state.is_none();
         let mut monitors: BTreeMap<MonitorId, Monitor> =
             self.monitors.into_iter().map(|(id, entry)| (id, entry.monitor)).collect();
-        let (mut all_removed, mut others, mut has_changes) = (Vec::new(), Vec::new(), false);
+        let (mut all_removed, mut other_commands, mut has_changes) = (Vec::new(), Vec::new(), false);
         for command in commands {
             match command {
                 IngestCommand::UpdateMonitors { upserts, removed } => {
@@ -75,13 +75,13 @@ impl AlertEngine {
                     all_removed.extend(removed);
                     monitors.extend(upserts.into_iter().map(|monitor| (monitor.id, monitor)));
                 }
-                other => others.push(other),
+                other => other_commands.push(other),
             }
         }
         if are_monitors_known || has_changes {
             let upserts = monitors.into_values().collect();
-            others.insert(0, IngestCommand::UpdateMonitors { upserts, removed: all_removed });
+            other_commands.insert(0, IngestCommand::UpdateMonitors { upserts, removed: all_removed });
         }
-        others
+        other_commands
     }
 }

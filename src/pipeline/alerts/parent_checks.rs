@@ -10,7 +10,7 @@ use futures::FutureExt;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::WeakSender;
 
-use super::command::{IngestCommand, ParentCheckOutcome};
+use super::command::{IngestCommand, ParentCheckResult};
 use super::settings::AlertEngineDependencies;
 use crate::alerting::PARENT_CHECK_TIMEOUT;
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
@@ -76,15 +76,15 @@ impl ParentChecks {
     /// Lets `run` wait for checks of `parents`; returns those whose check has to be started.
     pub(super) fn wait_for(&mut self, run: WaitingRun, parents: &[MonitorId]) -> Vec<MonitorId> {
         self.remaining_checks.insert(run, parents.len());
-        let mut to_start = Vec::new();
+        let mut parents_to_check = Vec::new();
         for parent in parents {
             let check = self.checks.entry(*parent).or_insert_with(|| {
-                to_start.push(*parent);
+                parents_to_check.push(*parent);
                 CheckInProgress::default()
             });
             check.waiting_runs.push(run);
         }
-        to_start
+        parents_to_check
     }
 
     /// Takes the outcome of the check of `parent`. Returns the answers to the runs that waited for nothing else, and
@@ -92,20 +92,20 @@ impl ParentChecks {
     pub(super) fn complete(
         &mut self,
         parent: MonitorId,
-        outcome: ParentCheckOutcome,
+        check_result: ParentCheckResult,
     ) -> (ParentCheckAnswers, bool) {
         let mut answers = Vec::new();
         let mut later_runs = Vec::new();
-        if outcome.has_failed {
-            self.last_failures.insert(parent, outcome.started_at);
+        if check_result.has_failed {
+            self.last_failures.insert(parent, check_result.started_at);
         }
         let CheckInProgress { waiting_runs, is_repeat } = self.checks.remove(&parent).unwrap_or_default();
         for run in waiting_runs {
             let Some(remaining) = self.remaining_checks.get_mut(&run) else { continue };
-            if outcome.has_failed {
+            if check_result.has_failed {
                 self.remaining_checks.remove(&run);
                 answers.push((run, vec![parent]));
-            } else if run.1 > outcome.started_at && !is_repeat {
+            } else if run.1 > check_result.started_at && !is_repeat {
                 later_runs.push(run);
             } else if *remaining > 1 {
                 *remaining -= 1;
@@ -137,7 +137,7 @@ impl ParentChecks {
                 outcome = check.catch_unwind() => outcome.ok().flatten(),
                 () = dependencies.clock.sleep(PARENT_CHECK_TIMEOUT) => None,
             };
-            let outcome = outcome.unwrap_or(ParentCheckOutcome::UNKNOWN);
+            let outcome = outcome.unwrap_or(ParentCheckResult::UNKNOWN);
             if let Some(command_sender) = command_sender.upgrade() {
                 // Fails only at the end of the process.
                 let _ = command_sender.send(IngestCommand::ParentChecked { parent, outcome }).await;
@@ -151,7 +151,7 @@ async fn run_check(
     permits: &Semaphore,
     request: ParentCheckRequest,
     dependencies: &AlertEngineDependencies,
-) -> Option<ParentCheckOutcome> {
+) -> Option<ParentCheckResult> {
     // The semaphore is never closed.
     let _permit = permits.acquire().await.ok()?;
     loop {
@@ -159,7 +159,7 @@ async fn run_check(
         match dependencies.planner.run_check_now(request.monitor.clone(), request.location).await {
             Ok(result) => {
                 let has_failed = result.outcome == Outcome::Error;
-                return Some(ParentCheckOutcome { started_at, has_failed });
+                return Some(ParentCheckResult { started_at, has_failed });
             }
             Err(PlanError::QueueFull) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
             Err(PlanError::LocationOffline | PlanError::Stopped) => return None,
@@ -177,8 +177,8 @@ mod tests {
         Timestamp::from_seconds(1_800_000_000 + second)
     }
 
-    fn outcome(second: i64, has_failed: bool) -> ParentCheckOutcome {
-        ParentCheckOutcome { started_at: at(second), has_failed }
+    fn check_result(second: i64, has_failed: bool) -> ParentCheckResult {
+        ParentCheckResult { started_at: at(second), has_failed }
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         let runs: Vec<WaitingRun> = (2..1002).map(|id| (MonitorId(id), at(0))).collect();
         let started: Vec<_> = runs.iter().flat_map(|run| checks.wait_for(*run, &[PARENT])).collect();
         assert_eq!(started, [PARENT]);
-        let (answers, is_repeated) = checks.complete(PARENT, outcome(1, true));
+        let (answers, is_repeated) = checks.complete(PARENT, check_result(1, true));
         assert_eq!((answers.len(), is_repeated), (1000, false));
         assert!(answers.iter().all(|(_, failed)| failed == &[PARENT]));
         assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
@@ -202,23 +202,23 @@ mod tests {
         let (early, late) = ((MonitorId(2), at(0)), (MonitorId(3), at(5)));
         assert_eq!(checks.wait_for(early, &[PARENT]), [PARENT]);
         assert_eq!(checks.wait_for(late, &[PARENT]), []);
-        assert_eq!(checks.complete(PARENT, outcome(1, false)), (vec![(early, Vec::new())], true));
+        assert_eq!(checks.complete(PARENT, check_result(1, false)), (vec![(early, Vec::new())], true));
         // Even if the clock was set back meanwhile.
-        assert_eq!(checks.complete(PARENT, outcome(2, false)), (vec![(late, Vec::new())], false));
+        assert_eq!(checks.complete(PARENT, check_result(2, false)), (vec![(late, Vec::new())], false));
         assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
     }
 
     #[test]
     fn a_run_is_answered_by_the_first_failure_or_by_the_last_pass() {
-        let (run, other) = ((MonitorId(3), at(0)), MonitorId(2));
+        let (run, other_parent) = ((MonitorId(3), at(0)), MonitorId(2));
         let mut checks = ParentChecks::default();
-        assert_eq!(checks.wait_for(run, &[PARENT, other]), [PARENT, other]);
-        assert_eq!(checks.complete(PARENT, outcome(1, false)), (Vec::new(), false));
-        assert_eq!(checks.complete(other, outcome(2, false)), (vec![(run, Vec::new())], false));
+        assert_eq!(checks.wait_for(run, &[PARENT, other_parent]), [PARENT, other_parent]);
+        assert_eq!(checks.complete(PARENT, check_result(1, false)), (Vec::new(), false));
+        assert_eq!(checks.complete(other_parent, check_result(2, false)), (vec![(run, Vec::new())], false));
         let mut checks = ParentChecks::default();
-        checks.wait_for(run, &[PARENT, other]);
-        assert_eq!(checks.complete(other, outcome(1, true)), (vec![(run, vec![other])], false));
-        assert_eq!(checks.complete(PARENT, outcome(2, true)), (Vec::new(), false));
+        checks.wait_for(run, &[PARENT, other_parent]);
+        assert_eq!(checks.complete(other_parent, check_result(1, true)), (vec![(run, vec![other_parent])], false));
+        assert_eq!(checks.complete(PARENT, check_result(2, true)), (Vec::new(), false));
         assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
     }
 }

@@ -1,9 +1,9 @@
 //! What the alert engine knows of the monitors that another one depends on, and how it has them checked.
 
 use super::batch::BatchContext;
-use super::command::ParentCheckOutcome;
+use super::command::ParentCheckResult;
 use super::engine::AlertEngine;
-use super::monitor_entry::{AlertInput, TrackedMonitor};
+use super::tracked_monitor::{AlertInput, TrackedMonitor};
 use super::parent_checks::ParentCheckRequest;
 use crate::alerting::ParentStatus;
 use crate::domain::{LocationId, MonitorId, Timestamp};
@@ -16,7 +16,7 @@ impl AlertEngine {
         let Some(child) = self.monitors.get(&monitor_id) else { return Vec::new() };
         let parents = child.parent_ids.iter().filter_map(|id| {
             let parent = self.find_parent(child, *id, now)?;
-            Some(parent.alert_state.as_parent(*id))
+            Some(parent.alert_state.to_parent_status(*id))
         });
         parents.collect()
     }
@@ -47,9 +47,9 @@ impl AlertEngine {
         parents: &[MonitorId],
         batch: &mut BatchContext,
     ) {
-        if let Some(failed) = self.parent_checks.recent_failure(parents, batch.now) {
+        if let Some(failed_parent) = self.parent_checks.recent_failure(parents, batch.now) {
             let remaining_effects = std::mem::take(&mut batch.effects);
-            self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, vec![failed]), batch);
+            self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, vec![failed_parent]), batch);
             batch.effects.extend(remaining_effects);
             return;
         }
@@ -62,15 +62,15 @@ impl AlertEngine {
     pub(super) fn on_parent_checked(
         &mut self,
         parent: MonitorId,
-        outcome: ParentCheckOutcome,
+        outcome: ParentCheckResult,
         batch: &mut BatchContext,
     ) {
         let (answers, is_repeated) = self.parent_checks.complete(parent, outcome);
         if is_repeated {
             self.start_parent_check(parent, None, batch);
         }
-        for ((monitor_id, planned_at), failed) in answers {
-            self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, failed), batch);
+        for ((monitor_id, planned_at), failed_parents) in answers {
+            self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, failed_parents), batch);
         }
     }
 
@@ -104,10 +104,10 @@ impl AlertEngine {
     /// Answers the runs that wait for parents that nothing can check.
     pub(super) fn answer_for_unavailable_parents(&mut self, batch: &mut BatchContext) {
         while let Some(parent) = batch.unavailable_parents.pop() {
-            let outcome = ParentCheckOutcome::UNKNOWN;
+            let outcome = ParentCheckResult::UNKNOWN;
             let (answers, _) = self.parent_checks.complete(parent, outcome);
-            for ((monitor_id, planned_at), failed) in answers {
-                self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, failed), batch);
+            for ((monitor_id, planned_at), failed_parents) in answers {
+                self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, failed_parents), batch);
             }
         }
     }

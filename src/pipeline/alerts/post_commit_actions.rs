@@ -11,40 +11,40 @@ impl AlertEngine {
     /// Starts verifications and traceroutes, records events, and wakes the delivery. Returns the messages of panics:
     /// one action does not take the others with it.
     pub(in crate::pipeline) fn run_post_commit_actions(&self, actions: PostCommitActions) -> Vec<String> {
-        let mut panics = Vec::new();
+        let mut panic_messages = Vec::new();
         let PostCommitActions {
             verifications,
             traceroutes,
             parent_checks,
-            checks_to_release: release_checks,
+            checks_to_release: check_ids,
             events,
             has_notifications: wakes_delivery,
         } = actions;
         for request in verifications {
-            let commands = self.command_sender.clone();
-            run_caught(&mut panics, || {
-                self.verification_runner.start(request, &self.dependencies, commands);
+            let command_sender = self.command_sender.clone();
+            run_caught(&mut panic_messages, || {
+                self.verification_runner.start(request, &self.dependencies, command_sender);
             });
         }
         for request in parent_checks {
-            let commands = self.command_sender.clone();
-            run_caught(&mut panics, || self.parent_checks.start(request, &self.dependencies, commands));
+            let command_sender = self.command_sender.clone();
+            run_caught(&mut panic_messages, || self.parent_checks.start(request, &self.dependencies, command_sender));
         }
         for traceroute in traceroutes {
-            let commands = self.command_sender.clone();
-            run_caught(&mut panics, || {
-                self.traceroute_runner.start(traceroute, &self.dependencies, commands);
+            let command_sender = self.command_sender.clone();
+            run_caught(&mut panic_messages, || {
+                self.traceroute_runner.start(traceroute, &self.dependencies, command_sender);
             });
         }
         if wakes_delivery {
             self.dependencies.delivery_wakeup.wake();
         }
-        if release_checks.is_empty() && events.is_empty() {
-            return panics;
+        if check_ids.is_empty() && events.is_empty() {
+            return panic_messages;
         }
         let dependencies = self.dependencies.clone();
         tokio::spawn(async move {
-            for check in release_checks {
+            for check in check_ids {
                 if let Err(error) =
                     dependencies.outbox.release_for_check(check, dependencies.clock.now()).await
                 {
@@ -59,12 +59,12 @@ impl AlertEngine {
             }
             dependencies.delivery_wakeup.wake();
         });
-        panics
+        panic_messages
     }
 }
 
-fn run_caught(panics: &mut Vec<String>, action: impl FnOnce()) {
+fn run_caught(panic_messages: &mut Vec<String>, action: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(action)) {
-        panics.push(panic_message(payload.as_ref()).to_owned());
+        panic_messages.push(panic_message(payload.as_ref()).to_owned());
     }
 }

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::monitor_entry::TrackedMonitor;
+use super::tracked_monitor::TrackedMonitor;
 use super::settings::AlertEngineDependencies;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::{MonitorId, Revision};
 use crate::schema::Monitor;
-use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
+use crate::store::{EpisodeFilter, LocationState, Pagination, StoreError, StoredEpisode};
 
 /// State loaded from the store, until its monitors are known.
 pub(super) struct RestoredAlertStates {
     alert_states: HashMap<MonitorId, AlertState>,
-    monitor_states: HashMap<MonitorId, Vec<MonitorState>>,
+    monitor_states: HashMap<MonitorId, Vec<LocationState>>,
     /// Episodes that are open in the store.
     open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
@@ -30,14 +30,14 @@ impl RestoredAlertStates {
             })?;
             alert_states.insert(monitor_id, alert_state);
         }
-        let mut monitor_states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
+        let mut monitor_states: HashMap<MonitorId, Vec<LocationState>> = HashMap::new();
         for state in dependencies.result_store.monitor_states().await? {
             monitor_states.entry(state.monitor_id).or_default().push(state);
         }
         let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
         let page =
-            dependencies.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            dependencies.alert_store.episodes(filter, Pagination::ALL).await?;
         let unreadable_count = page.total.saturating_sub(page.items.len() as u64);
         if unreadable_count > 0 {
             return Err(StoreError::Undecodable {
@@ -78,7 +78,7 @@ impl RestoredAlertStates {
     }
 
     /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those of `quarantined_monitors`.
-    pub(super) fn into_orphans(
+    pub(super) fn into_states_of_removed_monitors(
         mut self,
         quarantined_monitors: &HashMap<MonitorId, Revision>,
     ) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
@@ -88,7 +88,7 @@ impl RestoredAlertStates {
     }
 }
 
-fn location_result_from_state(state: &MonitorState) -> LocationResult {
+fn location_result_from_state(state: &LocationState) -> LocationResult {
     LocationResult {
         planned_at: state.planned_at,
         location_id: state.location_id,

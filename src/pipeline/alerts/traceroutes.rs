@@ -68,13 +68,13 @@ impl TracerouteRunner {
         command_sender: WeakSender<IngestCommand>,
     ) {
         let (permits, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
-        let TracerouteJob { monitor, result_key: result, peer_address: address, notifications } = job;
+        let TracerouteJob { monitor, result_key: traced_result_key, peer_address: address, notifications } = job;
         let traceroute_task = tokio::spawn(async move {
             let _permit = permits.acquire().await.ok()?;
-            match planner.run_traceroute(monitor, result.location_id, address).await {
+            match planner.run_traceroute(monitor, traced_result_key.location_id, address).await {
                 Ok(output_file) => Some(output_file),
                 Err(error) => {
-                    tracing::debug!(check_id = %result.check_id, error = %error, "traceroute failed");
+                    tracing::debug!(check_id = %traced_result_key.check_id, error = %error, "traceroute failed");
                     None
                 }
             }
@@ -89,7 +89,7 @@ impl TracerouteRunner {
             if let Some(command_sender) = command_sender.upgrade() {
                 // Fails only at the end of the process.
                 let _ = command_sender
-                    .send(IngestCommand::TracerouteDone { result_key: result, output_file, notifications })
+                    .send(IngestCommand::TracerouteDone { result_key: traced_result_key, output_file, notifications })
                     .await;
             }
         });
@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn each_location_has_a_burst_and_a_rate_of_traceroutes() {
-        let (mut traces, start) = (TracerouteRunner::default(), Timestamp::from_seconds(1000));
-        let admitted = |traces: &mut TracerouteRunner, location, now| {
-            (0..100).filter(|_| traces.try_acquire(LocationId(location), now)).count()
+        let (mut runner, start) = (TracerouteRunner::default(), Timestamp::from_seconds(1000));
+        let admitted_count = |runner: &mut TracerouteRunner, location, now| {
+            (0..100).filter(|_| runner.try_acquire(LocationId(location), now)).count()
         };
-        assert_eq!(admitted(&mut traces, 1, start), 20);
-        assert_eq!(admitted(&mut traces, 2, start), 20);
-        assert_eq!(admitted(&mut traces, 1, start + Duration::from_secs(10)), 5);
-        assert_eq!(admitted(&mut traces, 1, start), 0, "a clock that was set back gives nothing");
-        assert_eq!(admitted(&mut traces, 1, start + Duration::from_hours(5)), 20);
+        assert_eq!(admitted_count(&mut runner, 1, start), 20);
+        assert_eq!(admitted_count(&mut runner, 2, start), 20);
+        assert_eq!(admitted_count(&mut runner, 1, start + Duration::from_secs(10)), 5);
+        assert_eq!(admitted_count(&mut runner, 1, start), 0, "a clock that was set back gives nothing");
+        assert_eq!(admitted_count(&mut runner, 1, start + Duration::from_hours(5)), 20);
     }
 }

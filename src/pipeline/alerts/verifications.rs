@@ -18,7 +18,7 @@ use crate::telemetry::fault_point;
 
 /// Maximum number of verifications at once.
 const MAX_CONCURRENT_VERIFICATIONS: usize = 256;
-/// Most queued verifications; further ones end with 72 at once, which fails open.
+/// Most queued verifications; further ones end with status 72 at once, which lets the failure stand.
 const MAX_PENDING_VERIFICATIONS: usize = 20_000;
 /// Extra time beyond the longest check of the monitor.
 const VERIFICATION_GRACE: Duration = Duration::from_secs(30);
@@ -58,9 +58,9 @@ impl VerificationRunner {
     }
 
     /// Takes a place among the pending verifications.
-    fn take_slot(&self) -> PendingSlot {
+    fn count_as_pending(&self) -> PendingCountGuard {
         self.pending_count.fetch_add(1, Ordering::Relaxed);
-        PendingSlot(Arc::clone(&self.pending_count))
+        PendingCountGuard(Arc::clone(&self.pending_count))
     }
 
     /// Starts a verification; its outcome is sent as a command. When the process ends first, the verification is
@@ -72,20 +72,20 @@ impl VerificationRunner {
         command_sender: WeakSender<IngestCommand>,
     ) {
         let (runner, dependencies) = (self.clone(), dependencies.clone());
-        let slot = self.take_slot();
+        let pending_guard = self.count_as_pending();
         tokio::spawn(async move {
             let (monitor_id, planned_at) = (request.monitor.id, request.planned_at);
             let timeout = request.max_check_duration + VERIFICATION_GRACE;
             let verification = AssertUnwindSafe(runner.run_verification(request, &dependencies));
-            let outcome = tokio::select! {
+            let finding = tokio::select! {
                 // A panic is logged already; the failure is then alerted without a confirmation.
-                outcome = verification.catch_unwind() => {
-                    outcome.unwrap_or(Some((Status::VERIFICATION_NO_RESPONSE, None, None)))
+                finding = verification.catch_unwind() => {
+                    finding.unwrap_or(Some((Status::VERIFICATION_NO_RESPONSE, None, None)))
                 }
                 () = dependencies.clock.sleep(timeout) => Some((Status::VERIFICATION_NO_RESPONSE, None, None)),
             };
-            drop(slot);
-            let Some((status, location_id, found_status)) = outcome else { return };
+            drop(pending_guard);
+            let Some((status, location_id, found_status)) = finding else { return };
             let verification = Verification {
                 status,
                 location_id,
@@ -105,7 +105,7 @@ impl VerificationRunner {
         &self,
         request: VerificationRequest,
         dependencies: &AlertEngineDependencies,
-    ) -> Option<VerificationOutcome> {
+    ) -> Option<VerificationFinding> {
         // A verification does not use the store.
         let _ = fault_point("verification").await;
         // The semaphore is never closed.
@@ -117,7 +117,7 @@ impl VerificationRunner {
                 .run_check_now(request.monitor.clone(), request.verifying_location)
                 .await
             {
-                Ok(result) => return Some(outcome_from_result(&result, location)),
+                Ok(result) => return Some(finding_from_result(&result, location)),
                 Err(PlanError::QueueFull) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
                 Err(PlanError::LocationOffline) => {
                     return Some((Status::VERIFICATION_UNAVAILABLE, None, None));
@@ -129,18 +129,18 @@ impl VerificationRunner {
 }
 
 /// A place among the pending verifications, free again however the verification ends.
-struct PendingSlot(Arc<AtomicUsize>);
+struct PendingCountGuard(Arc<AtomicUsize>);
 
-impl Drop for PendingSlot {
+impl Drop for PendingCountGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Status of the verification, the location that verified, and the status of its check.
-type VerificationOutcome = (Status, Option<LocationId>, Option<Status>);
+type VerificationFinding = (Status, Option<LocationId>, Option<Status>);
 
-fn outcome_from_result(result: &CheckResult, location: Option<LocationId>) -> VerificationOutcome {
+fn finding_from_result(result: &CheckResult, location: Option<LocationId>) -> VerificationFinding {
     match result.outcome {
         Outcome::Ok | Outcome::Warning => (Status::VERIFICATION_NO_ERROR, location, Some(result.status)),
         Outcome::Error => (Status::VERIFICATION_CONFIRMED, location, Some(result.status)),
@@ -162,10 +162,10 @@ mod tests {
     #[tokio::test]
     async fn a_verification_that_panics_gives_its_place_back() {
         let runner = VerificationRunner::default();
-        let slot = runner.take_slot();
+        let pending_guard = runner.count_as_pending();
         assert_eq!(runner.pending_count.load(Ordering::Relaxed), 1);
         let verification = tokio::spawn(async move {
-            let _slot = slot;
+            let _slot = pending_guard;
             panic!("in a verification");
         });
         assert!(verification.await.unwrap_err().is_panic());

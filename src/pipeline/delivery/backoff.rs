@@ -32,15 +32,15 @@ mod tests {
         let settings = DeliverySettings::default();
         for (failures, seconds) in [(1, 5), (2, 10), (3, 20), (6, 160), (7, 300), (50, 300), (u32::MAX, 300)]
         {
-            let whole = Duration::from_secs(seconds);
-            let pauses: Vec<_> =
+            let nominal_delay = Duration::from_secs(seconds);
+            let delays: Vec<_> =
                 (0..200).map(|n| retry_delay(&settings, &format!("key-{n}"), failures)).collect();
             assert!(
-                pauses.iter().all(|pause| *pause >= whole * 3 / 4 && *pause <= whole * 5 / 4),
+                delays.iter().all(|delay| *delay >= nominal_delay * 3 / 4 && *delay <= nominal_delay * 5 / 4),
                 "{failures}"
             );
-            let (min, max) = (pauses.iter().min().unwrap(), pauses.iter().max().unwrap());
-            assert!(max.saturating_sub(*min) > whole / 4, "no spread after {failures}: {min:?} to {max:?}");
+            let (min, max) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
+            assert!(max.saturating_sub(*min) > nominal_delay / 4, "no spread after {failures}: {min:?} to {max:?}");
         }
     }
 }

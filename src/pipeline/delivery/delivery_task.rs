@@ -42,12 +42,12 @@ impl DeliveryTask {
         wakeup: DeliveryWakeup,
         heartbeat: TaskHeartbeat,
     ) -> (Self, DeliveryWorker) {
-        let (drain_timeout_sender, shutdown_receiver) = watch::channel(None);
+        let (drain_timeout_sender, drain_timeout_receiver) = watch::channel(None);
         let (abort, ended) = (CancellationToken::new(), CancellationToken::new());
-        let ends = (abort.clone(), ended.clone());
+        let cancellation_tokens = (abort.clone(), ended.clone());
         let (settings_sender, settings_receiver) = watch::channel(settings);
         let worker =
-            DeliveryWorker::new(dependencies, settings_receiver, wakeup, shutdown_receiver, heartbeat, ends);
+            DeliveryWorker::new(dependencies, settings_receiver, wakeup, drain_timeout_receiver, heartbeat, cancellation_tokens);
         (Self { drain_timeout_sender, settings_sender, abort, ended }, worker)
     }
 

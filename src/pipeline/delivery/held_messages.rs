@@ -26,9 +26,9 @@ impl DeliveryWorker {
         let method = if let Some(method) = methods.get(&recipient) {
             *method
         } else {
-            let found = self.dependencies.destination_lookup.find_method(notification).await?;
-            methods.insert(recipient, found);
-            found
+            let found_method = self.dependencies.destination_lookup.find_method(notification).await?;
+            methods.insert(recipient, found_method);
+            found_method
         };
         // A recipient that was removed gets nothing: its messages are marked dead when they are sent.
         Ok(method.is_some_and(NotificationMethod::is_read_by_people))
@@ -47,11 +47,11 @@ impl DeliveryWorker {
             .saturating_mul(u32::try_from(recipients_over_limit.len()).unwrap_or(u32::MAX))
             .max(MAX_DIGEST_MESSAGES);
         let due = self.dependencies.outbox.due_notifications(now, max, MAX_HELD_PER_RECIPIENT).await?;
-        let held_outcomes = due.iter().filter(|message| {
+        let held_messages = due.iter().filter(|message| {
             recipients_over_limit.contains(&message.message.recipient_id) && !is_exempt_from_limit(message)
         });
         let held_outcomes: Vec<_> =
-            held_outcomes.map(|message| (message.id, DeliveryOutcome::Held)).collect();
+            held_messages.map(|message| (message.id, DeliveryOutcome::Held)).collect();
         self.dependencies.metrics.count_notifications("held", held_outcomes.len());
         self.unsaved_outcomes.extend(held_outcomes);
         Ok(true)

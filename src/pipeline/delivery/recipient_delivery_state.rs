@@ -14,7 +14,7 @@ const SKIP_AFTER_ATTEMPTS: u32 = 3;
 
 /// What to do with the next message of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NextAction {
+pub(super) enum DeliveryDecision {
     /// Send it.
     Send,
     /// Hold it back: the recipient is over its limit.
@@ -43,21 +43,21 @@ pub(super) struct RecipientDeliveryState {
 
 impl RecipientDeliveryState {
     /// Returns what to do with the next message; `is_exempt` from the limit are digests and clears.
-    pub(super) fn next_action(
+    pub(super) fn decide_next(
         &mut self,
         now: Timestamp,
         is_exempt: bool,
         settings: &DeliverySettings,
-    ) -> NextAction {
+    ) -> DeliveryDecision {
         if self.is_busy || !self.is_ready(now, settings) {
-            return NextAction::Wait;
+            return DeliveryDecision::Wait;
         }
         self.prune_recent_sends(now);
         let max_per_minute = usize::try_from(settings.max_per_minute).unwrap_or(usize::MAX);
         if !is_exempt && max_per_minute > 0 && self.recent_sends.len() >= max_per_minute {
-            return NextAction::HoldBack;
+            return DeliveryDecision::HoldBack;
         }
-        NextAction::Send
+        DeliveryDecision::Send
     }
 
     /// Schedules the digest of the messages held back for when the limit permits a message again.
@@ -148,20 +148,20 @@ mod tests {
         let settings = DeliverySettings { max_per_minute: 2, ..DeliverySettings::default() };
         let mut state = RecipientDeliveryState::default();
         for second in [0, 10] {
-            assert_eq!(state.next_action(at(second), false, &settings), NextAction::Send);
+            assert_eq!(state.decide_next(at(second), false, &settings), DeliveryDecision::Send);
             state.on_sent(at(second), false);
         }
-        assert_eq!(state.next_action(at(20), false, &settings), NextAction::HoldBack);
+        assert_eq!(state.decide_next(at(20), false, &settings), DeliveryDecision::HoldBack);
         state.schedule_digest(at(20));
         assert_eq!(state.digest_at, Some(at(60)));
         assert_eq!(
-            state.next_action(at(59), true, &settings),
-            NextAction::Send,
+            state.decide_next(at(59), true, &settings),
+            DeliveryDecision::Send,
             "a digest is beyond the limit"
         );
-        assert_eq!(state.next_action(at(60), false, &settings), NextAction::Send);
+        assert_eq!(state.decide_next(at(60), false, &settings), DeliveryDecision::Send);
         let unlimited = DeliverySettings { max_per_minute: 0, ..settings };
-        assert_eq!(state.next_action(at(20), false, &unlimited), NextAction::Send);
+        assert_eq!(state.decide_next(at(20), false, &unlimited), DeliveryDecision::Send);
     }
 
     #[test]
@@ -170,13 +170,13 @@ mod tests {
         let mut state = RecipientDeliveryState::default();
         let retry_at = state.on_failed(at(0), "a", 1, None, &settings);
         assert!(retry_at > at(3) && retry_at < at(7), "{retry_at}");
-        assert_eq!(state.next_action(at(1), false, &settings), NextAction::Wait);
-        assert_eq!(state.next_action(retry_at, false, &settings), NextAction::Send);
+        assert_eq!(state.decide_next(at(1), false, &settings), DeliveryDecision::Wait);
+        assert_eq!(state.decide_next(retry_at, false, &settings), DeliveryDecision::Send);
         let requested = state.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
-        assert_eq!((requested, state.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
+        assert_eq!((requested, state.decide_next(at(99), false, &settings)), (at(100), DeliveryDecision::Wait));
         assert_eq!(
-            state.next_action(at(-7_200), false, &settings),
-            NextAction::Send,
+            state.decide_next(at(-7_200), false, &settings),
+            DeliveryDecision::Send,
             "the clock was set back two hours"
         );
     }
@@ -186,20 +186,20 @@ mod tests {
         let settings = DeliverySettings::default();
         let mut state = RecipientDeliveryState::default();
         state.on_failed(at(0), "poison", 2, None, &settings);
-        assert_eq!(state.next_action(at(1), false, &settings), NextAction::Wait);
+        assert_eq!(state.decide_next(at(1), false, &settings), DeliveryDecision::Wait);
         state.on_failed(at(20), "poison", 3, None, &settings);
         assert_eq!(
-            state.next_action(at(20), false, &settings),
-            NextAction::Send,
+            state.decide_next(at(20), false, &settings),
+            DeliveryDecision::Send,
             "the next message has its chance"
         );
         state.on_failed(at(20), "other", 1, None, &settings);
         assert_eq!(
-            state.next_action(at(20), false, &settings),
-            NextAction::Wait,
+            state.decide_next(at(20), false, &settings),
+            DeliveryDecision::Wait,
             "that failed too: the receiver is down"
         );
         state.on_sent(at(60), false);
-        assert_eq!(state.next_action(at(60), false, &settings), NextAction::Send);
+        assert_eq!(state.decide_next(at(60), false, &settings), DeliveryDecision::Send);
     }
 }

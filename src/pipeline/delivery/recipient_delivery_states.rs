@@ -24,7 +24,7 @@ impl RecipientDeliveryStates {
     }
 
     /// Reserves a slot of `host`; `false` when it has none left.
-    pub(super) fn try_acquire_host_slot(&mut self, host: &str, settings: &DeliverySettings) -> bool {
+    pub(super) fn try_acquire_host_permit(&mut self, host: &str, settings: &DeliverySettings) -> bool {
         let in_flight = self.in_flight_by_host.entry(host.to_owned()).or_default();
         let is_available = *in_flight < settings.max_per_host;
         *in_flight += usize::from(is_available);
@@ -32,7 +32,7 @@ impl RecipientDeliveryStates {
     }
 
     /// Releases the slot.
-    pub(super) fn release_host_slot(&mut self, host: &str) {
+    pub(super) fn release_host_permit(&mut self, host: &str) {
         if let Some(in_flight) = self.in_flight_by_host.get_mut(host) {
             *in_flight = in_flight.saturating_sub(1);
             if *in_flight == 0 {
@@ -48,9 +48,9 @@ impl RecipientDeliveryStates {
 
     /// Returns the recipients whose digest is due.
     pub(super) fn recipients_with_due_digest(&self, now: Timestamp) -> Vec<RecipientId> {
-        let due =
+        let has_due_digest =
             |state: &RecipientDeliveryState| !state.is_busy && state.digest_at.is_some_and(|at| at <= now);
-        self.states.iter().filter(|(_, state)| due(state)).map(|(recipient, _)| *recipient).collect()
+        self.states.iter().filter(|(_, state)| has_due_digest(state)).map(|(recipient, _)| *recipient).collect()
     }
 
     /// Returns when the next queue is ready or the next digest is due.

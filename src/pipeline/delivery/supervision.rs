@@ -18,8 +18,8 @@ const RESTART_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 impl DeliveryWorker {
     /// Starts over after a panic: the queues of recipients may be half changed.
     pub(super) async fn recover(&mut self) {
-        if let Some(message) = self.dispatching.take() {
-            *self.panics_by_message.entry(message).or_default() += 1;
+        if let Some(notification_id) = self.dispatching_id.take() {
+            *self.panics_by_message.entry(notification_id).or_default() += 1;
         }
         let deadline = Instant::now() + RESTART_DRAIN_TIMEOUT;
         while let Ok(Some(finished)) = tokio::time::timeout_at(deadline, self.in_flight.join_next()).await {
@@ -31,8 +31,8 @@ impl DeliveryWorker {
     }
 
     /// Whether the delivery panicked twice at this message.
-    pub(super) fn is_to_quarantine(&self, message: i64) -> bool {
-        self.panics_by_message.get(&message).is_some_and(|panics| *panics >= MAX_PANICS)
+    pub(super) fn must_be_quarantined(&self, notification_id: i64) -> bool {
+        self.panics_by_message.get(&notification_id).is_some_and(|panics| *panics >= MAX_PANICS)
     }
 
     /// Gives up a message at which the delivery panicked twice.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::destination::Destination;
 use super::digest::{is_digest, is_exempt_from_limit};
-use super::recipient_delivery_state::NextAction;
+use super::recipient_delivery_state::DeliveryDecision;
 use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event};
@@ -46,14 +46,14 @@ pub struct DeliveryWorker {
     settings: DeliverySettings,
     settings_receiver: watch::Receiver<DeliverySettings>,
     wakeup: DeliveryWakeup,
-    shutdown_receiver: watch::Receiver<Option<Duration>>,
+    drain_timeout_receiver: watch::Receiver<Option<Duration>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) abort: CancellationToken,
     pub(super) ended: CancellationToken,
     /// Whether a run ended by a panic.
     is_interrupted: bool,
     /// The message that is being dispatched.
-    pub(super) dispatching: Option<i64>,
+    pub(super) dispatching_id: Option<i64>,
     /// How often each message was there at a panic.
     pub(super) panics_by_message: HashMap<i64, u32>,
     pub(super) delivery_states: RecipientDeliveryStates,
@@ -71,7 +71,7 @@ impl DeliveryWorker {
         dependencies: DeliveryDependencies,
         settings_receiver: watch::Receiver<DeliverySettings>,
         wakeup: DeliveryWakeup,
-        shutdown_receiver: watch::Receiver<Option<Duration>>,
+        drain_timeout_receiver: watch::Receiver<Option<Duration>>,
         heartbeat: TaskHeartbeat,
         (abort, ended): (CancellationToken, CancellationToken),
     ) -> Self {
@@ -81,12 +81,12 @@ impl DeliveryWorker {
             settings,
             settings_receiver,
             wakeup,
-            shutdown_receiver,
+            drain_timeout_receiver,
             heartbeat,
             abort,
             ended,
             is_interrupted: false,
-            dispatching: None,
+            dispatching_id: None,
             panics_by_message: HashMap::new(),
             delivery_states: RecipientDeliveryStates::default(),
             in_flight: JoinSet::new(),
@@ -111,11 +111,11 @@ impl DeliveryWorker {
             let sleep_time = self.run_round().await;
             let clock = Arc::clone(&self.dependencies.clock);
             self.heartbeat.mark_idle_for(sleep_time);
-            if let Some(drain_timeout) = *self.shutdown_receiver.borrow() {
+            if let Some(drain_timeout) = *self.drain_timeout_receiver.borrow() {
                 break drain_timeout;
             }
             tokio::select! {
-                _ = self.shutdown_receiver.changed() => break self.shutdown_receiver.borrow().unwrap_or_default(),
+                _ = self.drain_timeout_receiver.changed() => break self.drain_timeout_receiver.borrow().unwrap_or_default(),
                 Some(finished) = self.in_flight.join_next(), if !self.in_flight.is_empty() => self.on_send_finished(finished.ok()).await,
                 () = self.wakeup.wait() => {}
                 () = clock.sleep(sleep_time) => {}
@@ -189,36 +189,36 @@ impl DeliveryWorker {
         let mut methods = HashMap::new();
         let mut recipients_over_limit = HashSet::new();
         for notification in due_notifications {
-            if self.is_to_quarantine(notification.id) {
+            if self.must_be_quarantined(notification.id) {
                 self.quarantine(&notification, now).await;
                 continue;
             }
             let recipient = notification.message.recipient_id;
             let is_exempt = is_exempt_from_limit(&notification);
             let state = self.delivery_states.state_mut(recipient);
-            let mut action = state.next_action(now, is_exempt, &self.settings);
-            if (action == NextAction::HoldBack || is_digest(&notification))
+            let mut decision = state.decide_next(now, is_exempt, &self.settings);
+            if (decision == DeliveryDecision::HoldBack || is_digest(&notification))
                 && !self.is_for_people(&notification, &mut methods).await?
             {
                 if is_digest(&notification) {
                     self.discard_digest(&notification).await?;
                     continue;
                 }
-                action = NextAction::Send;
+                decision = DeliveryDecision::Send;
             }
             let state = self.delivery_states.state_mut(recipient);
-            match action {
-                NextAction::Wait => {}
-                NextAction::HoldBack => {
+            match decision {
+                DeliveryDecision::Wait => {}
+                DeliveryDecision::HoldBack => {
                     state.schedule_digest(now);
                     recipients_over_limit.insert(recipient);
                 }
-                NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
+                DeliveryDecision::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
                 // After a long downtime of the receiver, only messages that are not too old are sent.
-                NextAction::Send if state.is_failing() && self.is_expired(&notification, now) => {
+                DeliveryDecision::Send if state.is_failing() && self.is_expired(&notification, now) => {
                     self.give_up_expired(&notification, now).await?;
                 }
-                NextAction::Send => self.dispatch(notification).await?,
+                DeliveryDecision::Send => self.dispatch(notification).await?,
             }
         }
         let has_held_back = self.hold_back(&recipients_over_limit, now).await?;
@@ -266,9 +266,9 @@ impl DeliveryWorker {
     ) -> Result<Option<Destination>, StoreError> {
         let found = self.dependencies.destination_lookup.find(notification).await?;
         if found.is_none() {
-            let dead = DeliveryOutcome::Dead { error: "the recipient was removed".to_owned() };
-            self.unsaved_outcomes.push((notification.id, dead.clone()));
-            self.record_digest_outcome(notification, dead, now).await;
+            let dead_outcome = DeliveryOutcome::Dead { error: "the recipient was removed".to_owned() };
+            self.unsaved_outcomes.push((notification.id, dead_outcome.clone()));
+            self.record_digest_outcome(notification, dead_outcome, now).await;
         }
         Ok(found)
     }
@@ -276,16 +276,16 @@ impl DeliveryWorker {
     /// Sends `notification` in a task of its own.
     async fn dispatch(&mut self, notification: Notification) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
-        self.dispatching = Some(notification.id);
+        self.dispatching_id = Some(notification.id);
         let found = match fault_point("delivery").await {
             Ok(()) => self.find_destination(&notification, now).await,
             Err(error) => Err(error),
         };
         // Only a panic leaves it set.
-        self.dispatching = None;
+        self.dispatching_id = None;
         let Some(destination) = found? else { return Ok(()) };
         let host = destination_host(&destination.recipient);
-        if !self.delivery_states.try_acquire_host_slot(&host, &self.settings) {
+        if !self.delivery_states.try_acquire_host_permit(&host, &self.settings) {
             return Ok(());
         }
         self.delivery_states.state_mut(notification.message.recipient_id).is_busy = true;
@@ -298,25 +298,25 @@ impl DeliveryWorker {
             let send_result = AssertUnwindSafe(render_and_send(&dependencies, &notification, destination))
                 .catch_unwind()
                 .await;
-            let outcome = send_result
+            let attempt_result = send_result
                 .unwrap_or_else(|_| Err(SendError::transient("internal error of Vigie; see its log")));
-            dependencies.metrics.record_delivery(method, outcome.is_ok(), started.elapsed());
-            FinishedAttempt { notification, recipient, host, result: outcome }
+            dependencies.metrics.record_delivery(method, attempt_result.is_ok(), started.elapsed());
+            FinishedAttempt { notification, recipient, host, result: attempt_result }
         });
         Ok(())
     }
 
     /// Handles the outcome of an attempt; `None` for an aborted task.
     pub(super) async fn on_send_finished(&mut self, finished: Option<FinishedAttempt>) {
-        let Some(FinishedAttempt { notification, recipient, host, result: outcome }) = finished else {
+        let Some(FinishedAttempt { notification, recipient, host, result: attempt_result }) = finished else {
             return;
         };
         let now = self.dependencies.clock.now();
-        self.delivery_states.release_host_slot(&host);
+        self.delivery_states.release_host_permit(&host);
         self.recipients_to_release.push(recipient.id);
         let attempts = notification.attempts.saturating_add(1);
         let state = self.delivery_states.state_mut(recipient.id);
-        match outcome {
+        match attempt_result {
             Ok(()) => {
                 state.on_sent(now, is_exempt_from_limit(&notification));
                 self.unsaved_outcomes.push((notification.id, DeliveryOutcome::Sent));
@@ -376,17 +376,17 @@ impl DeliveryWorker {
         let was_reported_recently = state
             .dead_letter_reported_at
             .is_some_and(|at| at <= now && now.since(at) < DEAD_LETTER_REPORT_INTERVAL);
-        if let Some(config) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently) {
+        if let Some(config_store) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently) {
             state.dead_letter_reported_at = Some(now);
             let recipient_name = recipient.map_or("", |recipient| recipient.name.as_str());
             let event = dead_letter_event::dead_letter_event(notification, recipient_name, &error, now);
-            if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
+            if let Err(error) = config_store.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "failed to record the event of a notification that was given up");
             }
         }
-        let dead = DeliveryOutcome::Dead { error };
-        self.unsaved_outcomes.push((notification.id, dead.clone()));
-        self.record_digest_outcome(notification, dead, now).await;
+        let dead_outcome = DeliveryOutcome::Dead { error };
+        self.unsaved_outcomes.push((notification.id, dead_outcome.clone()));
+        self.record_digest_outcome(notification, dead_outcome, now).await;
     }
 }
 
@@ -417,7 +417,7 @@ async fn render_and_send(
         rendered => rendered,
     };
     let rendered = rendered.map_err(|error| SendError::permanent(error.to_string()))?;
-    let notification = OutgoingMessage {
+    let outgoing_message = OutgoingMessage {
         idempotency_key: new_notification.idempotency_key.clone(),
         content,
         recipient,
@@ -429,5 +429,5 @@ async fn render_and_send(
         json_body: rendered.json_body,
         attachments,
     };
-    dependencies.sender.send(&notification).await
+    dependencies.sender.send(&outgoing_message).await
 }

@@ -16,7 +16,7 @@ enum CommitStopped {
     /// The store was closed.
     Closed,
     /// The fault lies in the batch.
-    FaultOfBatch(StoreError),
+    BatchRejected(StoreError),
 }
 
 impl IngestWorker {
@@ -36,7 +36,7 @@ impl IngestWorker {
                     );
                     return false;
                 }
-                Err(CommitStopped::FaultOfBatch(error)) => error,
+                Err(CommitStopped::BatchRejected(error)) => error,
             };
             match split_batch(&part) {
                 // In order, since the later results of a monitor follow the earlier ones.
@@ -45,8 +45,8 @@ impl IngestWorker {
                         parts.push_front(Arc::new(part));
                     }
                 }
-                SplitBatch::Single(records) => {
-                    for record in records {
+                SplitBatch::Single(items) => {
+                    for record in items {
                         self.quarantine.record(QuarantinedItem { error: error.to_string(), ..record }).await;
                     }
                 }
@@ -77,7 +77,7 @@ impl IngestWorker {
                     self.metrics.record_commit_error(error.kind());
                     let results = batch.results.len();
                     tracing::error!(error_kind = error.kind(), results, "failed to store results: {error}");
-                    return Err(CommitStopped::FaultOfBatch(error));
+                    return Err(CommitStopped::BatchRejected(error));
                 }
                 Err(error) => self.record_failure(error, batch.results.len()),
             }

@@ -20,7 +20,7 @@ use crate::pipeline::alerts::{
     AlertEngine, AlertEngineDependencies, AlertEngineSettings, HealthMap, IngestCommand,
 };
 use crate::schema::Monitor;
-use crate::store::{Ingest, MonitorState, StoreError};
+use crate::store::{Ingest, LocationState, StoreError};
 use crate::sync::Mutex;
 use crate::telemetry::{HealthCondition, Metrics, SupervisedTask, TaskHeartbeat, TaskName};
 
@@ -52,7 +52,7 @@ impl Ingestor {
     pub fn start(
         store: Arc<dyn Ingest>,
         metrics: Arc<Metrics>,
-        stored_states: Vec<MonitorState>,
+        stored_states: Vec<LocationState>,
         settings: IngestSettings,
     ) -> Self {
         let dependencies = IngestDependencies {
@@ -71,7 +71,7 @@ impl Ingestor {
     #[must_use]
     pub fn new(
         dependencies: IngestDependencies,
-        stored_states: Vec<MonitorState>,
+        stored_states: Vec<LocationState>,
         settings: IngestSettings,
     ) -> (Self, IngestTask) {
         let (result_sender, result_receiver) = mpsc::channel(settings.queue_capacity.max(1));
@@ -200,7 +200,7 @@ impl Ingestor {
 
     /// Returns the state of `monitor_id` at `location_id`; `None` before its first run there.
     #[must_use]
-    pub fn monitor_state_at(&self, monitor_id: MonitorId, location_id: LocationId) -> Option<MonitorState> {
+    pub fn monitor_state_at(&self, monitor_id: MonitorId, location_id: LocationId) -> Option<LocationState> {
         self.worker.monitor_states.lock().get(&(monitor_id, location_id)).cloned()
     }
 
@@ -225,7 +225,7 @@ impl Ingestor {
     }
 
     /// Commits everything queued, including results waiting for space in the queue, and stops; returns how many
-    /// results could not be committed `timeout` that time. No result may be submitted after this call.
+    /// results could not be committed within `timeout`. No result may be submitted after this call.
     pub async fn drain(&self, timeout: Duration) -> usize {
         drop(self.result_sender.lock().take());
         drop(self.command_sender.lock().take());

@@ -1,14 +1,14 @@
 //! The state of a monitor at a location.
 
 use crate::domain::{CheckResult, Outcome};
-use crate::store::MonitorState;
+use crate::store::LocationState;
 
 /// Returns the state after `result`, or `None` when the state stays. A late result leaves it (architecture.md 4: it
 /// corrects history and never alerts). A real result that replaces the missed run of the current state is not late.
 #[must_use]
-pub fn next_monitor_state(previous: Option<&MonitorState>, result: &CheckResult) -> Option<MonitorState> {
+pub fn next_monitor_state(previous: Option<&LocationState>, result: &CheckResult) -> Option<LocationState> {
     let planned_at = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
-    let new_state = |since, streak| MonitorState {
+    let new_state = |since, streak| LocationState {
         monitor_id: result.monitor_id,
         location_id: result.location_id,
         check_id: result.check_id,

@@ -34,11 +34,11 @@ impl PendingBatch {
 /// A processed batch, to be committed.
 pub(super) struct ProcessedBatch {
     pub(super) commit: Arc<IngestBatch>,
-    pub(super) post_commit: PostCommit,
+    pub(super) post_commit: PostCommitWork,
 }
 
 /// What to do after the commit.
-pub(super) struct PostCommit {
+pub(super) struct PostCommitWork {
     pub(super) alert_actions: PostCommitActions,
     /// Results taken from the queue.
     pub(super) result_count: usize,

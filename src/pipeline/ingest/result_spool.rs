@@ -60,9 +60,9 @@ impl ResultSpool {
         self.with_spool(move |spool| {
             let (mut records, mut captures) = (Vec::new(), Vec::new());
             for result in &results {
-                let (record, of_result) = encode_result(result);
+                let (record, result_captures) = encode_result(result);
                 records.push(record);
-                captures.extend(of_result);
+                captures.extend(result_captures);
             }
             spool.append(&records, &captures, now)
         })
@@ -76,12 +76,12 @@ impl ResultSpool {
     ) -> Result<T, SpoolError> {
         let spool = Arc::clone(&self.spool);
         let task = tokio::task::spawn_blocking(move || work(&mut spool.lock()));
-        let outcome = match task.await {
-            Ok(outcome) => outcome,
+        let task_result = match task.await {
+            Ok(task_result) => task_result,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
         self.update_metrics();
-        outcome
+        task_result
     }
 
     fn update_metrics(&self) {

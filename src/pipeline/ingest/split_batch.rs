@@ -22,13 +22,13 @@ pub(super) fn split_batch(batch: &IngestBatch) -> SplitBatch {
     let monitor_ids: Vec<MonitorId> = monitor_ids(batch).into_iter().collect();
     if monitor_ids.len() > 1 {
         let middle = monitor_ids[monitor_ids.len() / 2];
-        return SplitBatch::Parts(vec![part(batch, |id| id < middle), part(batch, |id| id >= middle)]);
+        return SplitBatch::Parts(vec![select_monitors(batch, |id| id < middle), select_monitors(batch, |id| id >= middle)]);
     }
-    let single_parts = single_parts(batch);
-    if single_parts.len() > 1 {
-        return SplitBatch::Parts(single_parts);
+    let single_item_batches = single_item_batches(batch);
+    if single_item_batches.len() > 1 {
+        return SplitBatch::Parts(single_item_batches);
     }
-    SplitBatch::Single(to_records(batch))
+    SplitBatch::Single(to_quarantined_items(batch))
 }
 
 fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
@@ -38,7 +38,7 @@ fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
         .chain(batch.monitor_states.iter().map(|state| state.monitor_id))
         .chain(changes.alert_states.iter().map(|(monitor_id, _)| *monitor_id))
         .chain(changes.episodes.iter().map(|episode| episode.monitor_id))
-        .chain(changes.notifications.iter().map(|notification| monitor_of(notification.content.monitor_id)))
+        .chain(changes.notifications.iter().map(|notification| monitor_id_or_zero(notification.content.monitor_id)))
         .chain(changes.verified_checks.iter().map(|check| check.result_key.monitor_id))
         .chain(changes.suppressed_checks.iter().map(|check| check.result_key.monitor_id))
         .chain(changes.added_captures.iter().map(|capture| capture.result_key.monitor_id))
@@ -46,12 +46,12 @@ fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
 }
 
 /// Notifications without a monitor go together.
-fn monitor_of(monitor_id: Option<MonitorId>) -> MonitorId {
+fn monitor_id_or_zero(monitor_id: Option<MonitorId>) -> MonitorId {
     monitor_id.unwrap_or(MonitorId(0))
 }
 
 /// Returns what `batch` has of the selected monitors.
-fn part(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool) -> IngestBatch {
+fn select_monitors(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool) -> IngestBatch {
     fn select<T: Clone>(items: &[T], is_selected: impl Fn(&T) -> bool) -> Vec<T> {
         items.iter().filter(|item| is_selected(item)).cloned().collect()
     }
@@ -63,7 +63,7 @@ fn part(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool) -> IngestB
             alert_states: select(&changes.alert_states, |(monitor_id, _)| is_selected(*monitor_id)),
             episodes: select(&changes.episodes, |episode| is_selected(episode.monitor_id)),
             notifications: select(&changes.notifications, |notification| {
-                is_selected(monitor_of(notification.content.monitor_id))
+                is_selected(monitor_id_or_zero(notification.content.monitor_id))
             }),
             verified_checks: select(&changes.verified_checks, |check| {
                 is_selected(check.result_key.monitor_id)
@@ -79,9 +79,9 @@ fn part(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool) -> IngestB
 }
 
 /// Returns a batch for each result, then for each state, then for each change.
-fn single_parts(batch: &IngestBatch) -> Vec<IngestBatch> {
-    let of_changes = |alert_changes| IngestBatch { alert_changes, ..IngestBatch::default() };
-    let none = AlertChanges::default;
+fn single_item_batches(batch: &IngestBatch) -> Vec<IngestBatch> {
+    let batch_of_changes = |alert_changes| IngestBatch { alert_changes, ..IngestBatch::default() };
+    let no_changes = AlertChanges::default;
     let changes = &batch.alert_changes;
     let mut parts = Vec::new();
     for result in &batch.results {
@@ -91,70 +91,70 @@ fn single_parts(batch: &IngestBatch) -> Vec<IngestBatch> {
         parts.push(IngestBatch { monitor_states: vec![state.clone()], ..IngestBatch::default() });
     }
     for state in &changes.alert_states {
-        parts.push(of_changes(AlertChanges { alert_states: vec![state.clone()], ..none() }));
+        parts.push(batch_of_changes(AlertChanges { alert_states: vec![state.clone()], ..no_changes() }));
     }
     for episode in &changes.episodes {
-        parts.push(of_changes(AlertChanges { episodes: vec![episode.clone()], ..none() }));
+        parts.push(batch_of_changes(AlertChanges { episodes: vec![episode.clone()], ..no_changes() }));
     }
     for notification in &changes.notifications {
-        parts.push(of_changes(AlertChanges { notifications: vec![notification.clone()], ..none() }));
+        parts.push(batch_of_changes(AlertChanges { notifications: vec![notification.clone()], ..no_changes() }));
     }
     for check in &changes.verified_checks {
-        parts.push(of_changes(AlertChanges { verified_checks: vec![check.clone()], ..none() }));
+        parts.push(batch_of_changes(AlertChanges { verified_checks: vec![check.clone()], ..no_changes() }));
     }
     for check in &changes.suppressed_checks {
-        parts.push(of_changes(AlertChanges { suppressed_checks: vec![check.clone()], ..none() }));
+        parts.push(batch_of_changes(AlertChanges { suppressed_checks: vec![check.clone()], ..no_changes() }));
     }
     for capture in &changes.added_captures {
-        parts.push(of_changes(AlertChanges { added_captures: vec![capture.clone()], ..none() }));
+        parts.push(batch_of_changes(AlertChanges { added_captures: vec![capture.clone()], ..no_changes() }));
     }
     parts
 }
 
 /// Converts the only item of `batch` to what is quarantined.
-fn to_records(batch: &IngestBatch) -> Vec<QuarantinedItem> {
+fn to_quarantined_items(batch: &IngestBatch) -> Vec<QuarantinedItem> {
     let changes = &batch.alert_changes;
-    let change = |monitor_id: MonitorId, what: &str, body: Value| QuarantinedItem {
+    let change = |monitor_id: MonitorId, change_kind: &str, body: Value| QuarantinedItem {
         kind: "change",
-        id: format!("{what}-{monitor_id}"),
+        id: format!("{change_kind}-{monitor_id}"),
         monitor_id: Some(monitor_id),
         error: String::new(),
         body,
     };
-    let mut records: Vec<_> =
+    let mut items: Vec<_> =
         batch.results.iter().map(|result| QuarantinedItem::from_result(result, String::new())).collect();
-    records.extend(
+    items.extend(
         batch
             .monitor_states
             .iter()
             .map(|state| change(state.monitor_id, "state", json!(format!("{state:?}")))),
     );
-    records.extend(changes.alert_states.iter().map(|(id, body)| change(*id, "alert-state", json!(body))));
-    records.extend(
+    items.extend(changes.alert_states.iter().map(|(id, body)| change(*id, "alert-state", json!(body))));
+    items.extend(
         changes.episodes.iter().map(|episode| {
             change(episode.monitor_id, "episode", Value::Object(episode.change_fields.clone()))
         }),
     );
-    records.extend(changes.notifications.iter().map(|notification| {
-        let monitor_id = monitor_of(notification.content.monitor_id);
+    items.extend(changes.notifications.iter().map(|notification| {
+        let monitor_id = monitor_id_or_zero(notification.content.monitor_id);
         change(monitor_id, "notification", json!({ "key": notification.idempotency_key }))
     }));
-    records.extend(
+    items.extend(
         changes
             .verified_checks
             .iter()
             .map(|check| change(check.result_key.monitor_id, "verification", json!(check.verification))),
     );
-    records.extend(
+    items.extend(
         changes
             .suppressed_checks
             .iter()
             .map(|check| change(check.result_key.monitor_id, "suppression", json!(check.suppressed_by))),
     );
-    records.extend(changes.added_captures.iter().map(|capture| {
+    items.extend(changes.added_captures.iter().map(|capture| {
         change(capture.result_key.monitor_id, "capture", json!({ "name": capture.capture.name }))
     }));
-    records
+    items
 }
 
 #[cfg(test)]
@@ -187,36 +187,36 @@ mod tests {
 
     /// Splits until nothing can be split; returns the results in the order of their commits.
     fn commit_singly(batch: IngestBatch) -> (Vec<CheckResult>, usize) {
-        let (mut parts, mut results, mut steps) = (VecDeque::from([batch]), Vec::new(), 0);
+        let (mut parts, mut results, mut split_count) = (VecDeque::from([batch]), Vec::new(), 0);
         while let Some(part) = parts.pop_front() {
-            steps += 1;
+            split_count += 1;
             match split_batch(&part) {
                 SplitBatch::Parts(smaller) => {
                     for part in smaller.into_iter().rev() {
                         parts.push_front(part);
                     }
                 }
-                SplitBatch::Single(records) => {
-                    assert_eq!(records.len(), 1);
+                SplitBatch::Single(items) => {
+                    assert_eq!(items.len(), 1);
                     results.extend(part.results);
                 }
             }
         }
-        (results, steps)
+        (results, split_count)
     }
 
     #[test]
     fn every_result_is_in_one_part_and_those_of_a_monitor_stay_in_order() {
         let results: Vec<_> = (0..200).map(|n| result(n % 7, n)).collect();
         let batch = IngestBatch { results, alert_changes: alert_state(3), ..IngestBatch::default() };
-        let (committed, steps) = commit_singly(batch);
+        let (committed, split_count) = commit_singly(batch);
         assert_eq!(committed.len(), 200);
         for monitor in 0..7 {
-            let of_monitor = committed.iter().filter(|result| result.monitor_id == MonitorId(monitor));
-            let times: Vec<_> = of_monitor.map(|result| result.planned_at).collect();
+            let monitor_results = committed.iter().filter(|result| result.monitor_id == MonitorId(monitor));
+            let times: Vec<_> = monitor_results.map(|result| result.planned_at).collect();
             assert!(times.len() >= 28 && times.is_sorted(), "{monitor}: {times:?}");
         }
-        assert!(steps < 230, "{steps}");
+        assert!(split_count < 230, "{split_count}");
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
             panic!("it has a result and a change")
         };
         assert_eq!(single.len(), 2);
-        let SplitBatch::Single(records) = split_batch(&single[1]) else { panic!("it has a change alone") };
-        assert_eq!((records[0].kind, records[0].id.as_str()), ("change", "alert-state-2"));
+        let SplitBatch::Single(items) = split_batch(&single[1]) else { panic!("it has a change alone") };
+        assert_eq!((items[0].kind, items[0].id.as_str()), ("change", "alert-state-2"));
     }
 }

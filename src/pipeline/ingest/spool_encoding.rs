@@ -72,14 +72,14 @@ mod tests {
             CapturedFile::new("empty", "text/plain", b""),
         ];
         let result = CheckResult { captures, ..CheckResult::without_attempts(metadata, at, at, verdict) };
-        let (record, of_captures) = encode_result(&result);
-        assert_eq!(decode_result(&record, &of_captures).unwrap(), result);
-        let without = decode_result(&record, &of_captures[..1]).unwrap();
-        assert_eq!(without.captures, result.captures[..1]);
-        let cut = SpoolRecord { content: record.content[..20].to_vec(), ..record };
-        decode_result(&cut, &[]).unwrap_err();
-        for end in 0..of_captures[0].content.len() {
-            let _ = decode_capture(&of_captures[0].content[..end]);
+        let (record, capture_records) = encode_result(&result);
+        assert_eq!(decode_result(&record, &capture_records).unwrap(), result);
+        let result_without_second_capture = decode_result(&record, &capture_records[..1]).unwrap();
+        assert_eq!(result_without_second_capture.captures, result.captures[..1]);
+        let truncated_record = SpoolRecord { content: record.content[..20].to_vec(), ..record };
+        decode_result(&truncated_record, &[]).unwrap_err();
+        for end in 0..capture_records[0].content.len() {
+            let _ = decode_capture(&capture_records[0].content[..end]);
         }
     }
 }

@@ -165,13 +165,13 @@ impl IngestTask {
     /// Waits for the commit in progress and runs its post-commit actions; `false` when the store was closed.
     async fn finish_in_flight(&mut self) -> bool {
         let Some(in_flight) = &mut self.in_flight else { return true };
-        let ended = match &mut in_flight.commit_task {
+        let task_result = match &mut in_flight.commit_task {
             Some(commit_task) => commit_task.await.ok(),
             None => None,
         };
         // A task that has ended must not be awaited again.
         in_flight.commit_task = None;
-        let committed = match ended {
+        let committed = match task_result {
             Some(committed) => committed,
             // It panicked: it is repeated here, under the supervisor.
             None => self.worker.commit(Arc::clone(&in_flight.batch.commit)).await,
@@ -198,8 +198,8 @@ impl IngestTask {
             "processing of results panicked; starting again from the stored state"
         );
         match monitor_id {
-            Some(monitor_id) => self.count_panic_of(monitor_id, panic).await,
-            None if panics >= MAX_PANICS => self.narrow_down(panic).await,
+            Some(monitor_id) => self.count_panic_at_monitor(monitor_id, panic).await,
+            None if panics >= MAX_PANICS => self.isolate_panicking_result(panic).await,
             None => {}
         }
         let delay = self.worker.settings.initial_retry_delay * panics.min(50);
@@ -207,7 +207,7 @@ impl IngestTask {
     }
 
     /// Counts a panic of the alert engine at `monitor_id`, and stops alerting of that monitor at the second one.
-    async fn count_panic_of(&mut self, monitor_id: MonitorId, panic: &str) {
+    async fn count_panic_at_monitor(&mut self, monitor_id: MonitorId, panic: &str) {
         let panics = self.panics_by_monitor.entry(monitor_id).or_default();
         *panics += 1;
         if *panics < MAX_PANICS {
@@ -231,7 +231,7 @@ impl IngestTask {
     }
 
     /// Finds the result at which the batch panics, by halves, and sets it apart.
-    async fn narrow_down(&mut self, panic: &str) {
+    async fn isolate_panicking_result(&mut self, panic: &str) {
         let Some(batch) = self.pending.front_mut() else { return };
         if let Some(second_half) = batch.split_off_half() {
             batch.panics -= 1;
@@ -277,7 +277,7 @@ impl IngestTask {
     }
 
     /// Puts what the store did not take into the spool, for the next process.
-    async fn spool_the_rest(&mut self) {
+    async fn spool_unstored_results(&mut self) {
         let Some(spool) = self.worker.spool.clone() else { return };
         let (mut results, mut count, mut bytes) = (Vec::new(), 0, 0);
         let processed = self.in_flight.take().map(|in_flight| in_flight.batch).into_iter();
@@ -304,7 +304,7 @@ impl IngestTask {
                     folder = %spool.folder(),
                     "the store did not take all results: the rest is in the spool and will be stored at the next start"
                 );
-                self.worker.uncount(count, bytes);
+                self.worker.subtract_pending(count, bytes);
             }
             Err(error) => tracing::error!(error = %error, "failed to keep results in the spool"),
         }
@@ -323,7 +323,7 @@ impl SupervisedTask for IngestTask {
                 () = self.run_loop() => {}
                 () = abort.cancelled() => {}
             }
-            self.spool_the_rest().await;
+            self.spool_unstored_results().await;
             self.heartbeat.mark_idle();
             self.ended.cancel();
         })

@@ -9,13 +9,13 @@ use tokio::sync::watch;
 use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
 use super::monitor_state::next_monitor_state;
-use super::pending_batch::{PendingBatch, PostCommit, ProcessedBatch, capture_bytes};
+use super::pending_batch::{PendingBatch, PostCommitWork, ProcessedBatch, capture_bytes};
 use super::quarantine::QuarantineRecorder;
 use super::result_spool::ResultSpool;
 use super::settings::IngestSettings;
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
-use crate::pipeline::alerts::{AlertEngine, BatchOutcome};
-use crate::store::{CheckVerification, Ingest, IngestBatch, MonitorState};
+use crate::pipeline::alerts::{AlertEngine, BatchOutput};
+use crate::store::{CheckVerification, Ingest, IngestBatch, LocationState};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 
@@ -26,7 +26,7 @@ pub(super) struct IngestWorker {
     pub(super) spool: Option<Arc<ResultSpool>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
-    pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
+    pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), LocationState>>,
     pub(super) commit_failure: Mutex<Option<CommitFailure>>,
     /// Why batches cannot be processed at present.
     pub(super) panic_reason: Mutex<Option<String>>,
@@ -47,7 +47,7 @@ pub(super) struct IngestWorker {
 impl IngestWorker {
     pub(super) fn new(
         dependencies: IngestDependencies,
-        stored_states: Vec<MonitorState>,
+        stored_states: Vec<LocationState>,
         settings: IngestSettings,
     ) -> Self {
         let IngestDependencies { store, metrics, quarantine, spool, heartbeat } = dependencies;
@@ -89,11 +89,11 @@ impl IngestWorker {
         if let Some(engine) = self.next_alert_engine.lock().take() {
             *alert_engine = Some(engine);
         }
-        let BatchOutcome { alert_changes, missed_results, post_commit: alert_actions } = match alert_engine {
+        let BatchOutput { alert_changes, missed_results, post_commit: alert_actions } = match alert_engine {
             Some(alert_engine) => {
                 alert_engine.process_batch(&mut batch.results, &batch.commands, batch.is_caught_up).await
             }
-            None => BatchOutcome::default(),
+            None => BatchOutput::default(),
         };
         let monitor_states = self.update_states(batch.results.iter().chain(&missed_results));
         self.downgrade_unconfirmed_states(&alert_changes.verified_checks);
@@ -101,7 +101,7 @@ impl IngestWorker {
         results.extend(missed_results);
         ProcessedBatch {
             commit: Arc::new(IngestBatch { results, monitor_states, alert_changes }),
-            post_commit: PostCommit {
+            post_commit: PostCommitWork {
                 alert_actions,
                 result_count: count,
                 capture_bytes: capture_bytes_total,
@@ -110,8 +110,8 @@ impl IngestWorker {
     }
 
     /// Runs the post-commit actions and releases the space of the batch.
-    pub(super) fn run_post_commit(&self, post_commit: PostCommit, alert_engine: Option<&AlertEngine>) {
-        let PostCommit { alert_actions, result_count, capture_bytes } = post_commit;
+    pub(super) fn run_post_commit(&self, post_commit: PostCommitWork, alert_engine: Option<&AlertEngine>) {
+        let PostCommitWork { alert_actions, result_count, capture_bytes } = post_commit;
         self.release(result_count, capture_bytes);
         if let Some(alert_engine) = alert_engine {
             for panic in alert_engine.run_post_commit_actions(alert_actions) {
@@ -123,12 +123,12 @@ impl IngestWorker {
 
     /// Uncounts results that are stored, or quarantined.
     pub(super) fn release(&self, results: usize, capture_bytes: usize) {
-        self.uncount(results, capture_bytes);
+        self.subtract_pending(results, capture_bytes);
         self.released_results.send_modify(|released| *released += results as u64);
     }
 
     /// Uncounts results that no longer wait.
-    pub(super) fn uncount(&self, results: usize, capture_bytes: usize) {
+    pub(super) fn subtract_pending(&self, results: usize, capture_bytes: usize) {
         self.pending_capture_bytes.fetch_sub(capture_bytes, Ordering::AcqRel);
         let still_pending = self.pending_results.fetch_sub(results, Ordering::AcqRel).saturating_sub(results);
         self.metrics.set_ingest_queue_depth(still_pending);
@@ -139,14 +139,14 @@ impl IngestWorker {
         let downgraded =
             verified_checks.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
         let mut states = self.monitor_states.lock();
-        for CheckVerification { result_key: result, .. } in downgraded {
-            let state = states.get_mut(&(result.monitor_id, result.location_id));
-            let is_unconfirmed_error = |state: &&mut MonitorState| {
-                state.check_id == result.check_id && state.outcome == Outcome::Error
+        for CheckVerification { result_key: checked_result_key, .. } in downgraded {
+            let state = states.get_mut(&(checked_result_key.monitor_id, checked_result_key.location_id));
+            let is_unconfirmed_error = |state: &&mut LocationState| {
+                state.check_id == checked_result_key.check_id && state.outcome == Outcome::Error
             };
             if let Some(state) = state.filter(is_unconfirmed_error) {
                 (state.outcome, state.status) = (Outcome::Warning, Status::OK);
-                (state.streak_started_at, state.streak) = (result.planned_at, 1);
+                (state.streak_started_at, state.streak) = (checked_result_key.planned_at, 1);
             }
         }
     }
@@ -157,8 +157,8 @@ impl IngestWorker {
         if bytes == 0 {
             return 0;
         }
-        let before = self.pending_capture_bytes.fetch_add(bytes, Ordering::AcqRel);
-        if before + bytes <= self.settings.max_capture_bytes {
+        let bytes_before = self.pending_capture_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if bytes_before + bytes <= self.settings.max_capture_bytes {
             return bytes;
         }
         self.pending_capture_bytes.fetch_sub(bytes, Ordering::AcqRel);
@@ -168,7 +168,7 @@ impl IngestWorker {
     }
 
     /// Updates the state of each monitor at each location; returns the changed ones.
-    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<MonitorState> {
+    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<LocationState> {
         let mut states = self.monitor_states.lock();
         let mut changed = HashMap::new();
         for result in results {

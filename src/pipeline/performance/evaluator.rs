@@ -57,7 +57,7 @@ pub struct PerformanceEvaluator {
     panics_by_rule: HashMap<i64, u32>,
     active_alerts: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
-    cached_baselines: HashMap<i64, (i64, Vec<LocationMeanDuration>)>,
+    cached_reference_means: HashMap<i64, (i64, Vec<LocationMeanDuration>)>,
 }
 
 /// Changes of one evaluation, to be stored.
@@ -80,7 +80,7 @@ impl PerformanceEvaluator {
             rule_in_progress: None,
             panics_by_rule: HashMap::new(),
             active_alerts,
-            cached_baselines: HashMap::new(),
+            cached_reference_means: HashMap::new(),
         };
         evaluator.active_alerts.keys().for_each(|(alert, _)| evaluator.publish_active(*alert));
         Ok(evaluator)
@@ -131,7 +131,7 @@ impl PerformanceEvaluator {
     /// Fails when the store does.
     pub async fn evaluate_all(&mut self) -> Result<(), StoreError> {
         let now = self.dependencies.clock.now();
-        let all_rows = Pagination { limit: u32::MAX, offset: 0 };
+        let all_rows = Pagination::ALL;
         let filter = ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> = self
             .dependencies
@@ -167,7 +167,7 @@ impl PerformanceEvaluator {
         changes
             .cleared
             .extend(self.active_alerts.keys().filter(|(alert, _)| !rule_ids.contains(alert)).copied());
-        self.cached_baselines.retain(|alert, _| rule_ids.contains(alert));
+        self.cached_reference_means.retain(|alert, _| rule_ids.contains(alert));
         self.store_changes(changes).await
     }
 
@@ -179,15 +179,15 @@ impl PerformanceEvaluator {
         now: Timestamp,
         changes: &mut EvaluationChanges,
     ) -> Result<(), StoreError> {
-        let baselines = self.load_baselines(rule, now).await?;
+        let reference_means = self.load_reference_means(rule, now).await?;
         for mean in
             self.dependencies.result_store.mean_durations(rule.monitor_id, now - rule.window, now).await?
         {
             let key = (rule.id, mean.location_id);
-            let baseline =
-                baselines.iter().find(|baseline| baseline.location_id == mean.location_id).copied();
+            let reference_mean =
+                reference_means.iter().find(|reference_mean| reference_mean.location_id == mean.location_id).copied();
             let alert = self.active_alerts.get(&key);
-            let Some(change) = rule.evaluate(alert.is_some(), Some(mean), baseline) else { continue };
+            let Some(change) = rule.evaluate(alert.is_some(), Some(mean), reference_mean) else { continue };
             match change {
                 PerformanceAlertChange::Raise { limit_us, .. } => {
                     let recipients = select_performance_recipients(&account.contacts, monitor.id);
@@ -236,17 +236,17 @@ impl PerformanceEvaluator {
     }
 
     /// Returns the means of the last days over rolled-up whole hours, without the newest one or two.
-    async fn load_baselines(
+    async fn load_reference_means(
         &mut self,
         rule: &PerformanceRule,
         now: Timestamp,
     ) -> Result<Vec<LocationMeanDuration>, StoreError> {
         let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR_MICROS);
-        if let Some((cached_hour, baselines)) = self.cached_baselines.get(&rule.id)
+        if let Some((cached_hour, reference_means)) = self.cached_reference_means.get(&rule.id)
             && *cached_hour == hour
         {
-            return Ok(baselines.clone());
+            return Ok(reference_means.clone());
         }
         let until = now - rule.window;
         let from = until - Duration::from_hours(24 * u64::from(days));
@@ -269,7 +269,7 @@ impl PerformanceEvaluator {
         let means: Vec<LocationMeanDuration> = means.into_values().collect();
         // No rollup at all may only mean that it is late: read it again next time.
         if !means.is_empty() {
-            self.cached_baselines.insert(rule.id, (hour, means.clone()));
+            self.cached_reference_means.insert(rule.id, (hour, means.clone()));
         }
         Ok(means)
     }

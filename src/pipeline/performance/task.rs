@@ -44,9 +44,9 @@ impl PerformanceTask {
                 continue;
             }
             self.is_interrupted = true;
-            let outcome = self.heartbeat.clone().watch(self.evaluator.evaluate_all()).await;
+            let evaluation_result = self.heartbeat.clone().watch(self.evaluator.evaluate_all()).await;
             self.is_interrupted = false;
-            if let Err(error) = outcome {
+            if let Err(error) = evaluation_result {
                 tracing::warn!(error_kind = error.kind(), "failed to evaluate performance alerts: {error}");
             }
         }

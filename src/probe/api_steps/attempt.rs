@@ -314,14 +314,14 @@ impl<'a> ApiStepsAttempt<'a> {
     fn redact_step(&mut self, step: &mut StepState) {
         let redactor = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.all_secrets()));
         let redact_secrets = |text: &mut String| {
-            if let Cow::Owned(hidden) = redactor.redact(text) {
-                *text = hidden;
+            if let Cow::Owned(redacted) = redactor.redact(text) {
+                *text = redacted;
             }
         };
         // URLs and bodies: also values whose parameter names mark them as secret.
         let redact_secrets_and_named_values = |text: &mut String| {
-            if let Cow::Owned(hidden) = redact_named_values(text) {
-                *text = hidden;
+            if let Cow::Owned(redacted) = redact_named_values(text) {
+                *text = redacted;
             }
             redact_secrets(text);
         };
@@ -353,10 +353,10 @@ impl<'a> ApiStepsAttempt<'a> {
             else {
                 continue;
             };
-            let mut hidden = text.to_owned();
-            redact_secrets_and_named_values(&mut hidden);
-            if hidden != text {
-                *capture = CapturedFile::new(&capture.name, &*capture.media_type, hidden.as_bytes());
+            let mut redacted = text.to_owned();
+            redact_secrets_and_named_values(&mut redacted);
+            if redacted != text {
+                *capture = CapturedFile::new(&capture.name, &*capture.media_type, redacted.as_bytes());
             }
         }
         self.redactor = Some(redactor);

@@ -20,7 +20,7 @@ const INLINE_BODY_BYTES: usize = 32 * 1024;
 /// A response with the rules to evaluate it by. Sent to another thread when the evaluation takes long.
 pub(super) struct EvaluationInput {
     pub(super) step_plans: Arc<[StepPlan]>,
-    /// Index of the step in `steps`.
+    /// Index of the step in `step_plans`.
     pub(super) step_index: usize,
     pub(super) status: StatusCode,
     pub(super) elapsed: Duration,

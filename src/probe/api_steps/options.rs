@@ -72,7 +72,7 @@ fn parse_steps(settings: WebsiteApiSettings<'_>) -> Result<Vec<StepPlan>, String
         return Ok(vec![StepPlan::new(1, &ApiStepSettings::from_single_request(url, method, assertions))?]);
     }
     let step_number =
-        |index: usize, own: Option<u32>| own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
+        |index: usize, configured_number: Option<u32>| configured_number.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
     let plans = step_settings
         .iter()
         .enumerate()

@@ -30,13 +30,13 @@ impl ApiStepsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut attempt = ApiStepsAttempt::new(&self.options, cx, started);
-        let outcome = tokio::select! {
+        let run_result = tokio::select! {
             biased;
             () = attempt.run_steps() => Ok(()),
             () = cx.cancel.cancelled() => Err(cancelled_failure()),
         };
         let mut observation = attempt.into_observation();
-        if let Err(failure) = outcome {
+        if let Err(failure) = run_result {
             observation.record_failure(failure);
         }
         observation.duration = started.elapsed();

@@ -14,7 +14,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::assertion::AssertionTemplate;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::evaluate::variable::VariableExtractor;
-use crate::protocol::http as wire;
+use crate::protocol::http as http_protocol;
 use crate::protocol::http::client::{HttpCredentials, RequestSpec};
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::schema::typed::api_steps::{ApiStepSettings, StepBodySettings, StepMethod};
@@ -187,7 +187,7 @@ impl StepPlan {
         headers.insert(HOST, HeaderValue::from_static(""));
         headers.insert(USER_AGENT, user_agent.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(http_protocol::ACCEPT_ENCODING));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
@@ -205,7 +205,7 @@ impl StepPlan {
                 secrets.push(text.clone());
             }
             let value = to_header_value(text)?;
-            if self.headers[..index].iter().any(|(earlier, _)| earlier == name) {
+            if self.headers[..index].iter().any(|(earlier_name, _)| earlier_name == name) {
                 headers.append(name, value);
             } else {
                 headers.insert(name, value);
@@ -213,7 +213,7 @@ impl StepPlan {
         }
         // In `Bearer abc` the token alone is a credential too.
         let token_after_scheme =
-            |text: &String| text.split_once(' ').map(|(_, authorization)| authorization.trim().to_owned());
+            |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
         let tokens: Vec<String> = secrets.iter().filter_map(token_after_scheme).collect();
         secrets.extend(tokens);
         Ok((headers, secrets))
@@ -233,10 +233,10 @@ impl PostBody {
     fn new(post: &StepBodySettings<'_>) -> Self {
         let mut content_type = match post.content_type {
             "" => "application/x-www-form-urlencoded".to_owned(),
-            kind => kind.to_owned(),
+            media_type => media_type.to_owned(),
         };
         let mut body = post.body.to_owned();
-        if content_type.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/")) {
+        if content_type.get(..10).is_some_and(|media_type| media_type.eq_ignore_ascii_case("multipart/")) {
             body = body.replace("\r\n", "\n").replace('\n', "\r\n");
             let boundary = body.lines().next().and_then(|line| line.strip_prefix("--")).unwrap_or_default();
             if !content_type.to_ascii_lowercase().contains("boundary=") && !boundary.is_empty() {

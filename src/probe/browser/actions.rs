@@ -26,7 +26,7 @@ pub(super) async fn set_driver_timeouts(
     action: Option<&Action>,
 ) -> Result<(), ActionError> {
     // Drivers take whole milliseconds. Round up by up to 50 ms so that they do not time out early.
-    let rounded = |time: Duration| {
+    let round_up_to_50_ms = |time: Duration| {
         Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
     };
     let (page_load_timeout, limit_kind) = budget.page_load_limit(action.and_then(own_page_load_timeout));
@@ -34,13 +34,13 @@ pub(super) async fn set_driver_timeouts(
     let page_load_timeout = if matches!(limit_kind, LimitKind::PageLoad | LimitKind::OwnPageLoad(_)) {
         page_load_timeout
     } else {
-        rounded(page_load_timeout)
+        round_up_to_50_ms(page_load_timeout)
     };
     let (deadline, _) = budget.deadline_for(action.and_then(|action| action.timeout));
     // Our own queries end by themselves, so the driver waits longer; the script's JavaScript is ended by the driver.
     let runs_javascript = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
     let grace = if runs_javascript { Duration::ZERO } else { 2 * DRIVER_GRACE };
-    let script_timeout = rounded(deadline.saturating_duration_since(Instant::now()) + grace);
+    let script_timeout = round_up_to_50_ms(deadline.saturating_duration_since(Instant::now()) + grace);
     match browser.session.set_timeouts(page_load_timeout, script_timeout, dom::short_deadline()).await {
         // The next command reports the dialog.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),

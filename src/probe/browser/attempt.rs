@@ -38,7 +38,7 @@ pub(super) async fn run_attempt(
 ) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
-    let session_options = match options.session_options_of_attempt(pool) {
+    let session_options = match options.session_options_for_attempt(pool) {
         Ok(session_options) => session_options,
         Err(failure) => {
             observation.record_failure(failure);
@@ -50,10 +50,10 @@ pub(super) async fn run_attempt(
         Ok(proxy_config) => ForwardProxy::bind(proxy_config).await,
         Err(failure) => Err(failure),
     };
-    let outcome = match bound_proxy {
+    let script_result = match bound_proxy {
         Ok(forward_proxy) => tokio::select! {
             biased;
-            outcome = run_in_browser(options, &session_options, pool, cx, &forward_proxy, started, &mut observation) => outcome,
+            script_result = run_in_browser(options, &session_options, pool, cx, &forward_proxy, started, &mut observation) => script_result,
             never = forward_proxy.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
                 Err(Failure::new(Phase::RunScript, FailureKind::Cancelled, "cancelled before it finished"))
@@ -61,7 +61,7 @@ pub(super) async fn run_attempt(
         },
         Err(failure) => Err(failure),
     };
-    if let Err(failure) = outcome {
+    if let Err(failure) = script_result {
         observation.record_failure(failure);
     }
     observation.duration = started.elapsed();
@@ -102,31 +102,31 @@ async fn run_in_browser(
         crate::probe::random::random_u128(),
     );
     let mut runner = ScriptRunner::new(options, variables, browser, recorder);
-    let outcome = tokio::select! {
+    let script_result = tokio::select! {
         biased;
-        outcome = runner.run() => outcome,
+        script_result = runner.run() => script_result,
         browser_failure = browser_process.wait_for_failure() => Err(browser_failure),
         never = collect_events(event_listener, &network_log) => match never {},
     };
     observation.phases.set(Phase::RunScript, script_started.elapsed());
-    let outcome = match outcome {
+    let script_result = match script_result {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
             Err(cause_of_lost_browser(&mut browser_process, &mut runner.recorder, failure).await)
         }
-        outcome => outcome,
+        script_result => script_result,
     };
-    if outcome.is_ok() && options.detect_content_change {
+    if script_result.is_ok() && options.detect_content_change {
         runner.wait_until_driver_idle().await;
         let page_facts =
             page_results::last_page_facts(&runner.browser.session, runner.recorder.steps()).await;
         observation.facts.http = page_facts.map(Box::new);
     }
     // Ends the step in progress when the browser was lost.
-    runner.recorder.finish_step(outcome.as_ref().err());
+    runner.recorder.finish_step(script_result.as_ref().err());
     let ScriptRunner { browser: ScriptBrowser { session, viewport, .. }, recorder, .. } = runner;
     let (steps, files) = recorder.into_parts();
-    let outcome = evaluate_results(options, cx, steps, outcome, observation);
-    observation.captures = files.into_retained(outcome.is_err());
+    let script_result = evaluate_results(options, cx, steps, script_result, observation);
+    observation.captures = files.into_retained(script_result.is_err());
     let close_deadline = Instant::now() + CLOSE_TIMEOUT / 2;
     // An error of the driver does not matter here: its process is killed next.
     let _ = session.close_session(close_deadline).await;
@@ -135,7 +135,7 @@ async fn run_in_browser(
     facts.emulated_device.clone_from(&options.device.name);
     observation.details.browser = Some(Box::new(facts));
     browser_process.kill_and_remove().await;
-    outcome
+    script_result
 }
 
 /// Returns why the browser was lost. The driver may report it first, but the process exit shows the cause.
@@ -156,21 +156,21 @@ fn evaluate_results(
     options: &BrowserScriptOptions,
     cx: ProbeContext<'_>,
     steps: Vec<StepResult>,
-    outcome: Result<(), Failure>,
+    script_result: Result<(), Failure>,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
     let (view_results, failure, warnings) =
-        content_view_evaluation::evaluate_views(&options.content_views, &steps, outcome.as_ref().err());
+        content_view_evaluation::evaluate_views(&options.content_views, &steps, script_result.as_ref().err());
     observation.details.content_views = view_results;
     observation.warnings.extend(warnings);
-    let outcome = outcome.and(failure.map_or(Ok(()), Err));
+    let script_result = script_result.and(failure.map_or(Ok(()), Err));
     let full_page_rule =
         options.full_page_rule.filter(|rule| rule.is_due(cx.last_full_page_at, cx.clock.now()));
-    if let Some(rule) = full_page_rule.filter(|_| outcome.is_ok()) {
+    if let Some(rule) = full_page_rule.filter(|_| script_result.is_ok()) {
         page_results::evaluate_full_page(&rule, &steps, options.script_limits.page_load, observation);
     }
     observation.details.steps = steps;
-    outcome
+    script_result
 }
 
 /// Connects to Firefox's event stream, which must start before the script; Chromium's driver keeps a log instead.

@@ -38,7 +38,7 @@ const fn retention_at(level: CaptureLevel, moment: CaptureMoment) -> CaptureRete
         (EachStepOnError, CaptureMoment::StepEnd) | (EachActionOnError, CaptureMoment::ActionEnd) => {
             CaptureRetention::OnError
         }
-        // The end of a step coincides with the end of its last act.
+        // The end of a step coincides with the end of its last action.
         _ => CaptureRetention::Never,
     }
 }
@@ -95,8 +95,8 @@ impl CaptureFiles {
 
     /// Returns the files to keep, given whether the check `failed`.
     pub(super) fn into_retained(self, failed: bool) -> Vec<CapturedFile> {
-        let kept = |(file, keep): (CapturedFile, CaptureRetention)| {
-            (keep == CaptureRetention::Always || failed).then_some(file)
+        let kept = |(file, retention): (CapturedFile, CaptureRetention)| {
+            (retention == CaptureRetention::Always || failed).then_some(file)
         };
         self.files.into_iter().filter_map(kept).collect()
     }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn each_level_keeps_its_moments() {
         use CaptureRetention::{Always, Never, OnError};
-        for (level, event, action, failure) in [
+        for (level, action_end, step_end, failure) in [
             (CaptureLevel::Disabled, Never, Never, Never),
             (CaptureLevel::ErrorOnly, Never, Never, Always),
             (CaptureLevel::EachStepOnError, Never, OnError, Always),
@@ -122,8 +122,8 @@ mod tests {
             (CaptureLevel::EachActionOnError, OnError, Never, Always),
             (CaptureLevel::EachAction, Always, Never, Always),
         ] {
-            assert_eq!(retention_at(level, CaptureMoment::ActionEnd), event, "{level:?}");
-            assert_eq!(retention_at(level, CaptureMoment::StepEnd), action, "{level:?}");
+            assert_eq!(retention_at(level, CaptureMoment::ActionEnd), action_end, "{level:?}");
+            assert_eq!(retention_at(level, CaptureMoment::StepEnd), step_end, "{level:?}");
             assert_eq!(retention_at(level, CaptureMoment::Failure), failure, "{level:?}");
         }
     }

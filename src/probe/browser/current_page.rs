@@ -58,14 +58,14 @@ impl<'p> CurrentPage<'p> {
     }
 
     /// Fills in the placeholders of `text`.
-    pub(super) fn render(&self, text: &str, escape: EscapeContext) -> Result<String, Failure> {
-        Template::new(text, escape).render(self.variables)
+    pub(super) fn render(&self, text: &str, context: EscapeContext) -> Result<String, Failure> {
+        Template::new(text, context).render(self.variables)
     }
 
     /// Returns the locators of `target`, filled in.
     pub(super) fn render_locators(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
         let render_locator = |locator| {
-            let (locator_name, text) = descriptions::locator_parts(locator);
+            let (locator_name, text) = descriptions::locator_name_and_text(locator);
             Ok(json!({ "by": locator_name, "value": self.render(text, EscapeContext::Value)? }))
         };
         target.locators.iter().map(render_locator).collect()

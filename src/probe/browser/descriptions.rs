@@ -17,7 +17,7 @@ pub(super) fn describe_target(target: &ElementTarget) -> String {
 }
 
 /// Returns the attribute that a locator is written as, and its text.
-pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) {
+pub(super) const fn locator_name_and_text(locator: &Locator) -> (&'static str, &String) {
     match locator {
         Locator::Id(text) => ("id", text),
         Locator::Css(text) => ("css", text),
@@ -29,6 +29,6 @@ pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) 
 }
 
 fn describe_locator(locator: &Locator) -> String {
-    let (attribute, text) = locator_parts(locator);
+    let (attribute, text) = locator_name_and_text(locator);
     format!("{attribute} `{text}`")
 }

@@ -43,7 +43,7 @@ pub(super) async fn record_network_results(
 ) -> Result<(), Failure> {
     // A busy page delays the driver's log, and entries that are not waited for are lost.
     let response_deadline = budget.action_wait_limit(None, None).response_deadline.max(dom::short_deadline());
-    let complete = browser.fetch_logged_requests(response_deadline).await;
+    let is_log_complete = browser.fetch_logged_requests(response_deadline).await;
     browser.record_requests_before_attach(budget).await;
     if let Some(console_entries) =
         browser.network_log_reader.fetch_driver_log(&browser.session, "browser", dom::short_deadline()).await
@@ -51,12 +51,12 @@ pub(super) async fn record_network_results(
         browser.network_log_reader.lock_log().add_chrome_console(&console_entries);
     }
     let mut logged = browser.network_log_reader.lock_log().take_activity();
-    for exchange in logged.requests.iter_mut().filter(|exchange| exchange.error_name.is_some()) {
-        exchange.proxy_failure = browser.proxy_failure(&exchange.url);
+    for logged_request in logged.requests.iter_mut().filter(|logged_request| logged_request.error_name.is_some()) {
+        logged_request.proxy_failure = browser.proxy_failure(&logged_request.url);
     }
     let requests = classify_requests(&logged.requests, previous_page_url(recorder.steps()), browser);
     let first_request_at = first_request_time(&logged.requests, recorder.step_started_at());
-    let document = logged.requests.iter().rev().find(|exchange| exchange.object_kind.is_none());
+    let document = logged.requests.iter().rev().find(|logged_request| logged_request.object_kind.is_none());
     let status = document.map(|document| document.http_status);
     let failure = frame_failure(&requests, count_third_party);
     recorder.page_documents.add(&logged.requests);
@@ -81,7 +81,7 @@ pub(super) async fn record_network_results(
         step.http_status = status;
     }
     // A log that did not arrive counts as one unlisted object, since its size is unknown.
-    step.unlisted_objects = logged.unlisted_requests + truncated_count + u32::from(!complete);
+    step.unlisted_objects = logged.unlisted_requests + truncated_count + u32::from(!is_log_complete);
     step.objects = objects;
     step.objects.truncate(MAX_OBJECTS_PER_STEP);
     let redacted =
@@ -93,24 +93,24 @@ pub(super) async fn record_network_results(
 /// Returns the failure of a frame whose document could not be loaded; those of other sites only where they count
 /// (fields.md 3, `third_party_document_errors`).
 fn frame_failure(requests: &[ClassifiedRequest<'_>], count_third_party: bool) -> Option<Failure> {
-    let counts = |request: &&ClassifiedRequest<'_>| {
+    let is_counted_frame = |request: &&ClassifiedRequest<'_>| {
         request.request.is_document
             && request.request.object_kind.is_some()
             && (count_third_party || !request.third_party)
             && !request.blocked
     };
-    requests.iter().filter(counts).find_map(|ClassifiedRequest { request: exchange, .. }| {
-        let failure = request_failure(exchange)?;
-        Some(failure.into_page_object_failure(&display_url(&exchange.url)))
+    requests.iter().filter(is_counted_frame).find_map(|ClassifiedRequest { request: logged_request, .. }| {
+        let failure = request_failure(logged_request)?;
+        Some(failure.into_page_object_failure(&display_url(&logged_request.url)))
     })
 }
 
 /// Returns when the first request of the step started, by the browser's clock. A new window may report older requests.
 fn first_request_time(logged_requests: &[LoggedRequest], step_started_at: Timestamp) -> f64 {
-    let mut all = logged_requests.iter().map(|exchange| exchange.started_at);
-    let first = all.clone().next().unwrap_or_default();
+    let mut start_times = logged_requests.iter().map(|logged_request| logged_request.started_at);
+    let first = start_times.clone().next().unwrap_or_default();
     let step_started = Duration::from_micros(step_started_at.as_micros().unsigned_abs()).as_secs_f64();
-    all.find(|started| *started >= step_started).unwrap_or(first)
+    start_times.find(|started| *started >= step_started).unwrap_or(first)
 }
 
 /// Classifies each of `logged_requests`; `page_url` was open before them.
@@ -119,12 +119,12 @@ fn classify_requests<'e>(
     mut page_url: Option<Url>,
     browser: &ScriptBrowser<'_>,
 ) -> Vec<ClassifiedRequest<'e>> {
-    let classify = |exchange: &'e LoggedRequest| {
-        if exchange.object_kind.is_none() {
-            page_url = Url::parse(&exchange.url).ok();
+    let classify = |logged_request: &'e LoggedRequest| {
+        if logged_request.object_kind.is_none() {
+            page_url = Url::parse(&logged_request.url).ok();
         }
-        let third_party = is_third_party(page_url.as_ref(), &exchange.url);
-        ClassifiedRequest { request: exchange, third_party, blocked: browser.is_host_denied(&exchange.url) }
+        let third_party = is_third_party(page_url.as_ref(), &logged_request.url);
+        ClassifiedRequest { request: logged_request, third_party, blocked: browser.is_host_denied(&logged_request.url) }
     };
     logged_requests.iter().map(classify).collect()
 }

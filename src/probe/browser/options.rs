@@ -159,8 +159,8 @@ impl BrowserScriptOptions {
     /// (`transaction_trace`).
     ///
     /// # Errors
-    /// Fails with [`FailureKind::BrowserNotInstalled`] (95) when the chosen browser, or any, is missing.
-    pub(super) fn session_options_of_attempt(&self, pool: &BrowserPool) -> Result<SessionOptions, Failure> {
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (status 95) when the chosen browser, or any, is missing.
+    pub(super) fn session_options_for_attempt(&self, pool: &BrowserPool) -> Result<SessionOptions, Failure> {
         let browser_kind = pool.choose_browser(self.chosen_browser)?;
         let trace = self.sends_trace_id.then(|| TraceId::from_bits(crate::probe::random::random_u128()));
         Ok(SessionOptions { browser_kind, trace_id: trace, ..self.session_options.clone() })

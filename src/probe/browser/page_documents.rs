@@ -22,9 +22,9 @@ const PAGE_ID_TIMEOUT: Duration = Duration::from_secs(1);
 /// The documents of the steps so far, the latest last.
 #[derive(Debug, Default)]
 pub(super) struct PageDocuments {
-    of_pages: VecDeque<LoggedRequest>,
+    main_documents: VecDeque<LoggedRequest>,
     /// Documents of frames and of windows that pages opened.
-    others: VecDeque<LoggedRequest>,
+    frame_documents: VecDeque<LoggedRequest>,
     /// The last document of the page in the step in progress.
     last_in_step: Option<LoggedRequest>,
 }
@@ -41,9 +41,9 @@ impl PageDocuments {
         {
             let documents = if request.object_kind.is_none() {
                 self.last_in_step = Some(request.clone());
-                &mut self.of_pages
+                &mut self.main_documents
             } else {
-                &mut self.others
+                &mut self.frame_documents
             };
             if documents.len() >= MAX_DOCUMENTS {
                 documents.pop_front();
@@ -59,7 +59,7 @@ impl PageDocuments {
 
     /// Returns the last document that was loaded from `url`; one of a page takes precedence.
     fn find(&self, url: &str) -> Option<&LoggedRequest> {
-        find_document(&self.of_pages, url).or_else(|| find_document(&self.others, url))
+        find_document(&self.main_documents, url).or_else(|| find_document(&self.frame_documents, url))
     }
 }
 

@@ -69,22 +69,22 @@ struct PaintTiming {
 impl PageReport {
     /// Returns the measured timings. Values that the browser does not measure are 0 in the report.
     pub(super) fn page_timing(&self, with_user_experience: bool) -> PageTiming {
-        let times = &self.navigation;
+        let navigation = &self.navigation;
         let mut phases = Phases::default();
         let mut set_phase = |phase, from: f64, to: f64| {
             if to > from && from >= 0.0 {
                 phases.set(phase, millis(to - from));
             }
         };
-        let tls = times.secure_connection_start;
-        set_phase(Phase::Resolve, times.domain_lookup_start, times.domain_lookup_end);
-        set_phase(Phase::Connect, times.connect_start, if tls > 0.0 { tls } else { times.connect_end });
-        set_phase(Phase::Tls, if tls > 0.0 { tls } else { times.connect_end }, times.connect_end);
-        set_phase(Phase::FirstByte, times.request_start, times.response_start);
-        set_phase(Phase::Transfer, times.response_start, times.response_end);
+        let tls = navigation.secure_connection_start;
+        set_phase(Phase::Resolve, navigation.domain_lookup_start, navigation.domain_lookup_end);
+        set_phase(Phase::Connect, navigation.connect_start, if tls > 0.0 { tls } else { navigation.connect_end });
+        set_phase(Phase::Tls, if tls > 0.0 { tls } else { navigation.connect_end }, navigation.connect_end);
+        set_phase(Phase::FirstByte, navigation.request_start, navigation.response_start);
+        set_phase(Phase::Transfer, navigation.response_start, navigation.response_end);
         set_phase(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
-        set_phase(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
-        set_phase(Phase::PageLoad, 0.0, times.load_event_end);
+        set_phase(Phase::DomLoad, 0.0, navigation.dom_content_loaded_event_end);
+        set_phase(Phase::PageLoad, 0.0, navigation.load_event_end);
         let measured = |time: Option<f64>| {
             time.filter(|_| with_user_experience).map(|time| duration_micros(millis(time)))
         };

@@ -93,9 +93,9 @@ pub(super) async fn assert_keyword(
     wait: bool,
     action: &Action,
 ) -> Result<(), ActionError> {
-    let escape = if is_regex { EscapeContext::Regex } else { EscapeContext::Value };
+    let context = if is_regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
-        pattern: page.render(text, escape)?,
+        pattern: page.render(text, context)?,
         match_type: if is_regex { KeywordSyntax::RegularExpression } else { KeywordSyntax::PlainText },
         invert,
         match_case: true,
@@ -128,8 +128,8 @@ pub(super) async fn wait_for_keyword(
         else {
             break;
         };
-        let (source, kind) = (Arc::new(text.into_bytes()), Some(PAGE_SOURCE_CONTENT_TYPE.to_owned()));
-        match search_keyword(keyword_search.clone(), source, kind, deadline).await {
+        let (source, content_type) = (Arc::new(text.into_bytes()), Some(PAGE_SOURCE_CONTENT_TYPE.to_owned()));
+        match search_keyword(keyword_search.clone(), source, content_type, deadline).await {
             Ok(()) => return Ok(()),
             Err(found) => (last_fingerprint, failure) = (Some(fingerprint), Some(found)),
         }

@@ -69,9 +69,9 @@ mod tests {
     #[test]
     fn scripts_for_pages_are_written_in_ecmascript_5() {
         let scripts = [
-            ("look.js", include_str!("inspect.js")),
-            ("page.js", include_str!("dom.js")),
-            ("pick.js", include_str!("select_option.js")),
+            ("inspect.js", include_str!("inspect.js")),
+            ("dom.js", include_str!("dom.js")),
+            ("select_option.js", include_str!("select_option.js")),
         ];
         let strings_and_comments = Regex::new(r"'[^']*'|// .*").unwrap();
         let newer_syntax = Regex::new(concat!(

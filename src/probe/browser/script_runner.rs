@@ -92,36 +92,36 @@ impl<'a> ScriptRunner<'a> {
         let started = Instant::now();
         self.time_budget.begin_step(step);
         self.recorder.begin_step(index, step, started);
-        let outcome = match self.run_actions(index, step).await {
+        let step_result = match self.run_actions(index, step).await {
             Ok(()) => self.end_step(index).await,
             failed => failed,
         };
         // Texts of the page and of the script may contain values of protected variables.
         let redactor = self.redactor();
-        let outcome = outcome
+        let step_result = step_result
             .map_err(|failure| Failure { detail: redactor.redact(&failure.detail).into_owned(), ..failure });
         let soft_failure = self
             .step_soft_failure
             .take()
             .map(|failure| Failure { detail: redactor.redact(&failure.detail).into_owned(), ..failure });
-        self.recorder.finish_step(outcome.as_ref().err().or(soft_failure.as_ref()));
+        self.recorder.finish_step(step_result.as_ref().err().or(soft_failure.as_ref()));
         if let Some(soft_failure) = soft_failure {
             self.soft_failure.get_or_insert(soft_failure);
         }
-        outcome
+        step_result
     }
 
     /// Ends a step whose actions passed.
     async fn end_step(&mut self, index: usize) -> Result<(), Failure> {
         self.wait_until_driver_idle().await;
-        let mut outcome = self.reset_driver_timeouts(index).await;
-        if outcome.is_ok() {
+        let mut end_result = self.reset_driver_timeouts(index).await;
+        if end_result.is_ok() {
             let next_action = self.script.steps.get(index + 1).and_then(|step| step.actions.first());
             let (redactor, result_options) = (self.redactor(), self.page_result_options());
-            let Self { recorder, browser: window, time_budget: budget, .. } = self;
-            outcome = record_step_end(
+            let Self { recorder, browser: script_browser, time_budget: budget, .. } = self;
+            end_result = record_step_end(
                 recorder,
-                window,
+                script_browser,
                 budget,
                 &redactor,
                 result_options,
@@ -129,13 +129,13 @@ impl<'a> ScriptRunner<'a> {
             )
             .await;
         }
-        if outcome.is_ok() && index + 1 == self.script.steps.len() {
+        if end_result.is_ok() && index + 1 == self.script.steps.len() {
             self.wait_until_driver_idle().await;
-            outcome = self.check_keyword().await;
+            end_result = self.check_keyword().await;
         }
-        let moment = if outcome.is_ok() { CaptureMoment::StepEnd } else { CaptureMoment::Failure };
+        let moment = if end_result.is_ok() { CaptureMoment::StepEnd } else { CaptureMoment::Failure };
         self.capture(moment, &capture_name_prefix(index, None)).await;
-        outcome
+        end_result
     }
 
     /// Resets the driver's timeouts to the rest of the step, after an action that set its own.
@@ -177,24 +177,24 @@ impl<'a> ScriptRunner<'a> {
                 .actions
                 .get(action_index + 1)
                 .or_else(|| self.script.steps.get(index + 1)?.actions.first());
-            let mut outcome = self.run_action(action, next_action).await;
+            let mut action_result = self.run_action(action, next_action).await;
             let mut skipped = false;
-            if let Err(failure) = &outcome
+            if let Err(failure) = &action_result
                 && action.optional
                 && is_skippable(failure)
                 && self.time_budget.exceeded_limit().is_none()
             {
-                outcome = self.skip_action(failure);
-                skipped = outcome.is_ok();
+                action_result = self.skip_action(failure);
+                skipped = action_result.is_ok();
             }
             self.recorder.record_action(
                 action_index,
                 action.kind.name(),
                 started,
                 skipped,
-                outcome.as_ref().err(),
+                action_result.as_ref().err(),
             );
-            match outcome {
+            match action_result {
                 Err(failure)
                     if action.soft
                         && is_about_page(&failure)
@@ -206,8 +206,8 @@ impl<'a> ScriptRunner<'a> {
                 }
                 Err(failure) => {
                     let (redactor, result_options) = (self.redactor(), self.page_result_options());
-                    let Self { recorder, browser: window, time_budget: budget, .. } = self;
-                    record_failed_page(recorder, window, budget, &redactor, result_options, &failure).await;
+                    let Self { recorder, browser: script_browser, time_budget: budget, .. } = self;
+                    record_failed_page(recorder, script_browser, budget, &redactor, result_options, &failure).await;
                     self.capture(CaptureMoment::Failure, &capture_name_prefix(index, Some(action_index)))
                         .await;
                     return Err(failure);
@@ -254,7 +254,7 @@ impl<'a> ScriptRunner<'a> {
     async fn perform_and_wait_for_effect(&mut self, action: &Action) -> Result<(), ActionError> {
         self.wait_until_driver_idle().await;
         actions::set_driver_timeouts(&mut self.browser, &mut self.time_budget, Some(action)).await?;
-        let awaited = match &action.expected_effect {
+        let awaited_effect = match &action.expected_effect {
             Some(expected) => {
                 Some(wait::record_state_before_action(self.current_page(), expected, action).await?)
             }
@@ -262,8 +262,8 @@ impl<'a> ScriptRunner<'a> {
         };
         // If the action opens a dialog, this or the wait fails with `DialogOpen`; the effect is then not waited for.
         self.perform_action(action).await?;
-        match awaited {
-            Some(awaited) => wait::wait_for_effect(self.current_page(), &awaited, action).await,
+        match awaited_effect {
+            Some(awaited_effect) => wait::wait_for_effect(self.current_page(), &awaited_effect, action).await,
             None => Ok(()),
         }
     }
@@ -381,8 +381,8 @@ impl<'a> ScriptRunner<'a> {
 
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
         let redactor = self.redactor();
-        let Self { recorder, browser: window, time_budget: budget, options, .. } = self;
-        capture_moment(recorder, window, budget, &options.capture_rule, &redactor, (moment, name)).await;
+        let Self { recorder, browser: script_browser, time_budget: budget, options, .. } = self;
+        capture_moment(recorder, script_browser, budget, &options.capture_rule, &redactor, (moment, name)).await;
     }
 
     fn current_page(&self) -> CurrentPage<'_> {

@@ -24,7 +24,7 @@ pub(super) struct StepRecorder<'a> {
     /// The documents of the pages so far.
     pub(super) page_documents: PageDocuments,
     /// When the step in progress started.
-    step_started: Option<Instant>,
+    step_started_instant: Option<Instant>,
     /// When the last step started, as wall time.
     step_started_at: Timestamp,
     /// Time of this step that was spent on captures.
@@ -43,7 +43,7 @@ impl<'a> StepRecorder<'a> {
             records_exchanges,
             capture_files: CaptureFiles::default(),
             page_documents: PageDocuments::default(),
-            step_started: None,
+            step_started_instant: None,
             step_started_at: clock.now(),
             capture_time: Duration::ZERO,
             steps: Vec::new(),
@@ -53,7 +53,7 @@ impl<'a> StepRecorder<'a> {
     /// Starts the step at `index`, which started at `started`.
     pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
         self.page_documents.begin_step();
-        self.step_started = Some(started);
+        self.step_started_instant = Some(started);
         self.step_started_at = self.clock.now();
         self.capture_time = Duration::ZERO;
         self.steps.push(StepResult {
@@ -72,7 +72,7 @@ impl<'a> StepRecorder<'a> {
 
     /// Ends the step in progress, if there is one: it passed, or `failure` ended it.
     pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
-        let Some(started) = self.step_started.take() else { return };
+        let Some(started) = self.step_started_instant.take() else { return };
         let total_us = duration_micros(started.elapsed().saturating_sub(self.capture_time));
         let step = self.current_step();
         step.duration_us = total_us;

@@ -227,7 +227,7 @@ impl TimeBudget {
     pub(super) fn timeout_failure(&self, limit_kind: LimitKind, action_name: &str) -> Failure {
         let (kind, limit) = match limit_kind {
             LimitKind::PageLoad => (FailureKind::PageTooSlow, self.limits.page_load),
-            LimitKind::OwnPageLoad(own) => (FailureKind::PageTooSlow, own),
+            LimitKind::OwnPageLoad(own_limit) => (FailureKind::PageTooSlow, own_limit),
             LimitKind::Script => (FailureKind::TransactionTimedOut, self.script_limit),
             LimitKind::Action | LimitKind::Step => (FailureKind::StepTimedOut, self.step_limit),
         };
@@ -267,10 +267,10 @@ mod tests {
         let script = Script::from_url("http://a.example/");
         let mut budget = TimeBudget::new(limits, &script);
         budget.begin_step(&script.steps[0]);
-        let (ends, _) = budget.deadline_for(None);
+        let (initial_deadline, _) = budget.deadline_for(None);
         for _ in 0..4 {
             budget.refund_capture_time(Duration::from_secs(25));
         }
-        assert_eq!(budget.deadline_for(None).0 - ends, Duration::from_mins(1));
+        assert_eq!(budget.deadline_for(None).0 - initial_deadline, Duration::from_mins(1));
     }
 }

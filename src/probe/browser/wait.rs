@@ -159,11 +159,11 @@ pub(super) async fn record_state_before_action<'s>(
 /// Waits for the expected effect of an action.
 pub(super) async fn wait_for_effect(
     page: CurrentPage<'_>,
-    awaited: &AwaitedEffect<'_>,
+    awaited_effect: &AwaitedEffect<'_>,
     action: &Action,
 ) -> Result<(), ActionError> {
     let wait_limit = page.budget.action_wait_limit(action.timeout, None);
-    match awaited {
+    match awaited_effect {
         AwaitedEffect::UrlChange(previous) => {
             if wait_for_text(page, &TextSource::Url, wait_limit, &TextCondition::differs_from(previous))
                 .await?

@@ -76,7 +76,7 @@ pub(super) async fn close_window(
         let next_window = browser
             .window_handles
             .iter()
-            .find(|browser| remaining_windows.contains(browser))
+            .find(|window_handle| remaining_windows.contains(window_handle))
             .or(remaining_windows.first());
         match next_window {
             Some(next_window) => {
@@ -154,7 +154,7 @@ async fn enter_selected_window(
     browser.window_handles.retain(|window_handle| open_windows.contains(window_handle));
     let main_window = browser.window_handles.first().cloned();
     let new_windows: Vec<String> =
-        open_windows.iter().filter(|found| !browser.window_handles.contains(found)).cloned().collect();
+        open_windows.iter().filter(|window_handle| !browser.window_handles.contains(window_handle)).cloned().collect();
     browser.window_handles.extend(new_windows);
     let page = CurrentPage { browser, budget, variables };
     let selected = match selector {

@@ -37,14 +37,14 @@ pub(super) fn evaluate_response(
     require_dnssec: bool,
     expected_values: &[String],
 ) -> Result<(), Failure> {
-    let fail = |record_type, detail: String| Err(Failure::new(Phase::Validate, record_type, detail));
+    let fail = |kind, detail: String| Err(Failure::new(Phase::Validate, kind, detail));
     let has_answer = response.has_answer(record_type);
     if let Err(error) = &has_answer {
-        let chain = match error {
+        let alias_detail = match error {
             AliasError::Loop(chain) => format!("the aliases form a loop: {chain}"),
             AliasError::TooLong(chain) => format!("there are more than {MAX_ALIASES} of them: {chain}"),
         };
-        return fail(FailureKind::DnsAliasLoop, chain);
+        return fail(FailureKind::DnsAliasLoop, alias_detail);
     }
     if response.rcode != ResponseCode::NoError {
         return fail(FailureKind::DnsErrorRcode, rcode_detail(response));

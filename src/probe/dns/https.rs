@@ -10,7 +10,7 @@ use super::server_query::{DnsAttemptState, ServerQuery, invalid_response_failure
 use crate::domain::{Failure, FailureKind, HttpFacts, Phase, replace_control_chars};
 use crate::net::Endpoint;
 use crate::protocol::dns::DnsResponse;
-use crate::protocol::http as wire;
+use crate::protocol::http as http_protocol;
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseHead};
 
 /// Media type of a message (RFC 8484 6).
@@ -39,7 +39,7 @@ impl ServerQuery<'_> {
         let authority = Endpoint::new(self.server_name, self.server_address.port()).to_string();
         let request = build_request(&authority, query, protocol, &plan.user_agent)?;
         let phases = &mut state.connect_trace.phases;
-        let (head, body) = wire::send_request(stream, protocol, request, deadline, phases).await?;
+        let (head, body) = http_protocol::send_request(stream, protocol, request, deadline, phases).await?;
         let mut http_facts = build_http_facts(&head, format!("https://{authority}{DNS_QUERY_PATH}"));
         if let Err(failure) = check_response_head(&head) {
             state.http_facts = Some(Box::new(http_facts));
@@ -88,7 +88,7 @@ fn check_response_head(head: &ResponseHead) -> Result<(), Failure> {
         return Err(Failure::new(Phase::FirstByte, FailureKind::HttpErrorStatus, detail));
     }
     let actual = media_type(head).unwrap_or_default();
-    if actual.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MEDIA_TYPE)) {
+    if actual.split(';').next().is_some_and(|type_name| type_name.trim().eq_ignore_ascii_case(DNS_MEDIA_TYPE)) {
         return Ok(());
     }
     let actual = if actual.is_empty() { "of no media type".to_owned() } else { format!("`{actual}`") };

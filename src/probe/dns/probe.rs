@@ -70,11 +70,11 @@ impl DnsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut state = DnsAttemptState::default();
-        let outcome = match &self.plan {
+        let query_result = match &self.plan {
             Ok(plan) => self.query_and_evaluate(plan, cx, &mut state).await,
             Err(failure) => Err(failure.clone()),
         };
-        let mut observation = build_observation(started, state.connect_trace, outcome);
+        let mut observation = build_observation(started, state.connect_trace, query_result);
         if !state.dns_facts.query_name.is_empty() {
             observation.facts.dns = Some(Box::new(state.dns_facts));
         }
@@ -94,9 +94,9 @@ impl DnsProbe {
         let addresses = cx.net.resolve(&self.endpoint, cx.deadline, &mut state.connect_trace).await?;
         let addresses =
             cx.net.allowed_addresses(&addresses, Some(self.endpoint.port), &mut state.connect_trace)?;
-        let servers = sort_routed_first(cx, &addresses, self.endpoint.port);
+        let server_addresses = sort_routed_first(cx, &addresses, self.endpoint.port);
         let mut record_type = plan.record_type;
-        let (server, mut response) = self.query_until_response(plan, &servers, cx, state).await?;
+        let (server, mut response) = self.query_until_response(plan, &server_addresses, cx, state).await?;
         if plan.falls_back_to_aaaa && has_no_records(&response, record_type) {
             record_type = RecordType::AAAA;
             response = self.query(plan, record_type, server, cx, state).await?;
@@ -114,14 +114,14 @@ impl DnsProbe {
     async fn query_until_response(
         &self,
         plan: &QueryPlan,
-        servers: &[SocketAddr],
+        server_addresses: &[SocketAddr],
         cx: ProbeContext<'_>,
         state: &mut DnsAttemptState,
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
         let (mut failures, mut failed_addresses) = (Vec::new(), Vec::new());
-        for (index, &server) in servers.iter().enumerate() {
+        for (index, &server) in server_addresses.iter().enumerate() {
             state.connect_trace.peer_address = Some(server);
-            let deadline = match u32::try_from(servers.len() - index) {
+            let deadline = match u32::try_from(server_addresses.len() - index) {
                 Ok(remaining) if remaining > 1 => Deadline::within(cx.deadline.remaining() / remaining),
                 _ => cx.deadline,
             };
@@ -173,11 +173,11 @@ impl DnsProbe {
 
 /// Returns the addresses of the server, those with a route first: over UDP, addresses cannot be raced.
 fn sort_routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
-    let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-    if servers.len() > 1 {
-        servers.sort_by_cached_key(|&server| cx.net.open_udp_socket(server).is_err());
+    let mut server_addresses: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
+    if server_addresses.len() > 1 {
+        server_addresses.sort_by_cached_key(|&server| cx.net.open_udp_socket(server).is_err());
     }
-    servers
+    server_addresses
 }
 
 /// Whether another address of the server may succeed.

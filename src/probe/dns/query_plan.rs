@@ -98,7 +98,7 @@ impl QueryPlan {
         let record_type = name_server_settings.record_type;
         let is_auto = record_type.eq_ignore_ascii_case("auto");
         let first_type = if is_auto { "A" } else { record_type };
-        let Ok(kind) = RecordType::from_str(&first_type.to_ascii_uppercase()) else {
+        let Ok(first_record_type) = RecordType::from_str(&first_type.to_ascii_uppercase()) else {
             let detail = format!("`record_type` `{record_type}` is unknown to this build");
             return fail(FailureKind::ProbeUnsupported, detail);
         };
@@ -111,7 +111,7 @@ impl QueryPlan {
         let require_dnssec = name_server_settings.require_dnssec;
         Ok(Self {
             queried_name: name,
-            record_type: kind,
+            record_type: first_record_type,
             falls_back_to_aaaa: is_auto,
             transport,
             require_dnssec,

@@ -65,7 +65,7 @@ impl ServerQuery<'_> {
     pub(super) fn parse_response(&self, message: &[u8]) -> Result<DnsResponse, Failure> {
         match self.query.match_reply(message) {
             ReplyMatch::Response(response) => Ok(*response),
-            ReplyMatch::Malformed(what) => Err(invalid_response_failure(Phase::Transfer, &what)),
+            ReplyMatch::Malformed(problem) => Err(invalid_response_failure(Phase::Transfer, &problem)),
             ReplyMatch::Mismatch(mismatch) => {
                 let detail = format!("the message does not answer the question: {mismatch}");
                 Err(invalid_response_failure(Phase::Transfer, &detail))

@@ -66,8 +66,8 @@ impl ServerQuery<'_> {
                         mismatches.count = mismatches.count.saturating_add(1);
                         mismatches.last = Some(mismatch);
                     }
-                    ReplyMatch::Malformed(what) => {
-                        return Err(invalid_response_failure(Phase::FirstByte, &what));
+                    ReplyMatch::Malformed(problem) => {
+                        return Err(invalid_response_failure(Phase::FirstByte, &problem));
                     }
                     ReplyMatch::Response(response) => {
                         if send_count > 1 {

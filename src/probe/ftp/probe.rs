@@ -86,8 +86,8 @@ impl FtpProbe {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
         let (mut facts, mut warnings) = (None, Vec::new());
-        let outcome = self.execute(cx, &mut session, &mut facts, &mut warnings).await;
-        let mut observation = build_session_observation(started, session, outcome);
+        let attempt_result = self.execute(cx, &mut session, &mut facts, &mut warnings).await;
+        let mut observation = build_session_observation(started, session, attempt_result);
         observation.facts.ftp = facts.map(Box::new);
         if observation.failure.is_none() {
             observation.warnings = warnings;
@@ -112,11 +112,11 @@ impl FtpProbe {
         }
         session.connect(endpoint).await?;
         let options = self.tls_options.clone().unwrap_or_default();
-        let implicit = self.service.implicit_tls;
-        if implicit {
+        let is_implicit_tls = self.service.implicit_tls;
+        if is_implicit_tls {
             session.upgrade_to_tls(host, &options).await?;
         }
-        let mut opening = OpeningDialogue::new(self.tls_options.is_some() && !implicit);
+        let mut opening = OpeningDialogue::new(self.tls_options.is_some() && !is_implicit_tls);
         let setup_result = session.run_protocol(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
         setup_result.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
@@ -124,11 +124,11 @@ impl FtpProbe {
         let is_encrypted = session.is_tls();
         let recorder = SessionRecorder::from_session(session, &self.password);
         let must_log_in = !opening.is_logged_in();
-        let outcome = self.run_session(cx, session, &recorder, must_log_in, facts, warnings).await;
+        let session_result = self.run_session(cx, session, &recorder, must_log_in, facts, warnings).await;
         facts.ftp_sent_password_in_cleartext =
             self.user.is_some() && !is_encrypted && recorder.was_password_sent();
         recorder.restore_to(session);
-        outcome
+        session_result
     }
 
     /// Adds a hint when no greeting came: a server of implicit TLS sends none before TLS.
@@ -151,7 +151,7 @@ impl FtpProbe {
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
         let mut client = FtpClient::from_session(cx.net, cx.deadline, session, recorder.clone()).await?;
-        let outcome = self.run_commands(cx, &mut client, must_log_in, facts).await;
+        let commands_result = self.run_commands(cx, &mut client, must_log_in, facts).await;
         if let Some(note) = client.pasv_fallback_note.take() {
             warnings.push(Warning::new(WarningKind::CapabilityDowngrade, note));
         }
@@ -159,7 +159,7 @@ impl FtpProbe {
         facts.ftp_data_address = client.data_address();
         facts.ftp_listed_entries = client.entry_count;
         facts.ftp_tls_session_resumed = client.tls_resumed();
-        outcome?;
+        commands_result?;
         client.set_deadline(earlier_deadline(cx.deadline, QUIT_TIMEOUT));
         if let Err(failure) = client.quit().await {
             let detail = format!("QUIT failed: {failure}");

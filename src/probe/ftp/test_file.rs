@@ -39,7 +39,7 @@ impl TestFile {
 
 /// Describes the first difference between `uploaded` and `downloaded`, if there is one.
 fn describe_difference(uploaded: &[u8], downloaded: &[u8]) -> Option<String> {
-    let first_difference = uploaded.iter().zip(downloaded).position(|(one, other)| one != other);
+    let first_difference = uploaded.iter().zip(downloaded).position(|(uploaded_byte, downloaded_byte)| uploaded_byte != downloaded_byte);
     let first_difference = first_difference
         .or_else(|| (uploaded.len() != downloaded.len()).then(|| uploaded.len().min(downloaded.len())))?;
     let received = match downloaded.len() {
@@ -79,10 +79,10 @@ mod tests {
 
     #[test]
     fn two_files_share_neither_name_nor_content_and_hold_every_byte() {
-        let (one, other) = (TestFile::generate().unwrap(), TestFile::generate().unwrap());
-        assert_ne!(one.name, other.name);
-        assert_ne!(one.content, other.content);
-        assert!((0..=255).all(|byte| one.content.contains(&byte)));
-        assert!(one.name.len() == 26 && one.name.starts_with("vigie-"), "{}", one.name);
+        let (first, second) = (TestFile::generate().unwrap(), TestFile::generate().unwrap());
+        assert_ne!(first.name, second.name);
+        assert_ne!(first.content, second.content);
+        assert!((0..=255).all(|byte| first.content.contains(&byte)));
+        assert!(first.name.len() == 26 && first.name.starts_with("vigie-"), "{}", first.name);
     }
 }

@@ -94,7 +94,7 @@ impl<'a> HttpAttempt<'a> {
                 self.observation.details.exchanges.extend(redirect_exchange);
                 continue;
             }
-            let outcome = match next_request {
+            let evaluation_result = match next_request {
                 Ok(_) => self.evaluate(&head, body).await,
                 Err(failure) => {
                     self.record_exchange(&ExchangeRecord {
@@ -105,10 +105,10 @@ impl<'a> HttpAttempt<'a> {
                     Err(failure)
                 }
             };
-            if outcome.is_err() || self.observation.failure.is_some() {
+            if evaluation_result.is_err() || self.observation.failure.is_some() {
                 self.observation.captures.insert(0, captures::head_capture(&head));
             }
-            return outcome;
+            return evaluation_result;
         }
     }
 
@@ -193,24 +193,24 @@ impl<'a> HttpAttempt<'a> {
             facts.body_wire_bytes = body_content.wire_bytes;
             facts.body_bytes = body_content.body_bytes;
         }
-        let kind = content_type(&head.headers);
+        let media_type = content_type(&head.headers);
         let BodyContent { bytes, wire_bytes, body_bytes, unknown_coding_note, failure } = body_content;
         if let Some(note) = unknown_coding_note {
             self.observation.record_warning(WarningKind::CapabilityDowngrade, note);
         }
         let bytes = Arc::new(bytes);
-        let outcome = match (failure, keyword) {
+        let evaluation_result = match (failure, keyword) {
             (Some(failure), _) => Err(failure),
             (None, None) => Ok(()),
             (None, Some(keyword)) => {
                 let started = Instant::now();
-                let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
-                let outcome = keyword_search::search_keyword((**keyword).clone(), body, kind, deadline).await;
+                let (body, media_type) = (Arc::clone(&bytes), media_type.map(str::to_owned));
+                let evaluation_result = keyword_search::search_keyword((**keyword).clone(), body, media_type, deadline).await;
                 self.chain.exchange_trace.phases.set(Phase::Validate, started.elapsed());
-                outcome
+                evaluation_result
             }
         };
-        let failure = outcome.as_ref().err();
+        let failure = evaluation_result.as_ref().err();
         // On failure, the body is a capture of its own.
         let max_recorded_bytes = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY_BYTES } else { 0 };
         self.record_exchange(&ExchangeRecord {
@@ -221,13 +221,13 @@ impl<'a> HttpAttempt<'a> {
             failure,
             max_body_bytes: max_recorded_bytes,
         });
-        if outcome.is_err() || self.observation.failure.is_some() {
-            self.observation.captures.extend(captures::body_capture(&bytes, kind));
+        if evaluation_result.is_err() || self.observation.failure.is_some() {
+            self.observation.captures.extend(captures::body_capture(&bytes, media_type));
         } else if needs_page {
-            let (content_type, url) = (kind.map(str::to_owned), self.chain.url().clone());
+            let (content_type, url) = (media_type.map(str::to_owned), self.chain.url().clone());
             self.fetched_page = Some(FetchedPage { body: bytes, content_type, url, auth_state: None });
         }
-        outcome
+        evaluation_result
     }
 
     fn evaluate_status(&mut self, head: &ResponseHead) -> Result<(), Failure> {

@@ -33,13 +33,13 @@ fn request_headers_follow_the_fields() {
     assert!(!headers(json!({})).contains_key(CONTENT_TYPE));
     assert_eq!(headers(json!({"http_method": "POST"}))[CONTENT_TYPE], "application/x-www-form-urlencoded");
     assert_eq!(headers(json!({"http_method": "POST", "post_content_type": "a/b"}))[CONTENT_TYPE], "a/b");
-    let own = json!({"http_headers": [
+    let custom_headers = json!({"http_headers": [
         {"name": "user-agent", "value": "mine"}, {"name": "X-A", "value": "1"}, {"name": "x-a", "value": "2"},
     ]});
-    let own = headers(own);
-    assert_eq!(own.get_all(USER_AGENT).iter().count(), 1);
-    assert_eq!(own[USER_AGENT], "mine");
-    assert_eq!(own.get_all("x-a").iter().collect::<Vec<_>>(), ["1", "2"]);
+    let custom_headers = headers(custom_headers);
+    assert_eq!(custom_headers.get_all(USER_AGENT).iter().count(), 1);
+    assert_eq!(custom_headers[USER_AGENT], "mine");
+    assert_eq!(custom_headers.get_all("x-a").iter().collect::<Vec<_>>(), ["1", "2"]);
 }
 
 #[test]

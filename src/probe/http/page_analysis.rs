@@ -26,8 +26,8 @@ pub(super) struct FetchedPage {
 
 impl FetchedPage {
     fn is_html(&self) -> bool {
-        let kind = self.content_type.as_deref().unwrap_or_default().to_ascii_lowercase();
-        kind.is_empty() || kind.contains("html") || kind.contains("xml")
+        let media_type = self.content_type.as_deref().unwrap_or_default().to_ascii_lowercase();
+        media_type.is_empty() || media_type.contains("html") || media_type.contains("xml")
     }
 }
 

@@ -33,14 +33,14 @@ impl WebsiteProbe {
         let started = Instant::now();
         let (request, mut cookie_jar) = (self.options.build_request(), CookieJar::default());
         let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut cookie_jar);
-        let outcome = tokio::select! {
+        let run_result = tokio::select! {
             biased;
-            outcome = attempt.run() => outcome,
+            run_result = attempt.run() => run_result,
             () = cx.cancel.cancelled() => Err(cancelled_failure()),
         };
         let page = attempt.take_fetched_page();
         let mut observation = attempt.into_observation();
-        if let Err(failure) = outcome {
+        if let Err(failure) = run_result {
             observation.record_failure(failure);
         }
         // The total is that of the page alone, so that runs with and without objects are comparable.
@@ -55,12 +55,12 @@ impl WebsiteProbe {
                 started,
                 &mut observation,
             );
-            let analysis_outcome = tokio::select! {
+            let analysis_result = tokio::select! {
                 biased;
                 () = analysis => Ok(()),
                 () = cx.cancel.cancelled() => Err(cancelled_failure()),
             };
-            if let Err(failure) = analysis_outcome {
+            if let Err(failure) = analysis_result {
                 observation.record_failure(failure);
             }
         }

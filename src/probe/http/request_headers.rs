@@ -10,7 +10,7 @@ use http::header::{
 
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::invalid_setting;
-use crate::protocol::http as wire;
+use crate::protocol::http as http_protocol;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::website::{HttpCaching, WebsiteSettings};
 
@@ -46,16 +46,16 @@ impl RequestHeaders {
         })
     }
 
-    /// Returns the fields of every request. `Host` is first; its value is set per request. The first of the monitor's
-    /// own fields of a name replaces the standard one; further ones are appended.
+    /// Returns the fields of every request. `Host` is first; its value is set per request. A field of the monitor
+    /// replaces the standard field of the same name; if the monitor sets a name several times, all values are sent.
     pub(super) fn to_header_map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(HOST, HeaderValue::from_static(""));
-        if let Ok(agent) = HeaderValue::from_str(&self.user_agent) {
-            headers.insert(USER_AGENT, agent);
+        if let Ok(user_agent_value) = HeaderValue::from_str(&self.user_agent) {
+            headers.insert(USER_AGENT, user_agent_value);
         }
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(http_protocol::ACCEPT_ENCODING));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         if !self.allows_caching {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -65,7 +65,7 @@ impl RequestHeaders {
             headers.insert(CONTENT_TYPE, content_type.clone());
         }
         for (index, (name, value)) in self.custom_headers.iter().enumerate() {
-            if self.custom_headers[..index].iter().any(|(earlier, _)| earlier == name) {
+            if self.custom_headers[..index].iter().any(|(earlier_name, _)| earlier_name == name) {
                 headers.append(name, value.clone());
             } else {
                 headers.insert(name, value.clone());

@@ -52,9 +52,9 @@ impl ImapProbe {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
         let mut facts = MailFacts::default();
-        let outcome = self.execute(cx, &mut session, &mut facts).await;
+        let session_result = self.execute(cx, &mut session, &mut facts).await;
         session.close().await;
-        self.target.build_observation(started, session, outcome, facts)
+        self.target.build_observation(started, session, session_result, facts)
     }
 
     async fn execute(

@@ -111,12 +111,12 @@ impl MailServerTarget {
         &self,
         started: Instant,
         session: LineSession<'_>,
-        outcome: Result<(), Failure>,
+        session_result: Result<(), Failure>,
         facts: MailFacts,
     ) -> Observation {
         let facts = redact_facts(&session.transcript, facts);
-        let outcome = outcome.map_err(|failure| self.with_tls_hint(failure, &session.connect_trace));
-        let mut observation = build_session_observation(started, session, outcome);
+        let session_result = session_result.map_err(|failure| self.with_tls_hint(failure, &session.connect_trace));
+        let mut observation = build_session_observation(started, session, session_result);
         // Without a greeting there was no mail server.
         observation.facts.mail = facts.map(Box::new);
         observation

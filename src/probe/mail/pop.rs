@@ -27,7 +27,7 @@ struct PopProbe(MailServerTarget);
 /// Builds the probe of a validated `email-pop` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext) -> Arc<dyn Probe> {
     match mail_server_target(document) {
-        Ok(account) => Arc::new(PopProbe(account)),
+        Ok(mail_server) => Arc::new(PopProbe(mail_server)),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
@@ -52,18 +52,18 @@ impl PopProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
-        let mut opening_dialogue = build_session_setup(&self.0);
-        let mut outcome = open_mailbox(&self.0, &mut session, &mut opening_dialogue).await;
-        if outcome.is_ok() {
-            outcome = Pop3Mailbox::new(&mut session).quit().await;
+        let mut opening_dialogue = build_opening_dialogue(&self.0);
+        let mut session_result = open_mailbox(&self.0, &mut session, &mut opening_dialogue).await;
+        if session_result.is_ok() {
+            session_result = Pop3Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
-        self.0.build_observation(started, session, outcome, opening_dialogue.facts())
+        self.0.build_observation(started, session, session_result, opening_dialogue.facts())
     }
 }
 
 /// Creates the dialogue that opens the mailbox: greeting, capabilities, TLS and login.
-pub(super) fn build_session_setup(target: &MailServerTarget) -> OpeningDialogue {
+pub(super) fn build_opening_dialogue(target: &MailServerTarget) -> OpeningDialogue {
     let login = |credentials| LoginOptions { credentials, mechanism: target.auth_mechanism };
     let options = OpeningDialogueOptions {
         require_tls: target.require_tls,
@@ -80,11 +80,11 @@ pub(super) async fn open_mailbox(
     opening_dialogue: &mut OpeningDialogue,
 ) -> Result<(), Failure> {
     target.connect(session).await?;
-    let outcome = session.run_protocol(opening_dialogue, target.host(), &target.tls_options).await;
-    if let Err(failure) = &outcome {
+    let session_result = session.run_protocol(opening_dialogue, target.host(), &target.tls_options).await;
+    if let Err(failure) = &session_result {
         try_quit_after_failure(session, failure).await;
     }
-    outcome
+    session_result
 }
 
 /// Sends QUIT after `failure` if the server still responds. The result of QUIT is ignored.

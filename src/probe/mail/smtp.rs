@@ -28,8 +28,8 @@ struct SmtpProbe {
 /// Builds the probe of a validated `email-smtp` monitor.
 pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
     match mail_server_target(document) {
-        Ok(account) => {
-            Arc::new(SmtpProbe { target: account, configured_ehlo_name: settings.ehlo_name.clone() })
+        Ok(mail_server) => {
+            Arc::new(SmtpProbe { target: mail_server, configured_ehlo_name: settings.ehlo_name.clone() })
         }
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
@@ -56,9 +56,9 @@ impl SmtpProbe {
         let started = Instant::now();
         let mut session = LineSession::new(cx.net, cx.deadline);
         let mut facts = MailFacts::default();
-        let outcome = self.execute(&mut session, &mut facts).await;
+        let session_result = self.execute(&mut session, &mut facts).await;
         session.close().await;
-        self.target.build_observation(started, session, outcome, facts)
+        self.target.build_observation(started, session, session_result, facts)
     }
 
     async fn execute(&self, session: &mut LineSession<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
@@ -72,9 +72,9 @@ impl SmtpProbe {
             mechanism: self.target.auth_mechanism,
             message: None,
         });
-        let outcome = session.run_protocol(&mut smtp, self.target.host(), &self.target.tls_options).await;
+        let session_result = session.run_protocol(&mut smtp, self.target.host(), &self.target.tls_options).await;
         *facts = smtp.facts();
-        outcome
+        session_result
     }
 }
 

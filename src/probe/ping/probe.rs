@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::statistics::PingStatistics;
 use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
-use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectionTrace, EchoOutcome, EchoSocket, Endpoint};
+use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectionTrace, EchoResult, EchoSocket, Endpoint};
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
@@ -78,9 +78,9 @@ impl PingProbe {
         let started = Instant::now();
         let mut trace = ConnectionTrace::default();
         let (mut facts, mut mean_rtt) = (None, None);
-        let outcome = self.execute(cx, &mut trace, &mut facts, &mut mean_rtt).await;
+        let run_result = self.execute(cx, &mut trace, &mut facts, &mut mean_rtt).await;
         // The address of the trace has port 0, since ICMP has no ports.
-        let mut observation = build_observation(started, trace, outcome);
+        let mut observation = build_observation(started, trace, run_result);
         observation.facts.ping = facts.map(Box::new);
         // The pauses between the requests are not time of the target.
         observation.duration = mean_rtt.unwrap_or(observation.duration);
@@ -103,13 +103,13 @@ impl PingProbe {
         trace.peer_address = Some((address, 0).into());
         let socket = cx.net.echo_socket(address).await?;
         let mut statistics = PingStatistics::default();
-        let outcome = self.send_requests(cx, socket, address, &mut statistics).await;
+        let send_result = self.send_requests(cx, socket, address, &mut statistics).await;
         *mean_rtt = statistics.mean_rtt();
         if let Some(mean_rtt) = *mean_rtt {
             trace.phases.set(Phase::Echo, mean_rtt);
         }
         *facts = (statistics.sent_count() > 0).then(|| statistics.to_facts(socket.socket_kind()));
-        outcome?;
+        send_result?;
         self.check_loss(address, &statistics)
     }
 
@@ -128,7 +128,7 @@ impl PingProbe {
                 tokio::time::sleep(delay * index).await;
                 let request =
                     cx.net.echo_socket(address).await.ok()?.send(address, self.payload_bytes).await.ok()?;
-                matches!(request.outcome().await, Some(EchoOutcome::Reply(_))).then_some(address)
+                matches!(request.echo_result().await, Some(EchoResult::Reply(_))).then_some(address)
             })
             .collect();
         let first_reply = async {
@@ -174,7 +174,7 @@ impl PingProbe {
                 let send_result =
                     cx.deadline.enforce(Phase::Echo, socket.send(address, self.payload_bytes)).await?;
                 pending_replies
-                    .push(send_result.map_err(|error| cx.net.echo_send_failure(address, &error))?.outcome());
+                    .push(send_result.map_err(|error| cx.net.echo_send_failure(address, &error))?.echo_result());
                 statistics.record_sent();
                 next_send_at += interval;
             }
@@ -185,8 +185,8 @@ impl PingProbe {
             let wait_until =
                 if all_sent { next_send_at - interval + final_wait(statistics) } else { next_send_at };
             match tokio::time::timeout_at(wait_until.min(cx.deadline.at), pending_replies.next()).await {
-                Ok(Some(Some(EchoOutcome::Reply(rtt)))) => statistics.record_reply(rtt),
-                Ok(Some(Some(EchoOutcome::Error(error)))) => statistics.record_error(error),
+                Ok(Some(Some(EchoResult::Reply(rtt)))) => statistics.record_reply(rtt),
+                Ok(Some(Some(EchoResult::Error(error)))) => statistics.record_error(error),
                 Ok(Some(None)) => return Err(socket_closed_failure(address)),
                 Ok(None) => tokio::time::sleep_until(next_send_at.min(cx.deadline.at)).await,
                 Err(_) if all_sent || cx.deadline.is_expired() => return Ok(()),
@@ -235,9 +235,9 @@ mod tests {
                 payload_bytes: 56,
                 loss_threshold_percent: threshold,
             };
-            let verdict = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
-            assert_eq!(verdict.is_ok(), passes, "{threshold}");
-            if let Err(failure) = verdict {
+            let loss_result = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
+            assert_eq!(loss_result.is_ok(), passes, "{threshold}");
+            if let Err(failure) = loss_result {
                 assert_eq!(failure.kind, FailureKind::PingLossTooHigh);
                 assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
                 assert!(failure.detail.contains("192.0.2.9 reported: host unreachable"), "{failure}");

@@ -182,26 +182,26 @@ mod tests {
 
     use super::*;
 
-    fn question() -> DnsQuery {
+    fn example_query() -> DnsQuery {
         DnsQuery::new(Name::from_ascii("www.example.com.").unwrap(), RecordType::A)
     }
 
-    fn reply(question: &DnsQuery) -> Message {
-        let mut message = Message::from_vec(&question.encode().unwrap()).unwrap();
+    fn reply(query: &DnsQuery) -> Message {
+        let mut message = Message::from_vec(&query.encode().unwrap()).unwrap();
         message.metadata.message_type = MessageType::Response;
         message
     }
 
     #[test]
     fn a_query_requests_recursion_and_a_larger_payload() {
-        let message = Message::from_vec(&question().encode().unwrap()).unwrap();
+        let message = Message::from_vec(&example_query().encode().unwrap()).unwrap();
         assert!(message.metadata.recursion_desired);
         assert_eq!(message.max_payload(), MAX_UDP_PAYLOAD);
     }
 
     #[test]
     fn ids_are_random() {
-        let ids: std::collections::BTreeSet<u16> = (0..50).map(|_| question().id()).collect();
+        let ids: std::collections::BTreeSet<u16> = (0..50).map(|_| example_query().id()).collect();
         assert!(ids.len() > 40, "{ids:?}");
         let steps: std::collections::BTreeSet<u16> =
             ids.iter().zip(ids.iter().skip(1)).map(|(a, b)| b - a).collect();
@@ -210,23 +210,23 @@ mod tests {
 
     #[test]
     fn only_a_response_to_this_query_matches() {
-        let query = question();
-        let matched = |change: &dyn Fn(&mut Message)| {
+        let query = example_query();
+        let match_changed_reply = |change: &dyn Fn(&mut Message)| {
             let mut message = reply(&query);
             change(&mut message);
             query.match_reply(&message.to_vec().unwrap())
         };
-        assert!(matches!(matched(&|_| {}), ReplyMatch::Response(_)));
+        assert!(matches!(match_changed_reply(&|_| {}), ReplyMatch::Response(_)));
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
-        assert!(matches!(matched(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
-        assert!(matches!(matched(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
+        assert!(matches!(match_changed_reply(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
+        assert!(matches!(match_changed_reply(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
         assert!(matches!(
-            matched(&|m| m.metadata.message_type = MessageType::Query),
+            match_changed_reply(&|m| m.metadata.message_type = MessageType::Query),
             ReplyMatch::Mismatch(_)
         ));
-        assert!(matches!(matched(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
-        assert!(matches!(matched(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
-        let reply = matched(&|m| {
+        assert!(matches!(match_changed_reply(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
+        assert!(matches!(match_changed_reply(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
+        let reply = match_changed_reply(&|m| {
             m.queries.clear();
             m.metadata.response_code = ResponseCode::FormErr;
         });
@@ -235,17 +235,17 @@ mod tests {
 
     #[test]
     fn dnssec_sets_its_flags_and_https_has_no_id() {
-        let message = |question: DnsQuery| Message::from_vec(&question.encode().unwrap()).unwrap();
-        let plain = message(question());
+        let message = |query: DnsQuery| Message::from_vec(&query.encode().unwrap()).unwrap();
+        let plain = message(example_query());
         assert!(!plain.metadata.authentic_data && !plain.edns.unwrap().flags().dnssec_ok);
-        let signed = message(question().with_dnssec());
+        let signed = message(example_query().with_dnssec());
         assert!(signed.metadata.authentic_data && signed.edns.unwrap().flags().dnssec_ok);
-        assert_eq!(message(question().without_id()).metadata.id, 0);
+        assert_eq!(message(example_query().without_id()).metadata.id, 0);
     }
 
     #[test]
     fn a_reply_cut_within_a_record_is_truncated_not_malformed() {
-        let query = question();
+        let query = example_query();
         let mut message = reply(&query);
         message.metadata.truncation = true;
         let data = hickory_proto::rr::RData::A(hickory_proto::rr::rdata::A([192, 0, 2, 1].into()));
@@ -262,10 +262,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn matching_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..600), ours: bool) {
-            let query = question();
+        fn matching_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..600), has_query_header: bool) {
+            let query = example_query();
             let mut bytes = bytes;
-            if ours && bytes.len() > 3 {
+            if has_query_header && bytes.len() > 3 {
                 bytes[..2].copy_from_slice(&query.id().to_be_bytes());
                 bytes[2] |= 0x80;
             }
@@ -275,16 +275,16 @@ mod tests {
         }
 
         #[test]
-        fn a_damaged_response_never_panics(cut in 0_usize..200, at in 0_usize..200, bit in 0_u8..8) {
-            let query = question();
+        fn a_damaged_response_never_panics(cut_bytes in 0_usize..200, flipped_byte in 0_usize..200, flipped_bit in 0_u8..8) {
+            let query = example_query();
             let mut message = reply(&query);
             let data = hickory_proto::rr::rdata::TXT::new(vec!["one".to_owned(), "two".to_owned()]);
             let name = Name::from_ascii("www.example.com.").unwrap();
             message.add_answer(Record::from_rdata(name, 60, hickory_proto::rr::RData::TXT(data)));
             let mut bytes = message.to_vec().unwrap();
-            bytes.truncate(bytes.len().saturating_sub(cut));
-            if let Some(byte) = bytes.get_mut(at) {
-                *byte ^= 1 << bit;
+            bytes.truncate(bytes.len().saturating_sub(cut_bytes));
+            if let Some(byte) = bytes.get_mut(flipped_byte) {
+                *byte ^= 1 << flipped_bit;
             }
             if let ReplyMatch::Response(answer) = query.match_reply(&bytes) {
                 let _ = (answer.record_texts(10), answer.record_values(RecordType::TXT), answer.has_answer(RecordType::A));

@@ -64,9 +64,9 @@ mod tests {
 
     use super::*;
 
-    fn record(kind: RecordType, bytes: &[u8]) -> Record {
+    fn record(record_type: RecordType, bytes: &[u8]) -> Record {
         let rdata = NULL::with(bytes.to_vec());
-        Record::from_rdata(Name::root(), 1, RData::Unknown { code: kind, rdata })
+        Record::from_rdata(Name::root(), 1, RData::Unknown { code: record_type, rdata })
     }
 
     #[test]

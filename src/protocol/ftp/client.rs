@@ -21,9 +21,9 @@ use crate::syntax::MASK;
 
 /// Longest list that is read, in bytes; its entries are only counted.
 const MAX_LIST_BYTES: u64 = 8 * 1024 * 1024;
-/// The port of EPSV gets one of so many parts of the remaining time, since PASV may follow.
-const EPSV_SHARE_OF_TIME: u32 = 3;
-/// Most of that time.
+/// Opening the port of EPSV gets the remaining time divided by this, since PASV may follow.
+const EPSV_TIME_DIVISOR: u32 = 3;
+/// Longest time for opening the port of EPSV.
 const MAX_EPSV_CONNECT_TIME: Duration = Duration::from_secs(10);
 
 /// The login.
@@ -66,7 +66,7 @@ impl<'a> FtpClient<'a> {
     ) -> Result<Self, Failure> {
         let no_connection =
             || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
-        let host = session.connect_trace.peer_address.ok_or_else(no_connection)?;
+        let peer_address = session.connect_trace.peer_address.ok_or_else(no_connection)?;
         let (stream, read_ahead) = session.take_stream().ok_or_else(no_connection)?;
         let tls = session.tls_client();
         let control = FtpStream::from_control_connection(stream, read_ahead, recorder.clone());
@@ -77,7 +77,7 @@ impl<'a> FtpClient<'a> {
             data_connect_deadline: None,
             recorder,
             data_requests,
-            control_peer: host,
+            control_peer: peer_address,
             tls_client: tls,
             data_address: None,
             tls_resumed: None,
@@ -106,7 +106,7 @@ impl<'a> FtpClient<'a> {
 
     /// Sends LIST for the folder of the login. A 450 reply means that it is empty (RFC 959 5.4).
     pub async fn list(&mut self) -> Result<(), Failure> {
-        let mut entries = ListEntryCounter::default();
+        let mut entry_counter = ListEntryCounter::default();
         let transfer_result = self.begin_data_transfer(DataTransfer::List).await;
         if transfer_result.is_err() && self.last_reply_was("LIST", 450) {
             self.entry_count = Some(0);
@@ -118,18 +118,18 @@ impl<'a> FtpClient<'a> {
             match self.read_data(&mut data, &mut chunk).await {
                 Ok(0) => break Ok(()),
                 Ok(count) => {
-                    entries.push(&chunk[..count]);
+                    entry_counter.push(&chunk[..count]);
                     bytes += count as u64;
                 }
                 Err(failure) => break Err(failure),
             }
             if bytes > MAX_LIST_BYTES {
-                self.entry_count = Some(entries.count());
+                self.entry_count = Some(entry_counter.count());
                 let detail = format!("its list has more than {MAX_LIST_BYTES} bytes");
                 return Err(Failure::new(Phase::List, FailureKind::ResponseTooLarge, detail));
             }
         };
-        self.entry_count = Some(entries.count());
+        self.entry_count = Some(entry_counter.count());
         self.finish_data_transfer(data, read_result).await
     }
 
@@ -198,7 +198,7 @@ impl<'a> FtpClient<'a> {
         let can_fall_back =
             matches!(self.passive_mode, Mode::ExtendedPassive) && self.driver.control_peer.is_ipv4();
         self.driver.data_connect_deadline = can_fall_back.then(|| {
-            let share = self.driver.deadline.remaining() / EPSV_SHARE_OF_TIME;
+            let share = self.driver.deadline.remaining() / EPSV_TIME_DIVISOR;
             Deadline::within(share.min(MAX_EPSV_CONNECT_TIME))
         });
         let result = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;

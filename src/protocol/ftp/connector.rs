@@ -1,4 +1,5 @@
-//! The callbacks of suppaftp for connections and TLS. They send requests to the driver.
+//! The callbacks of suppaftp for connections and TLS. They send requests to the driver, `FtpDriver`, which owns
+//! the network and the deadline of the session.
 
 use crate::sync::Mutex;
 use std::future::Future;
@@ -14,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::stream::FtpStream;
 
 /// A request to the driver, since callbacks of suppaftp may borrow nothing. The response `None` means that it failed;
-/// the recorder has the reason.
+/// the `SessionRecorder` has the reason.
 pub(super) enum DataRequest {
     /// A data connection to the address that the server sent.
     Connect(SocketAddr, oneshot::Sender<Option<TcpStream>>),
@@ -25,7 +26,7 @@ pub(super) enum DataRequest {
 /// A connector that only sends requests to the driver.
 #[derive(Debug)]
 pub(super) struct SuppaftpConnector {
-    /// The control connection, for the first call.
+    /// The control connection: the first call of `connect` returns it; later ones are for data connections.
     control: Mutex<Option<FtpStream>>,
     data_requests: mpsc::UnboundedSender<DataRequest>,
 }
@@ -70,7 +71,7 @@ pub(super) async fn request_data_connection(
     data_requests: mpsc::UnboundedSender<DataRequest>,
     address: SocketAddr,
 ) -> FtpResult<TcpStream> {
-    send_data_request(&data_requests, |answer| DataRequest::Connect(address, answer)).await
+    send_data_request(&data_requests, |response_sender| DataRequest::Connect(address, response_sender)).await
 }
 
 async fn send_data_request<T>(

@@ -102,8 +102,8 @@ impl FtpDriver<'_> {
         Some(FtpStream::from_data_connection(MaybeTlsStream::Tls(Box::new(stream))))
     }
 
-    fn record_if_failed<T>(&self, outcome: Result<T, Failure>) -> Option<T> {
-        outcome
+    fn record_if_failed<T>(&self, result: Result<T, Failure>) -> Option<T> {
+        result
             .map_err(|failure| {
                 let detail = format!("on the data connection: {}", failure.detail);
                 self.recorder.record_failure(Failure { phase: Phase::OpenDataConnection, detail, ..failure });
@@ -114,8 +114,8 @@ impl FtpDriver<'_> {
     /// Whether `code` is sent by servers that require the session of the control connection (vsftpd 522, others 425),
     /// on a data connection that could not resume it.
     fn may_require_resumption(&self, code: u16) -> bool {
-        let is_old = self.tls_client.as_ref().is_some_and(|tls| !tls.can_resume());
-        is_old && self.tls_resumed == Some(false) && matches!(code, 425 | 522)
+        let cannot_resume = self.tls_client.as_ref().is_some_and(|tls| !tls.can_resume());
+        cannot_resume && self.tls_resumed == Some(false) && matches!(code, 425 | 522)
     }
 
     /// Returns the recorded failure, otherwise that of the reply which suppaftp did not expect.

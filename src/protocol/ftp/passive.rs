@@ -25,8 +25,8 @@ pub fn parse_epsv_reply(text: &str) -> Option<u16> {
 /// the parentheses (RFC 1123 4.1.2.6).
 #[must_use]
 pub fn parse_pasv_reply(text: &str) -> Option<(Ipv4Addr, u16)> {
-    let is_part = |c: char| c.is_ascii_digit() || c == ',';
-    text.split(|c| !is_part(c)).find_map(|candidate| {
+    let is_address_char = |c: char| c.is_ascii_digit() || c == ',';
+    text.split(|c| !is_address_char(c)).find_map(|candidate| {
         let mut numbers = candidate.split(',').map(parse_digits::<u8>);
         let mut next = || numbers.next().flatten();
         let address = Ipv4Addr::new(next()?, next()?, next()?, next()?);
@@ -106,13 +106,13 @@ mod tests {
         }
 
         #[test]
-        fn formatted_addresses_are_parsed(bits: u32, port in 1_u16.., around in "[a-z (]{0,9}") {
+        fn formatted_addresses_are_parsed(bits: u32, port in 1_u16.., text_before in "[a-z (]{0,9}") {
             let address = Ipv4Addr::from_bits(bits);
             let [a, b, c, d] = address.octets();
             let (high, low) = (port >> 8, port & 255);
-            let text = format!("{around} ({a},{b},{c},{d},{high},{low})");
+            let text = format!("{text_before} ({a},{b},{c},{d},{high},{low})");
             prop_assert_eq!(parse_pasv_reply(&text), Some((address, port)));
-            let text = format!("{} (|||{port}|)", around.replace('(', ""));
+            let text = format!("{} (|||{port}|)", text_before.replace('(', ""));
             prop_assert_eq!(parse_epsv_reply(&text), Some(port));
         }
     }

@@ -82,7 +82,7 @@ impl FtpReplyParser {
             return Err(FtpReplyError::TooLong);
         }
         let Some(mut reply) = self.incomplete_reply.take() else {
-            let (code, more, text) =
+            let (code, has_more_lines, text) =
                 parse_line(line).ok_or_else(|| FtpReplyError::NoCode(line.to_owned()))?;
             let mut reply = FtpReply {
                 code,
@@ -90,7 +90,7 @@ impl FtpReplyParser {
                 text: String::new(),
             };
             reply.append_text(text);
-            return Ok(self.finish_or_keep_open(reply, more));
+            return Ok(self.finish_or_keep_open(reply, has_more_lines));
         };
         match parse_line(line) {
             Some((code, false, text)) if code == reply.code => {
@@ -138,24 +138,24 @@ mod tests {
 
     use super::*;
 
-    fn all(lines: &[&str]) -> Vec<(u16, String)> {
-        let mut replies = FtpReplyParser::default();
-        let parsed = lines.iter().filter_map(|line| replies.push_line(line).unwrap());
+    fn parse_replies(lines: &[&str]) -> Vec<(u16, String)> {
+        let mut parser = FtpReplyParser::default();
+        let parsed = lines.iter().filter_map(|line| parser.push_line(line).unwrap());
         parsed.map(|reply| (reply.code, reply.text)).collect()
     }
 
     #[test]
     fn replies_of_one_and_of_many_lines_are_assembled() {
-        assert_eq!(all(&["220 ready", "331 password"]), [(220, "ready".into()), (331, "password".into())]);
-        assert_eq!(all(&["226"]), [(226, String::new())]);
+        assert_eq!(parse_replies(&["220 ready", "331 password"]), [(220, "ready".into()), (331, "password".into())]);
+        assert_eq!(parse_replies(&["226"]), [(226, String::new())]);
         assert_eq!(
-            all(&["220-Welcome", "150 users are here", "", " 220 not yet", "220-nor now", "220 ok", "221 x"]),
+            parse_replies(&["220-Welcome", "150 users are here", "", " 220 not yet", "220-nor now", "220 ok", "221 x"]),
             [
                 (220, "Welcome / 150 users are here / 220 not yet / 220-nor now / ok".to_owned()),
                 (221, "x".to_owned())
             ]
         );
-        assert_eq!(all(&["211-Features:", " EPSV", "211"]), [(211, "Features: / EPSV".into())]);
+        assert_eq!(parse_replies(&["211-Features:", " EPSV", "211"]), [(211, "Features: / EPSV".into())]);
     }
 
     #[test]
@@ -172,18 +172,18 @@ mod tests {
 
     #[test]
     fn an_endless_reply_fails() {
-        let mut replies = FtpReplyParser::default();
-        assert_eq!(replies.push_line("220-"), Ok(None));
-        let error = (0..10_000).find_map(|_| replies.push_line(&"x".repeat(1000)).err());
+        let mut parser = FtpReplyParser::default();
+        assert_eq!(parser.push_line("220-"), Ok(None));
+        let error = (0..10_000).find_map(|_| parser.push_line(&"x".repeat(1000)).err());
         assert_eq!(error, Some(FtpReplyError::TooLong));
     }
 
     proptest! {
         #[test]
         fn parsing_never_panics(lines in proptest::collection::vec(".{0,40}", 0..40)) {
-            let mut replies = FtpReplyParser::default();
+            let mut parser = FtpReplyParser::default();
             for line in &lines {
-                if let Ok(Some(reply)) = replies.push_line(line) {
+                if let Ok(Some(reply)) = parser.push_line(line) {
                     prop_assert!((100..700).contains(&reply.code));
                     prop_assert!(reply.text.chars().count() <= MAX_TEXT_CHARS);
                 }
@@ -192,15 +192,15 @@ mod tests {
 
         #[test]
         fn a_multi_line_reply_is_assembled(code in 100_u16..700, inner in proptest::collection::vec("[a-z]{1,9}", 0..9)) {
-            let mut replies = FtpReplyParser::default();
-            prop_assert_eq!(replies.push_line(&format!("{code}-first")), Ok(None));
+            let mut parser = FtpReplyParser::default();
+            prop_assert_eq!(parser.push_line(&format!("{code}-first")), Ok(None));
             for line in &inner {
-                prop_assert_eq!(replies.push_line(line), Ok(None));
+                prop_assert_eq!(parser.push_line(line), Ok(None));
             }
-            let reply = replies.push_line(&format!("{code} last")).unwrap().unwrap();
+            let reply = parser.push_line(&format!("{code} last")).unwrap().unwrap();
             prop_assert_eq!(reply.code, code);
             prop_assert_eq!(reply.first_line, "first");
-            prop_assert_eq!(replies.pending_bytes(), 0);
+            prop_assert_eq!(parser.pending_bytes(), 0);
         }
     }
 }

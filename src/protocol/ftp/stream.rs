@@ -72,7 +72,7 @@ impl FtpStream {
 }
 
 impl ControlChannel {
-    /// Parses the lines of one reply from the received bytes; `ready` contains it once it is complete.
+    /// Parses the lines of one reply from the received bytes; `ready_replies` contains it once it is complete.
     fn parse_reply(&mut self) -> io::Result<()> {
         while self.ready_replies.is_empty()
             && let Some(end) = self.received_bytes.iter().position(|&byte| byte == b'\n')

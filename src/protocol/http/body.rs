@@ -114,13 +114,13 @@ impl ResponseBody {
     }
 
     fn from_source(
-        incoming: BodySource,
+        body_source: BodySource,
         driver: ConnectionDriver,
         timings: ExchangeTimings,
         headers: &HeaderMap,
     ) -> Self {
-        let source = BodyReader {
-            chunk_source: incoming,
+        let body_reader = BodyReader {
+            chunk_source: body_source,
             driver,
             timings,
             current_chunk: Bytes::new(),
@@ -130,7 +130,7 @@ impl ResponseBody {
             failure: None,
         };
         Self {
-            reader: source,
+            reader: body_reader,
             reusable_sender: None,
             content_codings: content_coding::parse_content_encoding(headers),
         }
@@ -152,7 +152,7 @@ impl ResponseBody {
     }
 
     /// Like `read`; also returns the reusable parts of the connection when the body was read to its end.
-    pub(super) async fn read_to_reuse(
+    pub(super) async fn read_and_take_parts(
         mut self,
         retention: BodyRetention,
         max_body_bytes: u64,
@@ -186,10 +186,10 @@ impl ResponseBody {
             body.raise_limit(self.reader.wire_limit);
         }
         // Pinned here, since returning a future copies it.
-        let outcome =
+        let result =
             timeout_at(deadline.at, pin!(self.decode_into(&mut content, retention, max_body_bytes))).await;
         content.wire_bytes = self.reader.wire_bytes;
-        content.failure = match outcome {
+        content.failure = match result {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(failure),
             Err(_) => Some(Failure::timed_out(Phase::Transfer, deadline.timeout)),
@@ -212,7 +212,7 @@ impl ResponseBody {
         }
         let codings = self.content_codings.clone()?;
         content.unknown_coding_note = codings.unknown_coding_note();
-        let outcome = if codings.is_empty() {
+        let result = if codings.is_empty() {
             copy_to_content(&mut self.reader, content, retention, max_body_bytes).await
         } else {
             match content_coding::build_decoder(&mut self.reader, &codings, max_body_bytes).await {
@@ -220,7 +220,7 @@ impl ResponseBody {
                 Err(error) => Err(error),
             }
         };
-        outcome.map_err(|error| self.read_failure(&error, &codings, max_body_bytes))
+        result.map_err(|error| self.read_failure(&error, &codings, max_body_bytes))
     }
 
     fn read_failure(&mut self, error: &io::Error, codings: &ContentCodings, max_body_bytes: u64) -> Failure {
@@ -244,13 +244,13 @@ fn too_large_failure(max_body_bytes: u64) -> Failure {
 }
 
 async fn copy_to_content(
-    source: &mut BodyReader,
+    body_reader: &mut BodyReader,
     content: &mut BodyContent,
     retention: BodyRetention,
     max_body_bytes: u64,
 ) -> io::Result<()> {
     for chunk_number in 1_u32.. {
-        let bytes = source.fill_buf().await?;
+        let bytes = body_reader.fill_buf().await?;
         let count = bytes.len();
         if count == 0 {
             break;
@@ -260,7 +260,7 @@ async fn copy_to_content(
             return Err(SizeLimitExceeded.into());
         }
         content.push(bytes, retention);
-        source.consume(count);
+        body_reader.consume(count);
         if chunk_number.is_multiple_of(CHUNKS_PER_YIELD) {
             tokio::task::yield_now().await;
         }

@@ -68,14 +68,14 @@ impl Http1Connection {
         self.timings.restart();
         let Self { sender, driver, timings, header_limit: limit, was_used: used } = &mut self;
         // Pinned here, since returning a future copies it.
-        let outcome = {
+        let result = {
             let exchange_future = pin!(async {
                 driver.drive_until(sender.ready()).await?;
                 driver.drive_until(sender.send_request(request)).await
             });
             timeout_at(deadline.at, exchange_future).await
         };
-        let outcome = match outcome {
+        let result = match result {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let is_stale = *used && timings.bytes_read() == 0 && !error.is_parse();
@@ -92,11 +92,11 @@ impl Http1Connection {
                 Err(RequestError { failure, retry_reason: None })
             }
         };
-        if outcome.is_ok() {
+        if result.is_ok() {
             timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, incoming) = exchange::split_response(outcome?, timings, true);
+        let (head, incoming) = exchange::split_response(result?, timings, true);
         let Self { sender, driver, timings, header_limit: limit, .. } = self;
         let body = ResponseBody::new(incoming, driver, timings, &head.headers);
         // A TLS shutdown takes a while, so a closing connection would still look alive after the body.
@@ -124,7 +124,7 @@ impl ResponseBody {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> (BodyContent, Option<Http1Connection>) {
-        let (content, reusable) = self.read_to_reuse(retention, max_body_bytes, deadline, phases).await;
+        let (content, reusable) = self.read_and_take_parts(retention, max_body_bytes, deadline, phases).await;
         let Some(ReusableParts { sender, driver, timings, header_limit }) = reusable else {
             return (content, None);
         };
@@ -237,7 +237,7 @@ impl Http2Connection {
             sender.ready().await?;
             sender.send_request(request).await
         };
-        let outcome = match timeout_at(deadline.at, exchange_future).await {
+        let result = match timeout_at(deadline.at, exchange_future).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 timings.copy_stream_end_from(&self.connection_timings);
@@ -251,12 +251,12 @@ impl Http2Connection {
                 Err(RequestError { failure, retry_reason: None })
             }
         };
-        if outcome.is_ok() {
+        if result.is_ok() {
             timings.record_response_head();
             self.connection_timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, incoming) = exchange::split_response(outcome?, &timings, false);
+        let (head, incoming) = exchange::split_response(result?, &timings, false);
         let body =
             ResponseBody::new(incoming, ConnectionDriver::without_connection(), timings, &head.headers);
         Ok((head, body))

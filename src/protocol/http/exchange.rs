@@ -60,7 +60,7 @@ where
     let timings = ExchangeTimings::new(protocol == HttpProtocol::Http1);
     let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
     // Pinned here, since returning a future copies it.
-    let outcome = {
+    let result = {
         let exchange_future = pin!(async {
             match protocol {
                 HttpProtocol::Http1 => send_http1(io, request, timings.clone()).await,
@@ -70,16 +70,16 @@ where
         });
         timeout_at(deadline.at, exchange_future).await
     };
-    let outcome = match outcome {
+    let result = match result {
         Ok(Ok(result)) => Ok(result),
         Ok(Err(error)) => Err(failure::from_hyper_error(&timings, &error)),
         Err(_) => Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
-    if outcome.is_ok() {
+    if result.is_ok() {
         timings.record_response_head();
     }
     timings.write_phases(phases);
-    let (response, driver) = outcome?;
+    let (response, driver) = result?;
     let (head, incoming) = split_response(response, &timings, protocol == HttpProtocol::Http1);
     let body = ResponseBody::new(incoming, driver, timings, &head.headers);
     Ok((head, body))

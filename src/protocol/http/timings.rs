@@ -46,8 +46,8 @@ struct TimingState {
     first_byte_at: Option<Instant>,
     /// Whether the head of the response is complete.
     has_head: bool,
-    /// Whether the first byte read belongs to the response; in HTTP/2 it belongs to the settings.
-    first_byte_is_response: bool,
+    /// Whether it is HTTP/1: the first byte read then belongs to the response, in HTTP/2 to the settings.
+    is_http1: bool,
     bytes_read: u64,
     /// Set for HTTP/1, whose responses it normalizes.
     normalizer: Option<VersionNormalizer>,
@@ -60,16 +60,16 @@ struct TimingState {
 
 impl ExchangeTimings {
     /// Starts recording an exchange now.
-    pub(super) fn new(first_byte_is_response: bool) -> Self {
+    pub(super) fn new(is_http1: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
             last_write_at: None,
             is_write_blocked: false,
             first_byte_at: None,
             has_head: false,
-            first_byte_is_response,
+            is_http1,
             bytes_read: 0,
-            normalizer: first_byte_is_response.then(VersionNormalizer::default),
+            normalizer: is_http1.then(VersionNormalizer::default),
             stream_end: None,
             is_read_waiting: false,
             may_read_continue: false,
@@ -196,14 +196,14 @@ impl TimingState {
         if let Some(normalizer) = &mut self.normalizer {
             normalizer.normalize(bytes);
         }
-        if self.first_byte_is_response {
+        if self.is_http1 {
             self.first_byte_at.get_or_insert_with(Instant::now);
         }
     }
 
     /// Records the outcome of a write or flush; returns whether the read that waits for the first write may continue.
-    fn record_write<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) -> bool {
-        match outcome {
+    fn record_write<T>(&mut self, poll_result: &Poll<io::Result<T>>, is_write: bool) -> bool {
+        match poll_result {
             Poll::Pending => self.is_write_blocked = true,
             Poll::Ready(Err(error)) => self.record_error(error),
             Poll::Ready(Ok(_)) => {
@@ -223,8 +223,8 @@ impl TimingState {
 impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
     /// Records the outcome of a write or flush. When a waiting read may continue, usually nothing was received yet: an
     /// empty read registers for the wake-up at less cost than polling everything again.
-    fn record_write<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
-        if !self.timings.lock().record_write(outcome, is_write) {
+    fn record_write<T>(&mut self, cx: &mut Context<'_>, poll_result: &Poll<io::Result<T>>, is_write: bool) {
+        if !self.timings.lock().record_write(poll_result, is_write) {
             return;
         }
         let read_readiness = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
@@ -257,21 +257,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
             }
         }
         let filled_before = buf.filled().len();
-        let outcome = Pin::new(&mut self.inner).poll_read(cx, buf);
-        match &outcome {
+        let poll_result = Pin::new(&mut self.inner).poll_read(cx, buf);
+        match &poll_result {
             Poll::Pending => {}
             Poll::Ready(Ok(())) => self.timings.lock().record_read(&mut buf.filled_mut()[filled_before..]),
             Poll::Ready(Err(error)) => self.timings.lock().record_error(error),
         }
-        outcome
+        poll_result
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedHttpStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.record_write(cx, &outcome, true);
-        outcome
+        let poll_result = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.record_write(cx, &poll_result, true);
+        poll_result
     }
 
     fn poll_write_vectored(
@@ -279,9 +279,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedHttpStream<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
-        self.record_write(cx, &outcome, true);
-        outcome
+        let poll_result = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
+        self.record_write(cx, &poll_result, true);
+        poll_result
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -289,9 +289,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedHttpStream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = Pin::new(&mut self.inner).poll_flush(cx);
-        self.record_write(cx, &outcome, false);
-        outcome
+        let poll_result = Pin::new(&mut self.inner).poll_flush(cx);
+        self.record_write(cx, &poll_result, false);
+        poll_result
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

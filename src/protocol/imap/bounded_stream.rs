@@ -33,7 +33,7 @@ pub(super) struct DialogueLog {
     /// The last received line.
     pub(super) last_received_line: String,
     /// Lines not yet moved to the transcript: whether each was sent, and its text.
-    pub(super) unread_lines: Vec<(bool, String)>,
+    pub(super) pending_lines: Vec<(bool, String)>,
     /// The texts sent in the login phase.
     pub(super) secrets: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl SharedLog {
         let log = DialogueLog {
             phase,
             last_received_line: String::new(),
-            unread_lines: Vec::new(),
+            pending_lines: Vec::new(),
             secrets: Vec::new(),
         };
         Self(Arc::new(Mutex::new(log)))
@@ -116,7 +116,7 @@ impl BoundedStream {
         let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
         self.log.lock_with(|log| {
             text.clone_into(&mut log.last_received_line);
-            log.unread_lines.push((false, text.clone()));
+            log.pending_lines.push((false, text.clone()));
         });
         if self.ready_bytes > MAX_LINE_BYTES {
             return fail(
@@ -154,7 +154,7 @@ impl BoundedStream {
             self.log.lock_with(|log| {
                 let is_login = log.phase == Phase::Auth;
                 let text = if is_login { redact_login_line(line, &mut log.secrets) } else { line.to_owned() };
-                log.unread_lines.push((true, text));
+                log.pending_lines.push((true, text));
             });
         }
     }

@@ -83,12 +83,12 @@ impl<'a> ImapMailbox<'a> {
         };
         session.transcript.add_secret(&escape_quoted(&self.credentials.password));
         let client = Client::new(BoundedStream::new(stream, read_ahead, self.log.clone()));
-        let outcome = match self.login_method {
+        let result = match self.login_method {
             Some(login) => self.log_in_and_select(client, login, session).await,
             None => self.select_preauthenticated(client, session).await,
         };
         self.log.lock_with(|log| write_transcript(log, &mut session.transcript));
-        outcome
+        result
     }
 
     async fn log_in_and_select(
@@ -129,7 +129,7 @@ impl<'a> ImapMailbox<'a> {
         self.run_phase(Phase::Select, session, select).await?;
         let parse_exists = |line: &str| line.strip_prefix("* ")?.strip_suffix(" EXISTS")?.parse().ok();
         self.message_count =
-            self.log.lock_with(|log| log.unread_lines.iter().rev().find_map(|(_, line)| parse_exists(line)));
+            self.log.lock_with(|log| log.pending_lines.iter().rev().find_map(|(_, line)| parse_exists(line)));
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         let _ = self.run_phase(Phase::Quit, session, client.run_command_and_check_ok("LOGOUT", None)).await;
         Ok(())
@@ -210,7 +210,7 @@ fn is_temporary_refusal(reply: &str) -> bool {
 /// Adds the dialogue to the transcript; texts of the login are redacted wherever the server repeats them.
 fn write_transcript(log: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
     log.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
-    for (is_sent, line) in log.unread_lines.drain(..) {
+    for (is_sent, line) in log.pending_lines.drain(..) {
         if is_sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
     }
 }
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::protocol::line_session::LineProtocol;
 
-    fn offering(text: &str) -> OpeningDialogue {
+    fn opening_with_capabilities(text: &str) -> OpeningDialogue {
         let mut opening = OpeningDialogue::new(OpeningDialogueOptions {
             implicit_tls: false,
             require_tls: false,
@@ -255,7 +255,7 @@ mod tests {
     fn the_login_method_depends_on_capabilities_and_settings() {
         use LoginMethod::{LoginCommand, Sasl};
         use SaslMechanism::{CramMd5, Login as SaslLogin, Plain, Xoauth2};
-        for (text, requested, secure, login) in [
+        for (text, requested, is_encrypted, login) in [
             ("IMAP4rev1", None, true, Some(LoginCommand)),
             ("IMAP4rev1 AUTH=PLAIN", None, false, Some(LoginCommand)),
             ("IMAP4rev1 AUTH=PLAIN AUTH=CRAM-MD5", None, false, Some(Sasl(CramMd5))),
@@ -267,8 +267,8 @@ mod tests {
             ("IMAP4rev1", Some(Plain), true, None),
             ("IMAP4rev1 AUTH=XOAUTH2", Some(Xoauth2), true, Some(Sasl(Xoauth2))),
         ] {
-            let chosen = LoginMethod::choose(&offering(text), requested, secure);
-            assert_eq!(chosen.ok(), login, "{text} {requested:?} {secure}");
+            let chosen = LoginMethod::choose(&opening_with_capabilities(text), requested, is_encrypted);
+            assert_eq!(chosen.ok(), login, "{text} {requested:?} {is_encrypted}");
         }
     }
 }

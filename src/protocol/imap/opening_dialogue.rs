@@ -18,7 +18,7 @@ pub struct OpeningDialogueOptions {
 #[derive(Debug)]
 pub struct OpeningDialogue {
     options: OpeningDialogueOptions,
-    state: SetupState,
+    state: AwaitedReply,
     is_encrypted: bool,
     /// Number of tags used so far.
     used_tags: u32,
@@ -32,7 +32,7 @@ pub struct OpeningDialogue {
 
 /// The response that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SetupState {
+enum AwaitedReply {
     Greeting,
     Capability,
     Starttls,
@@ -42,18 +42,18 @@ enum SetupState {
 impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
         match self.state {
-            SetupState::Greeting => Phase::Banner,
-            SetupState::Capability => Phase::Capability,
-            SetupState::Starttls => Phase::Starttls,
-            SetupState::Logout => Phase::Quit,
+            AwaitedReply::Greeting => Phase::Banner,
+            AwaitedReply::Capability => Phase::Capability,
+            AwaitedReply::Starttls => Phase::Starttls,
+            AwaitedReply::Logout => Phase::Quit,
         }
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match self.state {
-            SetupState::Greeting => self.on_greeting(line),
-            SetupState::Logout => Ok(ProtocolAction::Done),
-            SetupState::Capability | SetupState::Starttls => match split_line(line) {
+            AwaitedReply::Greeting => self.on_greeting(line),
+            AwaitedReply::Logout => Ok(ProtocolAction::Done),
+            AwaitedReply::Capability | AwaitedReply::Starttls => match split_line(line) {
                 Some(("*", "BYE", rest)) => {
                     Err(self.unexpected_response_failure(format!("it closes the session: `{rest}`")))
                 }
@@ -66,7 +66,7 @@ impl LineProtocol for OpeningDialogue {
                 Some((tag, "OK", _)) if tag == self.current_tag() => self.on_command_ok(),
                 // Servers from before CAPABILITY (RFC 1176) do not know it; they can be logged in to all the same.
                 Some((tag, "BAD", _))
-                    if tag == self.current_tag() && self.state == SetupState::Capability =>
+                    if tag == self.current_tag() && self.state == AwaitedReply::Capability =>
                 {
                     self.capabilities.clear();
                     self.on_capabilities_known()
@@ -75,7 +75,7 @@ impl LineProtocol for OpeningDialogue {
                     let reply = &line[tag.len() + 1..];
                     Err(self.unexpected_response_failure(format!(
                         "it replies to {} with `{reply}`",
-                        self.last_command()
+                        self.described_last_command()
                     )))
                 }
                 _ => Err(self.invalid_response_failure(line)),
@@ -87,7 +87,7 @@ impl LineProtocol for OpeningDialogue {
         self.is_encrypted = true;
         // RFC 9051 11.1: capabilities from before TLS are void.
         self.capabilities.clear();
-        self.send_command(SetupState::Capability, "CAPABILITY")
+        self.send_command(AwaitedReply::Capability, "CAPABILITY")
     }
 }
 
@@ -97,7 +97,7 @@ impl OpeningDialogue {
     pub fn new(options: OpeningDialogueOptions) -> Self {
         Self {
             options,
-            state: SetupState::Greeting,
+            state: AwaitedReply::Greeting,
             is_encrypted: options.implicit_tls,
             used_tags: 0,
             banner: String::new(),
@@ -129,12 +129,12 @@ impl OpeningDialogue {
             "BYE" => return Err(self.unexpected_response_failure(format!("it greets with `BYE {rest}`"))),
             _ => return Err(self.invalid_response_failure(line)),
         }
-        Ok(self.send_command(SetupState::Capability, "CAPABILITY"))
+        Ok(self.send_command(AwaitedReply::Capability, "CAPABILITY"))
     }
 
     /// Continues after the last command succeeded.
     fn on_command_ok(&mut self) -> Result<ProtocolAction, Failure> {
-        if self.state == SetupState::Starttls {
+        if self.state == AwaitedReply::Starttls {
             return Ok(ProtocolAction::StartTls);
         }
         if !self.has_capability("IMAP4rev1")
@@ -153,7 +153,7 @@ impl OpeningDialogue {
         if !self.is_encrypted {
             // A preauthenticated session cannot start TLS any more (RFC 9051 6.2.1).
             if self.has_capability("STARTTLS") && !self.is_preauthenticated {
-                return Ok(self.send_command(SetupState::Starttls, "STARTTLS"));
+                return Ok(self.send_command(AwaitedReply::Starttls, "STARTTLS"));
             }
             if self.options.require_tls {
                 let reason = if self.is_preauthenticated {
@@ -167,13 +167,13 @@ impl OpeningDialogue {
         if self.options.continue_to_login {
             Ok(ProtocolAction::Done)
         } else {
-            Ok(self.send_command(SetupState::Logout, "LOGOUT"))
+            Ok(self.send_command(AwaitedReply::Logout, "LOGOUT"))
         }
     }
 
-    fn last_command(&self) -> &'static str {
+    fn described_last_command(&self) -> &'static str {
         match self.state {
-            SetupState::Starttls => "`STARTTLS`, which it offers,",
+            AwaitedReply::Starttls => "`STARTTLS`, which it offers,",
             _ => "`CAPABILITY`",
         }
     }
@@ -183,7 +183,7 @@ impl OpeningDialogue {
         format!("v{}", self.used_tags)
     }
 
-    fn send_command(&mut self, state: SetupState, command: &str) -> ProtocolAction {
+    fn send_command(&mut self, state: AwaitedReply, command: &str) -> ProtocolAction {
         self.state = state;
         self.used_tags += 1;
         ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.current_tag())))
@@ -212,24 +212,24 @@ mod tests {
     use super::super::super::transcript_test::run_transcript;
     use super::*;
 
-    const PLAIN: OpeningDialogueOptions =
+    const TLS_OPTIONAL: OpeningDialogueOptions =
         OpeningDialogueOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
 
-    fn passes(options: OpeningDialogueOptions, script: &str) -> OpeningDialogue {
+    fn run_to_success(options: OpeningDialogueOptions, dialogue: &str) -> OpeningDialogue {
         let mut opening = OpeningDialogue::new(options);
-        assert_eq!(run_transcript(&mut opening, script), None);
+        assert_eq!(run_transcript(&mut opening, dialogue), None);
         opening
     }
 
-    fn fails(options: OpeningDialogueOptions, script: &str) -> String {
-        let failure = run_transcript(&mut OpeningDialogue::new(options), script).expect("it does not fail");
+    fn failure_text(options: OpeningDialogueOptions, dialogue: &str) -> String {
+        let failure = run_transcript(&mut OpeningDialogue::new(options), dialogue).expect("it does not fail");
         format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
     }
 
     #[test]
     fn capabilities_are_known_before_the_login() {
-        let core = passes(
-            PLAIN,
+        let opening = run_to_success(
+            TLS_OPTIONAL,
             "< * OK [CAPABILITY IMAP4rev1] hello
              > v1 CAPABILITY
              < * OK still here
@@ -237,15 +237,15 @@ mod tests {
              < v1 OK done
              * done",
         );
-        assert_eq!(core.banner, "[CAPABILITY IMAP4rev1] hello");
-        assert_eq!(core.mechanisms().collect::<Vec<_>>(), ["PLAIN", "Cram-MD5"]);
-        assert!(core.has_capability("logindisabled") && !core.is_preauthenticated);
+        assert_eq!(opening.banner, "[CAPABILITY IMAP4rev1] hello");
+        assert_eq!(opening.mechanisms().collect::<Vec<_>>(), ["PLAIN", "Cram-MD5"]);
+        assert!(opening.has_capability("logindisabled") && !opening.is_preauthenticated);
     }
 
     #[test]
     fn tls_is_started_where_it_is_offered() {
-        let core = passes(
-            OpeningDialogueOptions { require_tls: true, ..PLAIN },
+        let opening = run_to_success(
+            OpeningDialogueOptions { require_tls: true, ..TLS_OPTIONAL },
             "< * OK hello
              > v1 CAPABILITY
              < * CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED
@@ -258,57 +258,57 @@ mod tests {
              < v3 OK
              * done",
         );
-        assert_eq!(core.capabilities, ["IMAP4rev1", "AUTH=PLAIN"]);
+        assert_eq!(opening.capabilities, ["IMAP4rev1", "AUTH=PLAIN"]);
     }
 
     #[test]
     fn without_a_login_it_logs_out() {
-        let script =
+        let dialogue =
             "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
-        passes(OpeningDialogueOptions { continue_to_login: false, ..PLAIN }, script);
+        run_to_success(OpeningDialogueOptions { continue_to_login: false, ..TLS_OPTIONAL }, dialogue);
     }
 
     #[test]
     fn failures_are_reported() {
         let hello = "< * OK hello\n> v1 CAPABILITY\n";
         let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
-        let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
-        let required = OpeningDialogueOptions { require_tls: true, ..PLAIN };
-        let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
-        for (options, script, reply) in [
-            (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
-            (PLAIN, "< +OK POP3", "banner 3: `+OK POP3` is not an IMAP response"),
-            (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is not an IMAP response"),
-            (PLAIN, "<", "banner 3: `` is not an IMAP response"),
-            (PLAIN, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is not an IMAP response"),
-            (required, &format!("{hello}< v1 BAD what"), "capability 5: it offers no STARTTLS"),
-            (PLAIN, &format!("{hello}< v1 NO"), "capability 3: it replies to `CAPABILITY` with `NO`"),
-            (PLAIN, &format!("{hello}< * BYE bye"), "capability 3: it closes the session: `bye`"),
-            (PLAIN, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is not an IMAP response"),
+        let starttls_dialogue = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
+        let tls_required_options = OpeningDialogueOptions { require_tls: true, ..TLS_OPTIONAL };
+        let preauth_dialogue = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
+        for (options, dialogue, reply) in [
+            (TLS_OPTIONAL, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
+            (TLS_OPTIONAL, "< +OK POP3", "banner 3: `+OK POP3` is not an IMAP response"),
+            (TLS_OPTIONAL, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is not an IMAP response"),
+            (TLS_OPTIONAL, "<", "banner 3: `` is not an IMAP response"),
+            (TLS_OPTIONAL, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is not an IMAP response"),
+            (tls_required_options, &format!("{hello}< v1 BAD what"), "capability 5: it offers no STARTTLS"),
+            (TLS_OPTIONAL, &format!("{hello}< v1 NO"), "capability 3: it replies to `CAPABILITY` with `NO`"),
+            (TLS_OPTIONAL, &format!("{hello}< * BYE bye"), "capability 3: it closes the session: `bye`"),
+            (TLS_OPTIONAL, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is not an IMAP response"),
             (
-                PLAIN,
+                TLS_OPTIONAL,
                 &format!("{hello}< v1 OK"),
                 "capability 3: its capabilities contain no version of IMAP: ``",
             ),
             (
-                PLAIN,
-                &format!("{tls}< v2 NO not now"),
+                TLS_OPTIONAL,
+                &format!("{starttls_dialogue}< v2 NO not now"),
                 "starttls 3: it replies to `STARTTLS`, which it offers, with `NO not now`",
             ),
             (
-                PLAIN,
-                &format!("{tls}< v2 BAD"),
+                TLS_OPTIONAL,
+                &format!("{starttls_dialogue}< v2 BAD"),
                 "starttls 3: it replies to `STARTTLS`, which it offers, with `BAD`",
             ),
-            (PLAIN, &format!("{tls}< * BYE"), "starttls 3: it closes the session: ``"),
-            (required, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
-            (required, known, "capability 5: it greets with PREAUTH, after which TLS is not possible"),
+            (TLS_OPTIONAL, &format!("{starttls_dialogue}< * BYE"), "starttls 3: it closes the session: ``"),
+            (tls_required_options, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
+            (tls_required_options, preauth_dialogue, "capability 5: it greets with PREAUTH, after which TLS is not possible"),
         ] {
-            assert_eq!(fails(options, script), reply);
+            assert_eq!(failure_text(options, dialogue), reply);
         }
-        let core = passes(PLAIN, &format!("{hello}< v1 BAD what\n* done"));
-        assert!(core.capabilities.is_empty(), "a server that does not know CAPABILITY can be logged in to");
-        let core = passes(PLAIN, &format!("{known}\n* done"));
-        assert!(core.is_preauthenticated);
+        let opening = run_to_success(TLS_OPTIONAL, &format!("{hello}< v1 BAD what\n* done"));
+        assert!(opening.capabilities.is_empty(), "a server that does not know CAPABILITY can be logged in to");
+        let opening = run_to_success(TLS_OPTIONAL, &format!("{preauth_dialogue}\n* done"));
+        assert!(opening.is_preauthenticated);
     }
 }

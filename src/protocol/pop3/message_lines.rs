@@ -21,7 +21,7 @@ impl<'a> DataLine<'a> {
         match line {
             b"." => Self::End,
             [b'.', rest @ ..] => Self::Content(rest),
-            whole => Self::Content(whole),
+            content_line => Self::Content(content_line),
         }
     }
 }
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    fn read(lines: &[&str]) -> Option<String> {
+    fn scan_trip_header(lines: &[&str]) -> Option<String> {
         let mut scanner = HeaderScanner::new("X-Vigie-Trip");
         for line in lines {
             scanner.push_line(line.as_bytes());
@@ -118,16 +118,16 @@ mod tests {
 
     #[test]
     fn the_header_is_found_despite_folding_and_only_in_the_head() {
-        let found = Some("one.two".to_owned());
-        assert_eq!(read(&["Subject: x", "X-Vigie-Trip: one.two", "", "body"]), found);
-        assert_eq!(read(&["x-VIGIE-trip :one.two"]), found);
-        assert_eq!(read(&["X-Vigie-Trip:", " one.", "\ttwo ", "To: x"]), found);
-        assert_eq!(read(&["To: x", " X-Vigie-Trip: one.two"]), None, "belongs to another header");
-        assert_eq!(read(&["To: x", "", "X-Vigie-Trip: one.two"]), None, "stands in the body");
-        assert_eq!(read(&["X-Vigie-Trip-Too: one.two"]), None);
-        assert_eq!(read(&["X-Vigie-Trip one.two"]), None);
-        assert_eq!(read(&["X-Vigie-Trip: a", "X-Vigie-Trip: b"]), None, "twice");
-        assert_eq!(read(&[]), None);
+        let trip_value = Some("one.two".to_owned());
+        assert_eq!(scan_trip_header(&["Subject: x", "X-Vigie-Trip: one.two", "", "body"]), trip_value);
+        assert_eq!(scan_trip_header(&["x-VIGIE-trip :one.two"]), trip_value);
+        assert_eq!(scan_trip_header(&["X-Vigie-Trip:", " one.", "\ttwo ", "To: x"]), trip_value);
+        assert_eq!(scan_trip_header(&["To: x", " X-Vigie-Trip: one.two"]), None, "belongs to another header");
+        assert_eq!(scan_trip_header(&["To: x", "", "X-Vigie-Trip: one.two"]), None, "stands in the body");
+        assert_eq!(scan_trip_header(&["X-Vigie-Trip-Too: one.two"]), None);
+        assert_eq!(scan_trip_header(&["X-Vigie-Trip one.two"]), None);
+        assert_eq!(scan_trip_header(&["X-Vigie-Trip: a", "X-Vigie-Trip: b"]), None, "twice");
+        assert_eq!(scan_trip_header(&[]), None);
     }
 
     #[test]

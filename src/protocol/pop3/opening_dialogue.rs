@@ -23,7 +23,7 @@ pub struct OpeningDialogueOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SetupState {
+enum AwaitedReply {
     Banner,
     CapaSent,
     Capabilities,
@@ -37,7 +37,7 @@ enum SetupState {
 #[derive(Debug)]
 pub struct OpeningDialogue {
     options: OpeningDialogueOptions,
-    state: SetupState,
+    state: AwaitedReply,
     is_encrypted: bool,
     capabilities: Vec<String>,
     /// The timestamp of the greeting that APOP needs, with its angle brackets.
@@ -53,7 +53,7 @@ impl OpeningDialogue {
     pub fn new(options: OpeningDialogueOptions, is_encrypted: bool) -> Self {
         Self {
             options,
-            state: SetupState::Banner,
+            state: AwaitedReply::Banner,
             is_encrypted,
             capabilities: Vec::new(),
             apop_timestamp: None,
@@ -106,7 +106,7 @@ impl OpeningDialogue {
 
     fn send_capa(&mut self) -> ProtocolAction {
         self.capabilities.clear();
-        self.state = SetupState::CapaSent;
+        self.state = AwaitedReply::CapaSent;
         ProtocolAction::SendLine(OutgoingLine::new("CAPA"))
     }
 
@@ -114,7 +114,7 @@ impl OpeningDialogue {
     fn on_capa_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match StatusLine::parse(line) {
             Some(StatusLine::Ok(_)) => {
-                self.state = SetupState::Capabilities;
+                self.state = AwaitedReply::Capabilities;
                 Ok(ProtocolAction::ReadLine)
             }
             Some(StatusLine::Err(_)) => self.on_capabilities_complete(),
@@ -136,7 +136,7 @@ impl OpeningDialogue {
 
     fn on_capabilities_complete(&mut self) -> Result<ProtocolAction, Failure> {
         if !self.is_encrypted && self.capability_arguments("STLS").is_some() {
-            self.state = SetupState::Stls;
+            self.state = AwaitedReply::Stls;
             return Ok(ProtocolAction::SendLine(OutgoingLine::new("STLS")));
         }
         if !self.is_encrypted && self.options.require_tls {
@@ -152,25 +152,25 @@ impl OpeningDialogue {
 
     fn log_in_or_finish(&mut self) -> Result<ProtocolAction, Failure> {
         let Some(login) = &self.options.login else { return Ok(ProtocolAction::Done) };
-        let (step, action) = login.choose_method(
+        let (login_state, action) = login.choose_method(
             self.is_encrypted,
             self.apop_timestamp.as_deref(),
             self.capability_arguments("SASL"),
             self.capability_arguments("USER").is_some(),
         )?;
-        self.facts.mail_auth_method = Some(step.method_label().to_owned());
-        self.facts.sent_password_in_cleartext = !self.is_encrypted && step.exposes_password();
-        self.login_state = Some(step);
-        self.state = SetupState::Login;
+        self.facts.mail_auth_method = Some(login_state.method_label().to_owned());
+        self.facts.sent_password_in_cleartext = !self.is_encrypted && login_state.exposes_password();
+        self.login_state = Some(login_state);
+        self.state = AwaitedReply::Login;
         Ok(action)
     }
 
     fn on_login_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let Some(step) = self.login_state.as_mut() else { return Err(login_not_started_failure()) };
-        match step.on_line(line) {
+        let Some(login_state) = self.login_state.as_mut() else { return Err(login_not_started_failure()) };
+        match login_state.on_line(line) {
             Ok(Some(action)) => Ok(action),
             Ok(None) => {
-                self.state = SetupState::Stat;
+                self.state = AwaitedReply::Stat;
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))
             }
             Err(failure) => {
@@ -200,25 +200,25 @@ impl OpeningDialogue {
 impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
         match self.state {
-            SetupState::Banner => Phase::Banner,
-            SetupState::CapaSent | SetupState::Capabilities => Phase::Capability,
-            SetupState::Stls => Phase::Starttls,
-            SetupState::Login => Phase::Auth,
-            SetupState::Stat => Phase::Select,
+            AwaitedReply::Banner => Phase::Banner,
+            AwaitedReply::CapaSent | AwaitedReply::Capabilities => Phase::Capability,
+            AwaitedReply::Stls => Phase::Starttls,
+            AwaitedReply::Login => Phase::Auth,
+            AwaitedReply::Stat => Phase::Select,
         }
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match self.state {
-            SetupState::Banner => self.on_greeting(line),
-            SetupState::CapaSent => self.on_capa_reply(line),
-            SetupState::Capabilities => self.on_capability(line),
-            SetupState::Stls => match StatusLine::parse(line) {
+            AwaitedReply::Banner => self.on_greeting(line),
+            AwaitedReply::CapaSent => self.on_capa_reply(line),
+            AwaitedReply::Capabilities => self.on_capability(line),
+            AwaitedReply::Stls => match StatusLine::parse(line) {
                 Some(StatusLine::Ok(_)) => Ok(ProtocolAction::StartTls),
                 _ => Err(unexpected_reply_failure(Phase::Starttls, "STLS", line)),
             },
-            SetupState::Login => self.on_login_line(line),
-            SetupState::Stat => self.on_stat_reply(line),
+            AwaitedReply::Login => self.on_login_line(line),
+            AwaitedReply::Stat => self.on_stat_reply(line),
         }
     }
 

@@ -4,35 +4,35 @@ use super::super::super::auth::{Credentials, SaslMechanism};
 use super::*;
 use crate::protocol::transcript_test::run_transcript;
 
-fn login(mechanism: Option<SaslMechanism>) -> LoginOptions {
+fn login_options(mechanism: Option<SaslMechanism>) -> LoginOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };
     LoginOptions { credentials, mechanism }
 }
 
-fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> OpeningDialogue {
-    OpeningDialogue::new(OpeningDialogueOptions { require_tls: false, login: login.into() }, secure)
+fn opening(is_encrypted: bool, login: impl Into<Option<LoginOptions>>) -> OpeningDialogue {
+    OpeningDialogue::new(OpeningDialogueOptions { require_tls: false, login: login.into() }, is_encrypted)
 }
 
-fn strict(login: LoginOptions) -> OpeningDialogue {
+fn opening_requiring_tls(login: LoginOptions) -> OpeningDialogue {
     OpeningDialogue::new(OpeningDialogueOptions { require_tls: true, login: Some(login) }, false)
 }
 
-fn done(core: &mut OpeningDialogue, script: &str) -> MailFacts {
-    assert_eq!(run_transcript(core, &format!("{script}\n* done")), None);
-    core.facts()
+fn facts_after(opening_dialogue: &mut OpeningDialogue, dialogue: &str) -> MailFacts {
+    assert_eq!(run_transcript(opening_dialogue, &format!("{dialogue}\n* done")), None);
+    opening_dialogue.facts()
 }
 
-/// Returns phase, status and text of the failure at the end of `script`.
-fn fails(core: &mut OpeningDialogue, script: &str) -> (Phase, u16, String) {
-    let failure = run_transcript(core, script).unwrap();
-    assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
+/// Returns phase, status and text of the failure at the end of `dialogue`.
+fn fails(opening_dialogue: &mut OpeningDialogue, dialogue: &str) -> (Phase, u16, String) {
+    let failure = run_transcript(opening_dialogue, dialogue).unwrap();
+    assert_eq!(failure.phase, opening_dialogue.phase(), "the phase that failed is not the one that was timed");
     (failure.phase, failure.status().0, failure.detail)
 }
 
 #[test]
 fn a_mailbox_is_opened_with_implicit_tls() {
-    let facts = done(
-        &mut opening(true, login(None)),
+    let facts = facts_after(
+        &mut opening(true, login_options(None)),
         "< +OK POP3 ready <1896.697170952@dbc.mtview.ca.us>
          > CAPA
          < +OK Capability list follows
@@ -55,8 +55,8 @@ fn a_mailbox_is_opened_with_implicit_tls() {
 
 #[test]
 fn stls_is_used_when_offered_and_earlier_capabilities_are_dropped() {
-    let facts = done(
-        &mut strict(login(None)),
+    let facts = facts_after(
+        &mut opening_requiring_tls(login_options(None)),
         "< +OK <1.2@forged>
          > CAPA
          < +OK
@@ -84,7 +84,7 @@ fn stls_is_used_when_offered_and_earlier_capabilities_are_dropped() {
 #[test]
 fn without_tls_apop_is_used_where_the_greeting_allows_it() {
     // The example of RFC 1939 7.
-    let apop = done(
+    let apop = facts_after(
         &mut opening(
             false,
             Some(LoginOptions {
@@ -104,7 +104,7 @@ fn without_tls_apop_is_used_where_the_greeting_allows_it() {
     for greeting in
         ["+OK ready", "+OK ready <no address>", "+OK <a@b", "+OK a@b>", "+OK >a@b<", "+OK <a b@c>"]
     {
-        let script = format!(
+        let dialogue = format!(
             "< {greeting}
              > CAPA
              < -ERR unknown command
@@ -115,7 +115,7 @@ fn without_tls_apop_is_used_where_the_greeting_allows_it() {
              > STAT
              < +OK 1 369"
         );
-        let user = done(&mut opening(false, login(None)), &script);
+        let user = facts_after(&mut opening(false, login_options(None)), &dialogue);
         assert_eq!(
             (user.mail_auth_method.as_deref(), user.sent_password_in_cleartext),
             (Some("user"), true),
@@ -126,8 +126,8 @@ fn without_tls_apop_is_used_where_the_greeting_allows_it() {
 
 #[test]
 fn an_explicit_mechanism_uses_auth() {
-    let plain = done(
-        &mut opening(false, login(Some(SaslMechanism::Plain))),
+    let plain = facts_after(
+        &mut opening(false, login_options(Some(SaslMechanism::Plain))),
         "< +OK
          > CAPA
          < +OK
@@ -140,8 +140,8 @@ fn an_explicit_mechanism_uses_auth() {
     );
     assert_eq!((plain.mail_auth_method.as_deref(), plain.sent_password_in_cleartext), (Some("plain"), true));
     // A server that announces no mechanisms gets no initial response with the command (RFC 5034 4).
-    let unannounced = done(
-        &mut opening(true, login(Some(SaslMechanism::Plain))),
+    let unannounced = facts_after(
+        &mut opening(true, login_options(Some(SaslMechanism::Plain))),
         "< +OK
          > CAPA
          < -ERR
@@ -153,8 +153,8 @@ fn an_explicit_mechanism_uses_auth() {
          < +OK 1 1",
     );
     assert!(!unannounced.sent_password_in_cleartext);
-    let in_turns = done(
-        &mut opening(false, login(Some(SaslMechanism::Login))),
+    let in_turns = facts_after(
+        &mut opening(false, login_options(Some(SaslMechanism::Login))),
         "< +OK
          > CAPA
          < -ERR
@@ -172,7 +172,7 @@ fn an_explicit_mechanism_uses_auth() {
         (Some("login"), true)
     );
     // The digest of RFC 2195 2, for another password.
-    let cram_md5 = done(
+    let cram_md5 = facts_after(
         &mut opening(
             false,
             Some(LoginOptions {
@@ -200,7 +200,7 @@ fn an_explicit_mechanism_uses_auth() {
 
 #[test]
 fn without_a_login_the_mailbox_stays_closed() {
-    let facts = done(&mut opening(true, None), "< +OK hi\n> CAPA\n< -ERR");
+    let facts = facts_after(&mut opening(true, None), "< +OK hi\n> CAPA\n< -ERR");
     assert_eq!((facts.mail_auth_method, facts.mailbox_messages), (None, None));
 }
 
@@ -212,9 +212,9 @@ fn an_invalid_greeting_is_reported() {
         ("220 mx.test ESMTP", "it said `220 mx.test ESMTP`"),
         ("+ more", "it said `+ more`"),
     ] {
-        let mut core = opening(false, None);
-        assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, reply.to_owned()));
-        assert_eq!(core.facts().mail_banner, line);
+        let mut opening_dialogue = opening(false, None);
+        assert_eq!(fails(&mut opening_dialogue, &format!("< {line}")), (Phase::Banner, 3, reply.to_owned()));
+        assert_eq!(opening_dialogue.facts().mail_banner, line);
     }
     let failure = run_transcript(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
     assert!(failure.detail.len() < 250, "{failure}");
@@ -224,18 +224,18 @@ fn an_invalid_greeting_is_reported() {
 fn required_tls_is_enforced() {
     let no_stls = "< +OK\n> CAPA\n< +OK\n< TOP\n< .";
     let expected = (Phase::Capability, 5, "it offers no STLS".to_owned());
-    assert_eq!(fails(&mut strict(login(None)), no_stls), expected);
+    assert_eq!(fails(&mut opening_requiring_tls(login_options(None)), no_stls), expected);
     let expected = (Phase::Capability, 5, "it announces no capabilities".to_owned());
-    assert_eq!(fails(&mut strict(login(None)), "< +OK\n> CAPA\n< -ERR"), expected);
+    assert_eq!(fails(&mut opening_requiring_tls(login_options(None)), "< +OK\n> CAPA\n< -ERR"), expected);
     // A refusal after the offer may be forced by an attacker: no login follows.
     let refused = "< +OK\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< -ERR not now";
     let expected = (Phase::Starttls, 3, "it replied to STLS with `-ERR not now`".to_owned());
-    assert_eq!(fails(&mut opening(false, login(None)), refused), expected);
+    assert_eq!(fails(&mut opening(false, login_options(None)), refused), expected);
 }
 
 #[test]
 fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
-    for (reply, status, waits) in [
+    for (reply, status, should_retry) in [
         ("-ERR [AUTH] Authentication failed.", 5, false),
         ("-ERR", 5, false),
         ("-ERR [IN-USE] Mailbox is locked by another session", 3, true),
@@ -246,26 +246,26 @@ fn refused_logins_locked_mailboxes_and_server_errors_are_distinguished() {
         ("what?", 3, false),
         ("+ bWVociE=", 3, false),
     ] {
-        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {reply}");
-        let mut core = opening(true, login(None));
+        let dialogue = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {reply}");
+        let mut opening_dialogue = opening(true, login_options(None));
         let text = format!("it replied to PASS with `{reply}`");
-        let (phase, found, detail) = fails(&mut core, &script);
-        assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{reply}");
-        assert_eq!(core.should_retry_later(), waits, "{reply}");
-        let facts = core.facts();
+        let (phase, actual_status, detail) = fails(&mut opening_dialogue, &dialogue);
+        assert_eq!((phase, actual_status, detail), (Phase::Auth, status, text), "{reply}");
+        assert_eq!(opening_dialogue.should_retry_later(), should_retry, "{reply}");
+        let facts = opening_dialogue.facts();
         assert_eq!((facts.mail_auth_method.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
     let user = "< +OK\n> CAPA\n< -ERR\n> USER tim\n< -ERR [AUTH] no plain text here";
     let text = "it replied to USER with `-ERR [AUTH] no plain text here`".to_owned();
-    assert_eq!(fails(&mut opening(false, login(None)), user), (Phase::Auth, 5, text));
+    assert_eq!(fails(&mut opening(false, login_options(None)), user), (Phase::Auth, 5, text));
 }
 
 #[test]
 fn a_mechanism_that_is_not_offered_is_not_used() {
-    let script = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
+    let dialogue = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
     let text = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
-    let mut core = opening(true, login(Some(SaslMechanism::CramMd5)));
-    let failure = run_transcript(&mut core, script).unwrap();
+    let mut opening_dialogue = opening(true, login_options(Some(SaslMechanism::CramMd5)));
+    let failure = run_transcript(&mut opening_dialogue, dialogue).unwrap();
     assert_eq!((failure.phase, failure.status().0, failure.detail), (Phase::Auth, 3, text));
 }
 
@@ -292,19 +292,19 @@ fn invalid_stat_replies_are_reported() {
         "+OK -1 0",
         "+OK 99999999999999999999 0",
     ] {
-        let script =
+        let dialogue =
             format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {reply}");
         let expected = (Phase::Select, 3, format!("it replied to STAT with `{reply}`"));
-        assert_eq!(fails(&mut opening(true, login(None)), &script), expected);
+        assert_eq!(fails(&mut opening(true, login_options(None)), &dialogue), expected);
     }
 }
 
 #[test]
 fn capabilities_are_limited() {
-    let many = |count: usize| format!("< +OK\n> CAPA\n< +OK\n{}", "< OFFER\n".repeat(count));
+    let capa_dialogue = |count: usize| format!("< +OK\n> CAPA\n< +OK\n{}", "< OFFER\n".repeat(count));
     let expected = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
-    assert_eq!(fails(&mut opening(true, None), &many(201)), expected);
-    let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
+    assert_eq!(fails(&mut opening(true, None), &capa_dialogue(201)), expected);
+    let facts = facts_after(&mut opening(true, None), &format!("{}< .", capa_dialogue(200)));
     assert_eq!(facts.mail_capabilities.len(), MAX_FACT_CAPABILITIES);
 }
 
@@ -331,10 +331,10 @@ fn each_reply_counts_for_its_phase() {
         if !line.starts_with('>') {
             continue;
         }
-        let script: Vec<&str> = session[..=index].iter().map(|(line, _)| *line).collect();
-        let mut core = opening(false, login(None));
-        assert_eq!(run_transcript(&mut core, &script.join("\n")), None);
-        assert_eq!(core.phase(), *phase, "{line}");
+        let dialogue: Vec<&str> = session[..=index].iter().map(|(line, _)| *line).collect();
+        let mut opening_dialogue = opening(false, login_options(None));
+        assert_eq!(run_transcript(&mut opening_dialogue, &dialogue.join("\n")), None);
+        assert_eq!(opening_dialogue.phase(), *phase, "{line}");
     }
 }
 
@@ -346,8 +346,8 @@ fn the_login_delay_is_parsed() {
         ("LOGIN-DELAY", None),
         ("TOP", None),
     ] {
-        let mut core = opening(true, None);
-        done(&mut core, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
-        assert_eq!(core.login_delay_seconds(), delay, "{offer}");
+        let mut opening_dialogue = opening(true, None);
+        facts_after(&mut opening_dialogue, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
+        assert_eq!(opening_dialogue.login_delay_seconds(), delay, "{offer}");
     }
 }

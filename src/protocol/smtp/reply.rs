@@ -74,10 +74,10 @@ mod tests {
 
     /// Returns the reply of `lines`; `Ok(None)` when it is incomplete.
     fn reply(lines: &[&str]) -> Result<Option<String>, String> {
-        let mut replies = SmtpReplyParser::default();
+        let mut parser = SmtpReplyParser::default();
         let mut last = None;
         for line in lines {
-            last = replies.push_line(line)?;
+            last = parser.push_line(line)?;
         }
         Ok(last.map(|reply| reply.to_string()))
     }

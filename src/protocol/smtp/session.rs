@@ -228,8 +228,8 @@ impl SmtpSession {
     fn capability_arguments(&self, keyword: &str) -> Option<&str> {
         self.capabilities.iter().find_map(|line| {
             let (name, rest) = line.split_at_checked(keyword.len())?;
-            let ends = rest.is_empty() || rest.starts_with([' ', '=']);
-            (name.eq_ignore_ascii_case(keyword) && ends).then(|| rest.trim_start_matches([' ', '=']))
+            let is_whole_keyword = rest.is_empty() || rest.starts_with([' ', '=']);
+            (name.eq_ignore_ascii_case(keyword) && is_whole_keyword).then(|| rest.trim_start_matches([' ', '=']))
         })
     }
 
@@ -280,8 +280,8 @@ impl SmtpSession {
         Ok(self.send_command(SmtpState::Mail, line))
     }
 
-    fn send_command(&mut self, step: SmtpState, line: impl Into<String>) -> ProtocolAction {
-        self.state = step;
+    fn send_command(&mut self, next_state: SmtpState, line: impl Into<String>) -> ProtocolAction {
+        self.state = next_state;
         ProtocolAction::SendLine(OutgoingLine::new(line))
     }
 

@@ -51,11 +51,11 @@ impl FieldTable {
         &'static self,
         names: &'static [&'static str],
     ) -> Result<Cow<'static, [u16]>, &'static str> {
-        for slot in &self.index().field_position_cache {
-            let Some(cached) = slot.get() else {
+        for cache_entry in &self.index().field_position_cache {
+            let Some(cached) = cache_entry.get() else {
                 let positions = self.find_positions(names)?;
                 // Another thread may have filled the slot.
-                let cached = slot.get_or_init(|| CachedFieldPositions {
+                let cached = cache_entry.get_or_init(|| CachedFieldPositions {
                     field_names: names,
                     positions: positions.clone(),
                 });
@@ -84,7 +84,7 @@ impl FieldTable {
     /// Returns the shared copy of `value`, if the field at `position` has only a few values.
     #[must_use]
     pub fn interned_value(&self, position: usize, value: &Value) -> Option<&Value> {
-        self.index().interned_values.get(position)?.iter().find(|known| *known == value)
+        self.index().interned_values.get(position)?.iter().find(|interned| *interned == value)
     }
 
     /// Returns the defaults of all fields that have one and that may be set.

@@ -21,7 +21,7 @@ fn partial_schema_name(table: &FieldTable) -> String {
 /// Returns the schemas of the monitor types and the other inputs, by name.
 #[must_use]
 pub fn component_schemas() -> Map<String, Value> {
-    let type_tables = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
+    let type_tables = MonitorType::ALL.iter().map(|monitor_type| table::for_type(*monitor_type));
     let mut components = Map::new();
     for table in type_tables.chain(table::requests::NON_MONITOR_TABLES.iter().copied()) {
         for role in [SchemaRole::Create, SchemaRole::Patch, SchemaRole::Response] {
@@ -66,8 +66,8 @@ pub fn add_component_schema(
 
 fn object_schema(table: &'static FieldTable, role: SchemaRole, with_required: bool) -> Value {
     let mut properties = Map::new();
-    if let Some(kind) = MonitorType::from_name(table.name) {
-        properties.insert("type".to_owned(), json!({"const": kind.name(), "description": "The type"}));
+    if let Some(monitor_type) = MonitorType::from_name(table.name) {
+        properties.insert("type".to_owned(), json!({"const": monitor_type.name(), "description": "The type"}));
     }
     for field in table.fields() {
         properties.insert(field.name.to_owned(), field_schema(field, role));

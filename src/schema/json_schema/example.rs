@@ -33,9 +33,9 @@ pub fn patch_example(table: &'static FieldTable) -> Value {
     }
     let settable_fields =
         table.fields().iter().filter(|field| field.access == Access::ReadWrite && !field.secret);
-    let plain = settable_fields
+    let scalar_fields = settable_fields
         .filter(|field| !matches!(field.field_type, FieldType::List { .. } | FieldType::Object(_)));
-    plain
+    scalar_fields
         .take(1)
         .map(|field| (field.name.to_owned(), field_example(table, field)))
         .collect::<Map<_, _>>()
@@ -43,8 +43,8 @@ pub fn patch_example(table: &'static FieldTable) -> Value {
 }
 
 /// Returns the fields that an example has besides the required ones.
-fn extra_example_fields(table: &str) -> &'static [&'static str] {
-    match table {
+fn extra_example_fields(table_name: &str) -> &'static [&'static str] {
+    match table_name {
         "website-api" | "website-ssl-api" => &["api_steps"],
         "browserscript" | "security-scan" => &["url"],
         "Blackout" => &["from_date", "thru_date", "note"],

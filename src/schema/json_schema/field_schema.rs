@@ -70,12 +70,12 @@ fn request_schema(field: &Field, role: SchemaRole) -> Value {
 
 /// Returns the schema of `field` in a response.
 fn response_schema(field: &Field) -> Value {
-    let always = field.required || field.default_value().is_some();
+    let is_always_present = field.required || field.default_value().is_some();
     if field.secret {
         return json!({"type": ["string", "null"], "enum": ["", MASK, null]});
     }
     let value_schema = type_schema(&field.field_type, SchemaRole::Response, 0);
-    if always { value_schema } else { nullable_schema(value_schema) }
+    if is_always_present { value_schema } else { nullable_schema(value_schema) }
 }
 
 /// Returns the minimum length of texts in the list that `field` holds: 1, unless the list is required or
@@ -189,8 +189,8 @@ fn choice_schema(choices: &[&str], role: SchemaRole) -> Value {
     }
     for choice in choices {
         // JSON does not distinguish 1.0 from 1, so `1.0` must be a text.
-        if let Some(whole) = choice.parse::<i64>().ok().filter(|number| number.to_string() == **choice) {
-            accepted.push(Value::from(whole));
+        if let Some(integer) = choice.parse::<i64>().ok().filter(|number| number.to_string() == **choice) {
+            accepted.push(Value::from(integer));
         } else if let Some(number) =
             choice.parse::<f64>().ok().filter(|n| n.fract() != 0.0 && format!("{n:?}") == **choice)
         {

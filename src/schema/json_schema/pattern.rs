@@ -34,8 +34,8 @@ pub(super) fn pattern(format: TextFormat) -> Option<String> {
         TextFormat::Identifier => "^[A-Za-z_][A-Za-z0-9_]*$".to_owned(),
         TextFormat::Token => r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$".to_owned(),
         TextFormat::HeaderName => {
-            let own: Vec<_> = RESERVED_HEADERS.iter().map(|name| case_insensitive(name)).collect();
-            format!(r"^(?!({})$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$", own.join("|"))
+            let reserved_names: Vec<_> = RESERVED_HEADERS.iter().map(|name| case_insensitive(name)).collect();
+            format!(r"^(?!({})$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$", reserved_names.join("|"))
         }
         TextFormat::HeaderValue => r"^[^\x00-\x08\x0A-\x1F\x7F-\x9F]*$".to_owned(),
         TextFormat::StatusCodes => format!(r"^\s*{STATUS_CODES}\s*(,\s*{STATUS_CODES}\s*)*$"),
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_of_a_form_fits_its_pattern() {
+    fn every_text_of_a_format_fits_its_pattern() {
         let cases: &[(TextFormat, &[&str], &[&str])] = &[
             (
                 TextFormat::Ipv4,
@@ -138,9 +138,9 @@ mod tests {
     fn reserved_header_names_are_refused_in_any_case() {
         // The `regex` crate has no look-ahead, so the two halves are tested separately.
         let pattern = pattern(TextFormat::HeaderName).unwrap();
-        let (own, token) = pattern.trim_start_matches("^(?!").split_once("$)").unwrap();
-        let own = regex::Regex::new(&format!("^{own}$")).unwrap();
-        assert!(own.is_match("HOST") && own.is_match("Te") && !own.is_match("X-Host"));
-        assert!(regex::Regex::new(&format!("^{token}")).unwrap().is_match("X-Host"));
+        let (reserved_pattern, token_pattern) = pattern.trim_start_matches("^(?!").split_once("$)").unwrap();
+        let reserved_pattern = regex::Regex::new(&format!("^{reserved_pattern}$")).unwrap();
+        assert!(reserved_pattern.is_match("HOST") && reserved_pattern.is_match("Te") && !reserved_pattern.is_match("X-Host"));
+        assert!(regex::Regex::new(&format!("^{token_pattern}")).unwrap().is_match("X-Host"));
     }
 }

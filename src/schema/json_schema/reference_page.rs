@@ -12,28 +12,28 @@ use crate::syntax::text_format::TextFormat;
 
 /// Returns the fields of a type as a Markdown table.
 #[must_use]
-pub fn fields_as_markdown(kind: MonitorType) -> String {
-    table_as_markdown(table::for_type(kind))
+pub fn fields_as_markdown(monitor_type: MonitorType) -> String {
+    table_as_markdown(table::for_type(monitor_type))
 }
 
 /// Returns the sub-objects of all types, each as a section of a Markdown page.
 #[must_use]
 pub fn sub_objects_as_markdown() -> String {
     let mut sub_tables: Vec<&'static FieldTable> = Vec::new();
-    for kind in MonitorType::ALL {
-        collect_sub_objects(table::for_type(*kind), &mut sub_tables);
+    for monitor_type in MonitorType::ALL {
+        collect_sub_objects(table::for_type(*monitor_type), &mut sub_tables);
     }
-    let section = |part: &&FieldTable| {
-        format!("## {}\n\n{}.\n\n{}", part.name, part.description, table_as_markdown(part))
+    let section = |sub_table: &&FieldTable| {
+        format!("## {}\n\n{}.\n\n{}", sub_table.name, sub_table.description, table_as_markdown(sub_table))
     };
     sub_tables.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
-fn collect_sub_objects(table: &'static FieldTable, inner: &mut Vec<&'static FieldTable>) {
+fn collect_sub_objects(table: &'static FieldTable, sub_tables: &mut Vec<&'static FieldTable>) {
     for sub_table in sub_objects(table) {
-        if !inner.iter().any(|known| known.name == sub_table.name) {
-            inner.push(sub_table);
-            collect_sub_objects(sub_table, inner);
+        if !sub_tables.iter().any(|listed| listed.name == sub_table.name) {
+            sub_tables.push(sub_table);
+            collect_sub_objects(sub_table, sub_tables);
         }
     }
 }

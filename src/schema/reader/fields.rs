@@ -28,6 +28,11 @@ impl<'a> FieldReader<'a> {
         Self { format, secret_reader, errors: Vec::new() }
     }
 
+    /// Reads the fields of `table` from `node`; missing required fields are errors. A field that `node` unsets is null.
+    pub fn read_complete_fields(&mut self, table: &'static FieldTable, node: &Node) -> Map<String, Value> {
+        self.read_fields(table, node, &[], true)
+    }
+
     /// Reads the fields of `table` from `node`, except the top-level `ignored_fields`. A field that `node` unsets is
     /// null. With `must_be_complete`, missing required fields are errors.
     pub fn read_fields(
@@ -187,7 +192,7 @@ impl<'a> FieldReader<'a> {
                 let error = ValidationError::new(ValidationErrorKind::UnknownField, path, position, message);
                 let field_names = table.fields().iter().map(|field| field.name);
                 self.errors.push(match closest_match(name, field_names) {
-                    Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                    Some(closest_name) => error.with_hint(format!("did you mean `{closest_name}`?")),
                     None => error.with_hint("remove it"),
                 });
             }
@@ -217,12 +222,12 @@ impl<'a> FieldReader<'a> {
             if index_field != name || is_empty_text(node) {
                 continue;
             }
-            let kind = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
-            let index = self.read_value(field, &kind, node, path, true).and_then(|value| value.as_u64());
+            let index_type = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
+            let index = self.read_value(field, &index_type, node, path, true).and_then(|value| value.as_u64());
             let choice = index.and_then(|index| choices.get(usize::try_from(index).ok()?));
             if let Some(choice) = choice {
-                let slot = values.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
-                if let Value::Object(object) = slot {
+                let object_value = values.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(object) = object_value {
                     object.insert(choice_field.to_owned(), Value::from(*choice));
                 }
             }

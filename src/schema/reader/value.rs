@@ -82,7 +82,7 @@ impl FieldReader<'_> {
             self.errors.push(error.with_value(items.len().to_string()));
             return None;
         }
-        let before = self.errors.len();
+        let error_count_before = self.errors.len();
         let mut values = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             if self.too_many_errors(item.position) {
@@ -103,7 +103,7 @@ impl FieldReader<'_> {
                 None => {}
             }
         }
-        (self.errors.len() == before).then_some(Value::Array(values))
+        (self.errors.len() == error_count_before).then_some(Value::Array(values))
     }
 
     fn read_text(
@@ -230,7 +230,7 @@ impl FieldReader<'_> {
             return None;
         }
         match self.parse_int(node).or_else(|| exact_integer(number)) {
-            Some(whole) => Some(Value::from(whole)),
+            Some(integer) => Some(Value::from(integer)),
             None => serde_json::Number::from_f64(number).map(Value::Number),
         }
     }
@@ -253,7 +253,7 @@ impl FieldReader<'_> {
             _ => &[],
         };
         let code_entry = codes.iter().find(|(code, _)| code.eq_ignore_ascii_case(&name));
-        Some(code_entry.map_or(name, |(_, known)| (*known).to_owned()))
+        Some(code_entry.map_or(name, |(_, v3_name)| (*v3_name).to_owned()))
     }
 
     fn add_type_error(
@@ -300,8 +300,8 @@ fn hint_for(field_type: &FieldType, node: &Node) -> Option<String> {
         (FieldType::TextEnum(choices), NodeValue::Text(text)) => {
             let folded = text.to_lowercase();
             let same_ignoring_case = choices.iter().copied().find(|choice| choice.to_lowercase() == folded);
-            let near = same_ignoring_case.or_else(|| closest_match(text, choices.iter().copied()))?;
-            Some(format!("did you mean `{near}`?"))
+            let closest_choice = same_ignoring_case.or_else(|| closest_match(text, choices.iter().copied()))?;
+            Some(format!("did you mean `{closest_choice}`?"))
         }
         (FieldType::Text { .. }, NodeValue::Int(_) | NodeValue::Float(_) | NodeValue::Bool(_)) => {
             Some("put it in quotes".to_owned())

@@ -11,9 +11,9 @@ pub(super) fn missing_browser_warning(
 ) -> Option<String> {
     let lookup = lookup.filter(|_| document.monitor_type() == MonitorType::BrowserScript)?;
     let reason = lookup.missing_reason(document.used_browser(Some(lookup)))?;
-    let what = match document.text("browser") {
+    let problem = match document.text("browser") {
         Some(chosen) => format!("`browser`: no location of this monitor has {chosen}"),
         None => "no location of this monitor has a browser".to_owned(),
     };
-    Some(format!("{what}: {reason}; checks end as unknown, status 95"))
+    Some(format!("{problem}: {reason}; checks end as unknown, status 95"))
 }

@@ -13,7 +13,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     // What was removed since does not keep the monitor from being changed.
     let previous_parents = cx.input.previous.map(MonitorDocument::parent_ids).unwrap_or_default();
     let own_id = cx.context().monitor_id;
-    let has_errors_before = cx.errors.len();
+    let error_count_before = cx.errors.len();
     for (index, parent) in parents.iter().enumerate() {
         let path = format!("depends_on[{index}]");
         let is_missing = cx.context().monitors.is_some_and(|monitors| monitors.parents_of(*parent).is_none());
@@ -26,7 +26,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         }
     }
     let (Some(own_id), Some(monitors)) = (own_id, cx.context().monitors) else { return };
-    if cx.errors.len() > has_errors_before {
+    if cx.errors.len() > error_count_before {
         return;
     }
     let parents_of = |id: &MonitorId| {

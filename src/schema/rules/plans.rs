@@ -14,11 +14,11 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
             format!("the plans are {}", plan_codes.join(", ")),
         );
     };
-    let kind = document.monitor_type();
-    if !plan.monitor_types.is_empty() && !plan.monitor_types.contains(&kind) {
+    let monitor_type = document.monitor_type();
+    if !plan.monitor_types.is_empty() && !plan.monitor_types.contains(&monitor_type) {
         cx.add_conflict(
             "billing_plancode",
-            format!("`billing_plancode`: plan `{code}` is not for type `{kind}`"),
+            format!("`billing_plancode`: plan `{code}` is not for type `{monitor_type}`"),
         );
     }
     let settings = document.settings();

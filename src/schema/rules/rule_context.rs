@@ -42,7 +42,7 @@ impl<'a> RuleContext<'a> {
 
     /// Whether none of `fields` has an error of its own.
     pub(super) fn are_valid(&self, fields: &[&str]) -> bool {
-        !fields.iter().any(|field| self.invalid_fields.iter().any(|broken| broken == field))
+        !fields.iter().any(|field| self.invalid_fields.iter().any(|invalid_field| invalid_field == field))
     }
 
     /// Whether the type of the document has `field`.

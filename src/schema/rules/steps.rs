@@ -55,9 +55,9 @@ fn check_request_form(cx: &mut RuleContext<'_>) {
 }
 
 fn check_method(cx: &mut RuleContext<'_>, path: &str, step: &Value) {
-    let custom = step.get("http_method").and_then(Value::as_str) == Some("CUSTOM");
+    let is_custom_method = step.get("http_method").and_then(Value::as_str) == Some("CUSTOM");
     let path = format!("{path}.custom_method");
-    match (custom, step.get("custom_method").is_some()) {
+    match (is_custom_method, step.get("custom_method").is_some()) {
         (true, false) => {
             cx.add_error(
                 ValidationErrorKind::MissingField,

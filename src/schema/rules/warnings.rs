@@ -27,8 +27,8 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
 fn unused_address(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
-    let unused = document.flag("resolve_dns");
-    unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
+    let is_unused = document.flag("resolve_dns");
+    is_unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
 }
 
 fn unused_certificate_days(input: &RuleInput<'_>) -> Option<String> {
@@ -72,9 +72,9 @@ fn attempt_seconds(document: &MonitorDocument) -> i64 {
 fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
     let version = input.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
     let supported = input.context.supported_tls_versions.is_none_or(|supported| supported.contains(&version));
-    let warning = |who: &str, help: &str| {
+    let warning = |unsupported_by: &str, hint: &str| {
         format!(
-            "`use_ssl_version` `{version}` is not supported by {who}: checks end as unknown, status 95{help}"
+            "`use_ssl_version` `{version}` is not supported by {unsupported_by}: checks end as unknown, status 95{hint}"
         )
     };
     match version {
@@ -88,18 +88,18 @@ fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
 
 fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
-    let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
-    let requested = document.text("http_version") == Some("3");
-    (requested && plain)
+    let is_plain_http = document.text("url").is_some_and(|url| url.starts_with("http://"));
+    let is_http3_requested = document.text("http_version") == Some("3");
+    (is_http3_requested && is_plain_http)
         .then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
 }
 
 fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let version = document.text("use_ssl_version").filter(|version| !["", "13"].contains(version))?;
-    let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
-    let requested = document.text("http_version") == Some("3");
-    (requested && !plain).then(|| {
+    let is_plain_http = document.text("url").is_some_and(|url| url.starts_with("http://"));
+    let is_http3_requested = document.text("http_version") == Some("3");
+    (is_http3_requested && !is_plain_http).then(|| {
         format!(
             "`http_version` 3 needs TLS 1.3, and `use_ssl_version` `{version}` rules it out: checks end as unknown, status 95"
         )
@@ -107,8 +107,8 @@ fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
 }
 
 fn unsupported_type(input: &RuleInput<'_>) -> Option<String> {
-    let kind = input.document.monitor_type();
-    let supported = input.context.supported_types?.contains(&kind);
+    let monitor_type = input.document.monitor_type();
+    let supported = input.context.supported_types?.contains(&monitor_type);
     (!supported)
-        .then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
+        .then(|| format!("this build has no probe for type `{monitor_type}`: checks end as unknown, status 95"))
 }

@@ -27,12 +27,12 @@ fn check_scheme(cx: &mut RuleContext<'_>) {
         MonitorType::WebsiteSsl => ("https", MonitorType::Website),
         _ => return,
     };
-    let kind = cx.document().monitor_type();
+    let monitor_type = cx.document().monitor_type();
     let parsed = cx.document().text("url").and_then(|url| url::Url::parse(url).ok());
     let Some(url) = parsed.filter(|url| url.scheme() != expected) else { return };
     cx.add_conflict_with_hint(
         "url",
-        format!("`url` of a `{kind}` monitor must start with `{expected}://`, not `{}://`", url.scheme()),
+        format!("`url` of a `{monitor_type}` monitor must start with `{expected}://`, not `{}://`", url.scheme()),
         format!("type `{other_type}` is for such URLs"),
     );
 }
@@ -76,8 +76,8 @@ fn check_intervals(cx: &mut RuleContext<'_>) {
 
 fn check_keyword(cx: &mut RuleContext<'_>) {
     let document = cx.document();
-    let regular = document.text("keyword_match_type") == Some("Regular Expression");
-    if !regular || !cx.are_valid(&["keyword_match_type", "keyword_string"]) {
+    let is_regex = document.text("keyword_match_type") == Some("Regular Expression");
+    if !is_regex || !cx.are_valid(&["keyword_match_type", "keyword_string"]) {
         return;
     }
     if let Some(problem) = document.text("keyword_string").and_then(regex_error) {

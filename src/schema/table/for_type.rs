@@ -6,8 +6,8 @@ use crate::schema::field::FieldTable;
 
 /// Returns the table of a monitor type.
 #[must_use]
-pub fn for_type(kind: MonitorType) -> &'static FieldTable {
-    match kind {
+pub fn for_type(monitor_type: MonitorType) -> &'static FieldTable {
+    match monitor_type {
         MonitorType::Website => &web::WEBSITE,
         MonitorType::WebsiteSsl => &web::WEBSITE_SSL,
         MonitorType::WebsiteApi => &api_steps::WEBSITE_API,

@@ -72,8 +72,8 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
         for (index, &position) in self.positions.by_ref() {
             let position = usize::from(position);
             let field = table.fields()[position];
-            let set = (self.deserializer.value_of)(position, field).filter(|value| !value.is_null());
-            if let Some(value) = set.or_else(|| table.default_at(position)) {
+            let set_value = (self.deserializer.value_of)(position, field).filter(|value| !value.is_null());
+            if let Some(value) = set_value.or_else(|| table.default_at(position)) {
                 self.next = Some((field, value));
                 // Derived structs also accept the index of a field, which saves comparing names.
                 return seed.deserialize(UsizeDeserializer::new(index)).map(Some);

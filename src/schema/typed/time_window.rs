@@ -73,8 +73,8 @@ fn local_time_field(field: &str, text: Option<&str>) -> Result<DateTime, Invalid
 }
 
 fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
-    let read = text.and_then(|text| Time::strptime("%H:%M", text).ok());
-    read.ok_or_else(|| InvalidSettings::new(field, text, "it must be a time of day such as `12:00`"))
+    let time = text.and_then(|text| Time::strptime("%H:%M", text).ok());
+    time.ok_or_else(|| InvalidSettings::new(field, text, "it must be a time of day such as `12:00`"))
 }
 
 fn weekday_field(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {

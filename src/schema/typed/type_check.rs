@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 use super::invalid_settings::InvalidSettings;
 use crate::schema::field::{Field, FieldTable, FieldType};
 
-/// Returns the first part of `value` that is not of the type of `field`; `None` when all is. Bounds of numbers and
+/// Returns the first part of `value` that is not of the type of `field`; `None` without any. Bounds of numbers and
 /// formats of texts are only checked for new values.
 pub(in crate::schema) fn find_type_error(field: &Field, value: &Value) -> Option<InvalidSettings> {
     find_type_error_in_value(&field.field_type, value).map(|error| error.with_field(field, value))
 }
 
 fn find_type_error_in_value(field_type: &FieldType, value: &Value) -> Option<InvalidSettings> {
-    let fits = match (field_type, value) {
+    let is_of_type = match (field_type, value) {
         (FieldType::Any, _)
         | (FieldType::Bool, Value::Bool(_))
         | (FieldType::Float { .. }, Value::Number(_))
@@ -30,7 +30,7 @@ fn find_type_error_in_value(field_type: &FieldType, value: &Value) -> Option<Inv
         }
         _ => false,
     };
-    (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", field_type.requirement())))
+    (!is_of_type).then(|| InvalidSettings::from_reason(format!("it must be {}", field_type.requirement())))
 }
 
 fn find_type_error_in_list(item_type: &FieldType, items: &[Value]) -> Option<InvalidSettings> {

@@ -10,7 +10,7 @@ use super::element::{ElementParser, is_blank};
 use super::element_target::parse_target;
 use super::keys::KeyChord;
 use super::vocabulary::{
-    ActionSpec, COMMON_ATTRIBUTES, ELEMENT_STATES, EXTRACT_SOURCES, ExtractSource, FRAME_KEYWORDS,
+    ActionSpec, ELEMENT_STATES, EXTRACT_SOURCES, ExtractSource, FRAME_KEYWORDS,
     WINDOW_KEYWORDS, WindowKeyword,
 };
 
@@ -24,9 +24,9 @@ pub(super) fn parse_action(
 ) -> Option<Action> {
     let allowed: Vec<&'static str> = spec.all_attributes().collect();
     element.context.check_attributes(element.node, &allowed);
-    let optional = element.bool_attribute(COMMON_ATTRIBUTES[0], false);
-    let timeout = element.seconds_attribute(COMMON_ATTRIBUTES[1]);
-    let soft = element.bool_attribute(COMMON_ATTRIBUTES[2], false);
+    let optional = element.bool_attribute("optional", false);
+    let timeout = element.seconds_attribute("timeout");
+    let soft = element.bool_attribute("soft", false);
     let expected = if spec.supports_expect { parse_expected(element) } else { None };
     let target = if spec.name == "run-js" { None } else { parse_target(element, spec) };
     let kind = parse_action_kind(element, spec, target)?;
@@ -151,8 +151,8 @@ impl ElementParser<'_, '_, '_, '_> {
     fn exactly_one_attribute(&mut self, names: &[&'static str]) -> Option<&'static str> {
         let present: Vec<&'static str> =
             names.iter().copied().filter(|name| self.attribute(name).is_some()).collect();
-        if let [one] = present.as_slice() {
-            return Some(one);
+        if let [present_name] = present.as_slice() {
+            return Some(present_name);
         }
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let message = format!("`{}` needs exactly one of {}", self.name(), quoted.join(", "));
@@ -287,9 +287,9 @@ fn parse_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Matcher>
 
 /// Parses the condition of a number of elements.
 fn parse_count_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Matcher> {
-    const MAX: i64 = 1_000_000;
+    const MAX_COUNT: i64 = 1_000_000;
     let parse_count = |element: &mut ElementParser<'_, '_, '_, '_>, name| {
-        element.integer_attribute(name, 0, MAX).and_then(|number| u64::try_from(number).ok())
+        element.integer_attribute(name, 0, MAX_COUNT).and_then(|number| u64::try_from(number).ok())
     };
     let matcher = match element.exactly_one_attribute(&["equals", "at-least", "at-most"])? {
         "at-least" => Matcher::AtLeast(parse_count(element, "at-least")?),
@@ -297,7 +297,7 @@ fn parse_count_matcher(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Ma
         _ if element.attribute("equals").is_some_and(|given| given.contains("{{")) => {
             Matcher::Equals(element.non_blank_template("equals")?)
         }
-        _ => Matcher::Equals(element.integer_attribute("equals", 0, MAX)?.to_string()),
+        _ => Matcher::Equals(element.integer_attribute("equals", 0, MAX_COUNT)?.to_string()),
     };
     Some(negate_if_not(element, matcher))
 }
@@ -323,10 +323,10 @@ fn parse_extract(
         return None;
     }
     let has_needless_target = target.is_some() && matches!(source, ExtractSource::Url | ExtractSource::Title);
-    let missing = target.is_none()
+    let lacks_target = target.is_none()
         && matches!(source, ExtractSource::Attribute | ExtractSource::Value | ExtractSource::Count);
-    if has_needless_target || missing {
-        let problem = if missing { "needs an element" } else { "is of the page, and not of an element" };
+    if has_needless_target || lacks_target {
+        let problem = if lacks_target { "needs an element" } else { "is of the page, and not of an element" };
         element.add_error(format!("the value selected by `from` {problem}"));
         return None;
     }

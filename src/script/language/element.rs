@@ -224,21 +224,21 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             if BUILT_IN_VARIABLES.contains(&name) || self.context.defined_variables.contains(name) {
                 continue;
             }
-            let known = self
+            let candidates = self
                 .context
                 .defined_variables
                 .iter()
                 .map(String::as_str)
                 .take(MAX_SUGGESTION_CANDIDATES)
                 .chain(BUILT_IN_VARIABLES);
-            let near = closest_match(name, known).map(|near| format!("did you mean `{{{{{near}}}}}`?"));
+            let suggestion = closest_match(name, candidates).map(|suggestion| format!("did you mean `{{{{{near}}}}}`?"));
             let message = if name.starts_with('$') {
                 format!("`{{{{{}}}}}` is not a built-in variable", truncate_value(name))
             } else {
                 format!("`{{{{{}}}}}` is not a variable, and no earlier act sets it", truncate_value(name))
             };
             let list_built_ins = || format!("built-in are {}", BUILT_IN_VARIABLES.join(", "));
-            let hint = near.or_else(|| name.starts_with('$').then(list_built_ins));
+            let hint = suggestion.or_else(|| name.starts_with('$').then(list_built_ins));
             self.context.add_error(offset, message, hint);
         }
     }
@@ -313,8 +313,8 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     pub(super) fn integer_attribute(&mut self, name: &str, min: i64, max: i64) -> Option<i64> {
         let value = self.attribute(name)?.trim_matches(XML_WHITESPACE);
         let digits = value.strip_prefix('-').unwrap_or(value);
-        let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18;
-        let number = plain.then(|| value.parse::<i64>().ok()).flatten();
+        let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18;
+        let number = is_decimal.then(|| value.parse::<i64>().ok()).flatten();
         let number = number.filter(|number| (min..=max).contains(number));
         if number.is_none() {
             let message = format!(
@@ -368,13 +368,13 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
 
 /// Parses `1.5` as 1500; accepts up to four digits and three decimals only.
 fn parse_milliseconds(text: &str) -> Option<u64> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits =
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let has_only_digits =
         |text: &str, max: usize| (1..=max).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole, 4) || !digits(part, 3) {
+    if !has_only_digits(seconds, 4) || !has_only_digits(fraction, 3) {
         return None;
     }
-    Some(whole.parse::<u64>().ok()? * 1000 + format!("{part:0<3}").parse::<u64>().ok()?)
+    Some(seconds.parse::<u64>().ok()? * 1000 + format!("{fraction:0<3}").parse::<u64>().ok()?)
 }
 
 /// Whether the text is only XML white space.

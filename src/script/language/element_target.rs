@@ -76,9 +76,9 @@ pub(super) fn parse_target(
 fn parse_by_element(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Locator> {
     element.context.check_attributes(element.node, &LOCATOR_ATTRIBUTES);
     element.context.allowed_children(element.node, &[]);
-    let given: Vec<&'static str> =
+    let present_attributes: Vec<&'static str> =
         LOCATOR_ATTRIBUTES.into_iter().filter(|name| element.attribute(name).is_some()).collect();
-    if let [attribute] = given.as_slice() {
+    if let [attribute] = present_attributes.as_slice() {
         return parse_locator(element, attribute);
     }
     element.add_error(format!("`by` needs exactly one of {}", join_names(LOCATOR_ATTRIBUTES)));

@@ -58,7 +58,7 @@ impl KeyChord {
         };
         let mut modifiers = Vec::new();
         for name in prefix.split_terminator('+') {
-            let (_, code) = MODIFIER_KEYS.iter().find(|(known, _)| *known == name)?;
+            let (_, code) = MODIFIER_KEYS.iter().find(|(modifier_name, _)| *modifier_name == name)?;
             if modifiers.contains(code) {
                 return None;
             }
@@ -67,7 +67,7 @@ impl KeyChord {
         let mut letters = key_name.chars();
         let key = match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => letter,
-            _ => NAMED_KEYS.iter().find(|(known, _)| *known == key_name)?.1,
+            _ => NAMED_KEYS.iter().find(|(named_key, _)| *named_key == key_name)?.1,
         };
         Some(Self { modifiers, key })
     }

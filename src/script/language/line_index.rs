@@ -30,11 +30,11 @@ impl<'t> LineIndex<'t> {
     pub(super) fn position_at(&self, byte_offset: usize) -> Position {
         let checkpoint =
             self.checkpoints.partition_point(|(offset, _)| *offset <= byte_offset).checked_sub(1);
-        let (from, mut position) = checkpoint
+        let (checkpoint_offset, mut position) = checkpoint
             .and_then(|checkpoint| self.checkpoints.get(checkpoint))
             .copied()
             .unwrap_or((0, Position { line: 1, column: 1 }));
-        let between = self.text.get(from..byte_offset).unwrap_or_default();
+        let between = self.text.get(checkpoint_offset..byte_offset).unwrap_or_default();
         between.chars().for_each(|c| advance(&mut position, c));
         position
     }

@@ -83,8 +83,8 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
         | ActionKind::SwitchFrame(FrameSelector::Element(target)) => {
             tag.set_target(target);
         }
-        ActionKind::Type { target: variable, text } => {
-            tag.set_target(variable);
+        ActionKind::Type { target, text } => {
+            tag.set_target(target);
             tag.set_attribute("text", text);
         }
         ActionKind::Select { target, option } => {
@@ -99,8 +99,8 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
             tag.set_target(target);
             tag.set_optional_attribute("on", (!checked).then_some("false"));
         }
-        ActionKind::Press { key, target: checked } => {
-            if let Some(target) = checked {
+        ActionKind::Press { key, target } => {
+            if let Some(target) = target {
                 tag.set_target(target);
             }
             tag.set_attribute("key", key);
@@ -120,8 +120,8 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
         ActionKind::CloseWindow | ActionKind::Dialog(DialogResponse::Accept | DialogResponse::Dismiss) => {}
         ActionKind::Dialog(DialogResponse::AcceptWithText(text)) => tag.set_attribute("text", text),
         ActionKind::WaitFor(condition) => self::set_wait_condition(tag, condition),
-        ActionKind::Extract { into_variable: variable, property: from, pattern } => {
-            set_property_attributes(tag, from, true);
+        ActionKind::Extract { into_variable: variable, property, pattern } => {
+            set_property_attributes(tag, property, true);
             tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| &*pattern.0));
             tag.set_attribute("into", variable);
         }
@@ -134,8 +134,8 @@ fn set_action_attributes(tag: &mut XmlElement, action: &ActionKind) {
             set_property_attributes(tag, property, false);
             tag.set_matcher(matcher);
         }
-        ActionKind::AssertElement { target: element, state } => {
-            tag.set_target(element);
+        ActionKind::AssertElement { target, state } => {
+            tag.set_target(target);
             tag.set_state(*state);
         }
         ActionKind::Keyword { text, regex, invert, wait } => {
@@ -247,10 +247,10 @@ impl XmlElement {
         let supports =
             |name| ActionSpec::find(self.name).is_some_and(|spec| spec.locators().any(|known| known == name));
         match locators.pop() {
-            Some(only) if locators.is_empty() && supports(only.0) => self.attributes.push(only),
-            last => {
+            Some(single_locator) if locators.is_empty() && supports(single_locator.0) => self.attributes.push(single_locator),
+            last_locator => {
                 self.by_elements = locators;
-                self.by_elements.extend(last);
+                self.by_elements.extend(last_locator);
             }
         }
     }

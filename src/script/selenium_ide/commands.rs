@@ -8,7 +8,7 @@ use super::super::language::{
 };
 use super::converter::{CommandContext, Converter, WindowRef};
 use super::locators;
-use super::project::SideCommand;
+use super::project::SeleniumIdeCommand;
 use super::text::{contains_key_names, convert_placeholders, js_expression, typing_actions, variable_name};
 
 type ConvertedActions = Result<Vec<ActionKind>, String>;
@@ -111,10 +111,10 @@ pub(super) fn convert_to_actions(
 }
 
 /// Returns the time limit of a `waitForElement…` command, which is its value in milliseconds.
-pub(super) fn wait_timeout(command: &SideCommand) -> Option<Duration> {
-    let waits = command.command.trim().starts_with("waitForElement");
+pub(super) fn wait_timeout(command: &SeleniumIdeCommand) -> Option<Duration> {
+    let is_element_wait = command.command.trim().starts_with("waitForElement");
     let milliseconds =
-        command.value.trim().parse::<u64>().ok().filter(|ms| waits && (1..=3_600_000).contains(ms));
+        command.value.trim().parse::<u64>().ok().filter(|ms| is_element_wait && (1..=3_600_000).contains(ms));
     milliseconds.map(Duration::from_millis)
 }
 
@@ -125,7 +125,7 @@ fn defer_dialog_response(converter: &mut Converter<'_>, response: DialogResponse
 }
 
 /// Returns the response of the command to an open dialog; `None` when it does something else.
-fn dialog_response(command: &SideCommand, name: &str) -> Option<DialogResponse> {
+fn dialog_response(command: &SeleniumIdeCommand, name: &str) -> Option<DialogResponse> {
     let bare_name = name.strip_prefix("webdriver").unwrap_or(name);
     Some(match bare_name {
         "ChooseOkOnVisibleConfirmation" | "acceptConfirmation" | "acceptAlert" => DialogResponse::Accept,
@@ -141,7 +141,7 @@ fn dialog_response(command: &SideCommand, name: &str) -> Option<DialogResponse> 
 }
 
 /// Whether the next commands answer the open dialog, after optional checks of its text.
-pub(super) fn is_dialog_answered_next(rest: &[SideCommand]) -> bool {
+pub(super) fn is_dialog_answered_next(rest: &[SeleniumIdeCommand]) -> bool {
     let checks_text = |name: &str| {
         let kind = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix));
         matches!(kind, Some("Alert" | "Confirmation" | "Prompt"))
@@ -159,8 +159,8 @@ fn convert_typing(
     let command = cx.command;
     let value = &command.value;
     let mut locators = command.recorded_locators.iter().flatten().chain([&command.target]);
-    let secret = locators.any(|text| PASSWORD_HINTS.iter().any(|hint| text.to_lowercase().contains(hint)));
-    if secret && !value.is_empty() && !value.contains("${") {
+    let is_password_field = locators.any(|text| PASSWORD_HINTS.iter().any(|hint| text.to_lowercase().contains(hint)));
+    if is_password_field && !value.is_empty() && !value.contains("${") {
         let text = converter.protected_placeholder(value, cx);
         return Ok(vec![ActionKind::Type { target: field.clone(), text }]);
     }
@@ -187,7 +187,7 @@ fn convert_option(value: &str) -> Result<OptionSelector, String> {
     }
 }
 
-fn convert_frame(converter: &Converter<'_>, command: &SideCommand) -> Result<FrameSelector, String> {
+fn convert_frame(converter: &Converter<'_>, command: &SeleniumIdeCommand) -> Result<FrameSelector, String> {
     match command.target.split_once('=') {
         Some(("relative", "parent")) => Ok(FrameSelector::Parent),
         Some(("relative", "top")) => Ok(FrameSelector::Top),
@@ -198,7 +198,7 @@ fn convert_frame(converter: &Converter<'_>, command: &SideCommand) -> Result<Fra
     }
 }
 
-fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Result<WindowSelector, String> {
+fn convert_window(converter: &mut Converter<'_>, command: &SeleniumIdeCommand) -> Result<WindowSelector, String> {
     let target = command.target.trim();
     let handle = target.strip_prefix("handle=${").and_then(|rest| rest.strip_suffix('}'));
     let window = match (handle, target.strip_prefix("win_ser_")) {
@@ -288,7 +288,7 @@ fn convert_assertion(
 /// Returns the target with a suffix at each CSS selector.
 fn target_with_suffix(
     converter: &Converter<'_>,
-    command: &SideCommand,
+    command: &SeleniumIdeCommand,
     suffix: &str,
 ) -> Result<ElementTarget, String> {
     let recorded = converter.convert_target(command)?.locators;
@@ -300,7 +300,7 @@ fn target_with_suffix(
     Ok(ElementTarget { locators })
 }
 
-fn convert_wait(converter: &Converter<'_>, command: &SideCommand, condition: &str) -> ConvertedActions {
+fn convert_wait(converter: &Converter<'_>, command: &SeleniumIdeCommand, condition: &str) -> ConvertedActions {
     let state = match condition {
         "ElementPresent" => ElementState::Present,
         "ElementVisible" => ElementState::Visible,
@@ -319,7 +319,7 @@ fn convert_wait(converter: &Converter<'_>, command: &SideCommand, condition: &st
     Ok(vec![ActionKind::WaitFor(WaitCondition::Element(converter.convert_target(command)?, state))])
 }
 
-fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, source: &str) -> ConvertedActions {
+fn convert_store(converter: &mut Converter<'_>, command: &SeleniumIdeCommand, source: &str) -> ConvertedActions {
     let variable = if command.value.trim().is_empty() { &command.target } else { &command.value };
     let variable = variable_name(variable);
     let extract = |variable: String, from| {
@@ -346,7 +346,7 @@ fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, source: &
         "Attribute" => {
             let (target, name) = command.target.rsplit_once('@').ok_or("it names no attribute")?;
             let element =
-                SideCommand { target: target.to_owned(), recorded_locators: Vec::new(), ..command.clone() };
+                SeleniumIdeCommand { target: target.to_owned(), recorded_locators: Vec::new(), ..command.clone() };
             extract(variable, PageProperty::Attribute(converter.convert_target(&element)?, name.to_owned()))
         }
         "WindowHandle" => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::language::{Action, ActionKind, ElementTarget, Script, ScriptStep, ScriptVariable};
 use super::converter::{CommandContext, Converter, WindowRef};
 use super::import_report::{ImportIssue, ImportReport};
-use super::project::{SideCommand, SideProject};
+use super::project::{SeleniumIdeCommand, SeleniumIdeProject};
 use super::{commands, locators};
 use crate::script::overview::DEFAULT_MAX_STEPS;
 use crate::syntax::node::Position;
@@ -18,7 +18,7 @@ const MAX_NESTED_TESTS: usize = 20;
 /// Maximum number of locators of one element.
 const MAX_LOCATORS: usize = 20;
 
-pub(super) fn convert(project: &SideProject, index: usize) -> ImportReport {
+pub(super) fn convert(project: &SeleniumIdeProject, index: usize) -> ImportReport {
     let mut converter = Converter {
         project,
         steps: Vec::new(),
@@ -138,8 +138,8 @@ impl<'p> Converter<'p> {
             && let Some(response) = self.pending_response.take()
             && !commands::is_dialog_answered_next(cx.following())
         {
-            let pushed = self.append_action(action_from_kind(ActionKind::Dialog(response)));
-            if let Err(reason) = pushed {
+            let append_result = self.append_action(action_from_kind(ActionKind::Dialog(response)));
+            if let Err(reason) = append_result {
                 self.report_issue(cx, reason);
             }
         }
@@ -204,7 +204,7 @@ impl<'p> Converter<'p> {
     }
 
     /// Returns the target of the command: its locator, and the alternatives recorded with it.
-    pub(super) fn convert_target(&self, command: &SideCommand) -> Result<ElementTarget, String> {
+    pub(super) fn convert_target(&self, command: &SeleniumIdeCommand) -> Result<ElementTarget, String> {
         let alternatives =
             command.recorded_locators.iter().filter_map(|recorded| recorded.first()).map(String::as_str);
         let alternatives = alternatives.filter(|other| *other != command.target);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::language::{DialogResponse, ScriptStep, ScriptVariable};
 use super::import_report::ImportIssue;
-use super::project::{SideCommand, SideProject, SideTest};
+use super::project::{SeleniumIdeCommand, SeleniumIdeProject, SeleniumIdeTest};
 
 /// A window of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum WindowRef {
 
 /// The state of converting a test.
 pub(super) struct Converter<'p> {
-    pub(super) project: &'p SideProject,
+    pub(super) project: &'p SeleniumIdeProject,
     pub(super) steps: Vec<ScriptStep>,
     pub(super) action_count: usize,
     pub(super) issues: Vec<ImportIssue>,
@@ -39,15 +39,15 @@ pub(super) struct Converter<'p> {
 /// A command with its position.
 #[derive(Clone, Copy)]
 pub(super) struct CommandContext<'p> {
-    pub(super) test: &'p SideTest,
+    pub(super) test: &'p SeleniumIdeTest,
     /// Its index, from 0.
     pub(super) index: usize,
-    pub(super) command: &'p SideCommand,
+    pub(super) command: &'p SeleniumIdeCommand,
 }
 
 impl<'p> CommandContext<'p> {
     /// Returns the commands after it.
-    pub(super) fn following(self) -> &'p [SideCommand] {
+    pub(super) fn following(self) -> &'p [SeleniumIdeCommand] {
         self.test.commands.get(self.index + 1..).unwrap_or_default()
     }
 }

@@ -2,9 +2,9 @@
 
 use super::convert;
 use super::import_report::ImportReport;
-use super::project::SideProject;
+use super::project::SeleniumIdeProject;
 
-impl SideProject {
+impl SeleniumIdeProject {
     /// Converts the test at `index` of `tests` of the project.
     #[must_use]
     pub fn import(&self, index: usize) -> ImportReport {

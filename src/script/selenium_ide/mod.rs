@@ -11,4 +11,4 @@ mod project;
 mod text;
 
 pub use import_report::{ImportIssue, ImportReport};
-pub use project::{SideProject, SideProjectError};
+pub use project::{SeleniumIdeProject, SeleniumIdeProjectError};

@@ -8,7 +8,7 @@ use crate::syntax::truncate_value;
 /// A project.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(expecting = "struct Project")]
-pub struct SideProject {
+pub struct SeleniumIdeProject {
     #[serde(default)]
     version: String,
     /// The display name.
@@ -18,22 +18,22 @@ pub struct SideProject {
     #[serde(default)]
     #[serde(rename = "url")]
     pub(super) base_url: String,
-    pub(super) tests: Vec<SideTest>,
+    pub(super) tests: Vec<SeleniumIdeTest>,
 }
 
 /// A test of a project.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct SideTest {
+pub(super) struct SeleniumIdeTest {
     #[serde(default)]
     pub(super) name: String,
     #[serde(default)]
-    pub(super) commands: Vec<SideCommand>,
+    pub(super) commands: Vec<SeleniumIdeCommand>,
 }
 
 /// A command of a test.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SideCommand {
+pub(super) struct SeleniumIdeCommand {
     #[serde(default)]
     pub(super) comment: String,
     /// The name of the command; disabled when it starts with `//`.
@@ -57,32 +57,32 @@ pub(super) struct SideCommand {
 /// Why a file is not a project.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct SideProjectError {
+pub struct SeleniumIdeProjectError {
     /// The position in its text.
     pub position: Position,
     /// The message, without a full stop.
     pub message: String,
 }
 
-impl SideProject {
+impl SeleniumIdeProject {
     /// Parses the text of a file.
     ///
     /// # Errors
     /// Fails with position and reason when it is not a project of Selenium IDE.
-    pub fn parse(text: &str) -> Result<Self, SideProjectError> {
+    pub fn parse(text: &str) -> Result<Self, SeleniumIdeProjectError> {
         let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             let to_u32 = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             let position = Position { line: to_u32(error.line()), column: to_u32(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            SideProjectError {
+            SeleniumIdeProjectError {
                 position,
                 message: format!("not a Selenium IDE project: {}", truncate_value(message)),
             }
         })?;
         match project.version.split('.').next() {
             Some("" | "1" | "2" | "3") => Ok(project),
-            _ => Err(SideProjectError {
+            _ => Err(SeleniumIdeProjectError {
                 position: Position::default(),
                 message: format!("unsupported project version {}", truncate_value(&project.version)),
             }),

@@ -126,9 +126,9 @@ pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<A
         };
         let converted_key =
             KEY_NAMES.iter().find(|(selenium_key, _)| *selenium_key == key).map(|(_, name)| *name);
-        let function =
+        let is_function_key =
             key.starts_with('F') && key[1..].parse::<u8>().is_ok_and(|number| (1..=12).contains(&number));
-        match converted_key.or(function.then_some(key)) {
+        match converted_key.or(is_function_key.then_some(key)) {
             None => return Err(format!("the dialect has no key `{key}`")),
             Some(modifier @ ("Control" | "Shift" | "Alt" | "Meta")) => {
                 flush_text(&mut actions, target, &mut pending_text);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::failed_logins::FailedLoginLimiter;
+use super::failed_logins::FailedLoginAuditLimiter;
 use super::issued_token::TokenHash;
 use super::login_throttle::LoginThrottle;
 use super::sign_in_links::SignInLinks;
@@ -20,7 +20,7 @@ pub struct AccountService {
     pub(super) token_store: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) login_throttle: LoginThrottle,
-    pub(super) failed_login_audit: Mutex<FailedLoginLimiter>,
+    pub(super) failed_login_audit: Mutex<FailedLoginAuditLimiter>,
     /// Hash of the host token.
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,
     /// Links of the host that sign in to the pages once.
@@ -54,7 +54,7 @@ impl AccountService {
     pub fn host_admin_caller(customer: CustomerId, entry_point: EntryPoint) -> Caller {
         Caller {
             customer,
-            user_id: UserId(0),
+            user_id: UserId::HOST,
             login: Arc::from("host"),
             role: Role::Admin,
             token_scopes: None,

@@ -46,7 +46,7 @@ impl AccountService {
             fields: fields.clone(),
             private_data: None,
         };
-        let mut audit_entry = caller.audit_entry(now, "create", "customer", AuditObject::NthCreated(0), name);
+        let mut audit_entry = caller.audit_entry(now, "create", "customer", AuditObject::CreatedInThisCall(0), name);
         audit_entry.after = fields;
         let write_result = self
             .config_store
@@ -62,7 +62,7 @@ impl AccountService {
     /// Returns all accounts, ordered by id. For the host alone.
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<ConfigRecord>, ServiceError> {
         require_host(caller)?;
-        let all = Pagination { limit: u32::MAX, offset: 0 };
+        let all = Pagination::ALL;
         Ok(self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::Customer), all).await?.items)
     }
 }
@@ -72,7 +72,7 @@ fn name_conflict(name: &str) -> ServiceError {
 }
 
 fn require_host(caller: &Caller) -> Result<(), ServiceError> {
-    if caller.user_id == UserId(0) {
+    if caller.user_id == UserId::HOST {
         return Ok(());
     }
     Err(ServiceError::Forbidden(

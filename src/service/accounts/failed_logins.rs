@@ -11,13 +11,13 @@ const AUDIT_WINDOW: Duration = Duration::from_hours(1);
 
 /// Counts failed logins of the current window.
 #[derive(Debug, Default)]
-pub(super) struct FailedLoginLimiter {
+pub(super) struct FailedLoginAuditLimiter {
     window_start: Timestamp,
     audited_count: u32,
     suppressed_count: u64,
 }
 
-impl FailedLoginLimiter {
+impl FailedLoginAuditLimiter {
     /// Returns `None` if this failure must not be recorded, else how many were suppressed before it.
     pub(super) fn try_audit(&mut self, now: Timestamp) -> Option<u64> {
         if now.since(self.window_start) >= AUDIT_WINDOW || now < self.window_start {
@@ -38,13 +38,13 @@ mod tests {
 
     #[test]
     fn recorded_failed_logins_are_limited_and_the_rest_is_counted() {
-        let mut failed = FailedLoginLimiter::default();
+        let mut limiter = FailedLoginAuditLimiter::default();
         let start = Timestamp::from_seconds(1_800_000_000);
-        let recorded = (0..1_000).filter(|_| failed.try_audit(start).is_some()).count();
+        let recorded = (0..1_000).filter(|_| limiter.try_audit(start).is_some()).count();
         assert_eq!(recorded, MAX_AUDITED_PER_WINDOW as usize);
-        assert_eq!(failed.try_audit(start + AUDIT_WINDOW - Duration::from_micros(1)), None);
-        assert_eq!(failed.try_audit(start + AUDIT_WINDOW), Some(801));
-        assert_eq!(failed.try_audit(start + AUDIT_WINDOW), Some(0));
-        assert_eq!(failed.try_audit(start), Some(0), "the clock was set back");
+        assert_eq!(limiter.try_audit(start + AUDIT_WINDOW - Duration::from_micros(1)), None);
+        assert_eq!(limiter.try_audit(start + AUDIT_WINDOW), Some(801));
+        assert_eq!(limiter.try_audit(start + AUDIT_WINDOW), Some(0));
+        assert_eq!(limiter.try_audit(start), Some(0), "the clock was set back");
     }
 }

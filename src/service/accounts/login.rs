@@ -40,7 +40,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<String, ServiceError> {
         let user = self.authenticate(login, password, address, EntryPoint::LegacyApi).await?;
-        let session = self.issue_token(TokenKind::Session, &user, address, SESSION_SECONDS).await?;
+        let session = self.issue_token(TokenKind::LegacySession, &user, address, SESSION_SECONDS).await?;
         self.audit_session_event(
             &with_client_address(address, caller_from_user(&user, EntryPoint::LegacyApi)?),
             "login",
@@ -127,7 +127,7 @@ impl AccountService {
 
     fn session_audit_entry(&self, caller: &Caller, action: &'static str) -> NewAuditEntry {
         let object = match caller.user_id {
-            UserId(0) => AuditObject::None,
+            UserId::HOST => AuditObject::None,
             UserId(id) => AuditObject::Id(id),
         };
         caller.audit_entry(self.clock.now(), action, "user", object, &*caller.login)
@@ -150,8 +150,8 @@ impl AccountService {
         };
         tracing::info!(%address, via = entry_point.as_str(), why, "login failed");
         let unknown_caller = Caller {
-            customer: CustomerId(1),
-            user_id: UserId(0),
+            customer: CustomerId::OPERATOR,
+            user_id: UserId::HOST,
             login: Arc::from(""),
             role: Role::ReportOnly,
             token_scopes: None,

@@ -88,15 +88,15 @@ impl LoginThrottle {
         let mut counters = self.counters.lock();
         let ThrottleCounters {
             login_failures: logins,
-            known_address_failures: pairs,
+            known_address_failures: failures_from_known,
             address_failures: addresses,
             network_failures: networks,
-            known_addresses: known_good,
+            known_addresses: last_successes,
         } = &mut *counters;
-        let pair = (login, address);
-        let is_known_address = known_good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
+        let login_and_address = (login, address);
+        let is_known_address = last_successes.get(&login_and_address).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
         let delay = if is_known_address {
-            remaining_delay(pairs, &pair, LOGIN_RULE, now)
+            remaining_delay(failures_from_known, &login_and_address, LOGIN_RULE, now)
         } else {
             remaining_delay(logins, &login, LOGIN_RULE, now)
                 .max(remaining_delay(addresses, &address, ADDRESS_RULE, now))
@@ -106,7 +106,7 @@ impl LoginThrottle {
             return Err(delay);
         }
         if is_known_address {
-            count_failure(pairs, pair, LOGIN_RULE, now);
+            count_failure(failures_from_known, login_and_address, LOGIN_RULE, now);
         } else {
             count_failure(logins, login, LOGIN_RULE, now);
         }
@@ -121,23 +121,23 @@ impl LoginThrottle {
         let mut counters = self.counters.lock();
         let ThrottleCounters {
             login_failures: logins,
-            known_address_failures: pairs,
+            known_address_failures: failures_from_known,
             address_failures: addresses,
             network_failures: networks,
-            known_addresses: known_good,
+            known_addresses: last_successes,
         } = &mut *counters;
         if *known {
-            pairs.remove(&(*login, *address));
+            failures_from_known.remove(&(*login, *address));
         } else {
             uncount_failure(logins, login);
         }
         // Only this attempt: an attacker with a valid login must not reset the failures of the address.
         uncount_failure(addresses, address);
         uncount_failure(networks, &throttled_network(*address));
-        if known_good.len() >= MAX_COUNTERS && !known_good.contains_key(&(*login, *address)) {
-            evict_lowest_quarter(known_good, |at| (0, *at));
+        if last_successes.len() >= MAX_COUNTERS && !last_successes.contains_key(&(*login, *address)) {
+            evict_lowest_quarter(last_successes, |at| (0, *at));
         }
-        known_good.insert((*login, *address), now);
+        last_successes.insert((*login, *address), now);
     }
 
     /// Uncounts an attempt whose password could not be checked.
@@ -289,8 +289,8 @@ mod tests {
         let again = throttle.try_admit("anna", ip("192.0.2.1"), at(200)).expect("the owner is kept out");
         throttle.record_success(&again, at(200));
         // Guesses from a known address are throttled all the same.
-        let fails = (0..30).filter(|_| throttle.try_admit("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
-        assert_eq!(fails, 5);
+        let admitted = (0..30).filter(|_| throttle.try_admit("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
+        assert_eq!(admitted, 5);
         let later = at(200) + KNOWN_ADDRESS_TTL;
         for host in 0..6 {
             let _ = throttle.try_admit("anna", ip(&format!("203.0.113.{host}")), later);
@@ -303,12 +303,12 @@ mod tests {
         let throttle = LoginThrottle::default();
         let mut admitted = 0;
         for n in 0..100 {
-            let mine = throttle.try_admit("mallory", ip("2001:db8::1"), at(0));
-            if let Ok(attempt) = &mine {
+            let own_attempt = throttle.try_admit("mallory", ip("2001:db8::1"), at(0));
+            if let Ok(attempt) = &own_attempt {
                 throttle.record_success(attempt, at(0));
             }
-            let other = ip(&format!("2001:db8::{n:x}"));
-            admitted += usize::from(throttle.try_admit(&format!("login {n}"), other, at(0)).is_ok());
+            let neighbour_address = ip(&format!("2001:db8::{n:x}"));
+            admitted += usize::from(throttle.try_admit(&format!("login {n}"), neighbour_address, at(0)).is_ok());
         }
         assert_eq!(admitted, 20);
         assert!(throttle.try_admit("anna", ip("2001:db8:0:1::1"), at(0)).is_ok(), "another network");
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn spraying_over_many_addresses_is_slowed_by_network() {
         let throttle = LoginThrottle::default();
-        let sprayed = |base: &str, count: usize| {
+        let count_admitted = |base: &str, count: usize| {
             let try_one = |n: &usize| {
                 let address = ip(&format!("{base}{:x}", n % 250));
                 throttle.try_admit(&format!("login {base} {n}"), address, at(0)).is_ok()
@@ -344,14 +344,14 @@ mod tests {
         assert_eq!(admitted, 100);
         assert!(throttle.try_admit("anna", ip("198.51.101.1"), at(0)).is_ok(), "another network");
         // Each /64 of the /48 is an address of its own.
-        assert_eq!(sprayed("2001:db8:1:1::", 30), 20);
-        let subnets = (2..1_000)
+        assert_eq!(count_admitted("2001:db8:1:1::", 30), 20);
+        let admitted_subnets = (2..1_000)
             .filter(|n| {
                 let address = ip(&format!("2001:db8:1:{n:x}::1"));
                 throttle.try_admit(&format!("subnet {n}"), address, at(0)).is_ok()
             })
             .count();
-        assert_eq!(subnets, 80);
+        assert_eq!(admitted_subnets, 80);
     }
 
     #[test]
@@ -382,12 +382,12 @@ mod tests {
         let counters = throttle.counters.lock();
         let ThrottleCounters {
             login_failures: logins,
-            known_address_failures: pairs,
+            known_address_failures: failures_from_known,
             address_failures: addresses,
             network_failures: networks,
-            known_addresses: known_good,
+            known_addresses: last_successes,
         } = &*counters;
-        let sizes = [logins.len(), pairs.len(), addresses.len(), networks.len(), known_good.len()];
+        let sizes = [logins.len(), failures_from_known.len(), addresses.len(), networks.len(), last_successes.len()];
         assert!(sizes.iter().all(|size| *size <= MAX_COUNTERS), "{sizes:?}");
         assert_eq!(logins[&hash_login("anna")].failures, 5);
     }

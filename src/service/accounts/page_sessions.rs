@@ -26,7 +26,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<String, ServiceError> {
         let user = self.authenticate(login, password, address, EntryPoint::Pages).await?;
-        let session = self.issue_token(TokenKind::Page, &user, address, IDLE_SECONDS).await?;
+        let session = self.issue_token(TokenKind::PageSession, &user, address, IDLE_SECONDS).await?;
         let caller = with_client_address(address, caller_from_user(&user, EntryPoint::Pages)?);
         self.audit_session_event(&caller, "login").await?;
         Ok(session)
@@ -34,7 +34,7 @@ impl AccountService {
 
     /// Creates the token of a link that signs in to the pages as the host, once, within ten minutes. For the host alone.
     pub fn create_sign_in_link(&self, caller: &Caller) -> Result<IssuedToken, ServiceError> {
-        if caller.user_id != UserId(0) {
+        if caller.user_id != UserId::HOST {
             return Err(ServiceError::Forbidden(
                 "Sign-in links are made on the server's host, with `vigie open`".to_owned(),
             ));
@@ -54,11 +54,11 @@ impl AccountService {
             ));
         }
         let session = generate_token();
-        let token = StoredToken::new(hash_token(&session), TokenKind::Page, UserId(0), now)
-            .until(now + Duration::from_secs(IDLE_SECONDS));
+        let token = StoredToken::new(hash_token(&session), TokenKind::PageSession, UserId::HOST, now)
+            .expiring_at(now + Duration::from_secs(IDLE_SECONDS));
         let token = StoredToken { address: address.to_string(), ..token };
         self.token_store.insert(token).await?;
-        let caller = with_client_address(address, Self::host_admin_caller(CustomerId(1), EntryPoint::Pages));
+        let caller = with_client_address(address, Self::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Pages));
         self.audit_session_event(&caller, "login").await?;
         Ok(session.to_string())
     }
@@ -70,13 +70,13 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<Caller, ServiceError> {
         let token =
-            self.find_stored_token(TokenKind::Page, session).await?.ok_or_else(invalid_login_error)?;
+            self.find_stored_token(TokenKind::PageSession, session).await?.ok_or_else(invalid_login_error)?;
         let (now, last_end) = (self.clock.now(), token.issued_at + MAX_AGE);
         if now >= self.session_end(&token).min(last_end) {
             return Err(invalid_login_error());
         }
-        let caller = if token.user == UserId(0) {
-            Self::host_admin_caller(CustomerId(1), EntryPoint::Pages)
+        let caller = if token.user == UserId::HOST {
+            Self::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Pages)
         } else {
             let user = self.config_store.record(ConfigRecordKind::User, token.user.0).await?;
             let user = user.filter(can_log_in).ok_or_else(invalid_login_error)?;

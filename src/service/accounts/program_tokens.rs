@@ -37,8 +37,8 @@ impl TokenInfo {
     pub const fn kind_name(&self) -> &'static str {
         match self.kind {
             TokenKind::Access => "access",
-            TokenKind::Session => "legacy-session",
-            TokenKind::Page => "page-session",
+            TokenKind::LegacySession => "legacy-session",
+            TokenKind::PageSession => "page-session",
         }
     }
 }
@@ -46,13 +46,13 @@ impl TokenInfo {
 impl AccountService {
     /// Returns the valid tokens and sessions of the caller, newest first.
     pub async fn tokens(&self, caller: &Caller) -> Result<Vec<TokenInfo>, ServiceError> {
-        let (now, unwritten) = (self.clock.now(), self.unwritten_uses.lock().clone());
+        let (now, unwritten_uses) = (self.clock.now(), self.unwritten_uses.lock().clone());
         let mut tokens: Vec<TokenInfo> = self
             .token_store
             .tokens_for_user(caller.user_id)
             .await?
             .into_iter()
-            .map(|token| token_info(token, &unwritten))
+            .map(|token| token_info(token, &unwritten_uses))
             .filter(|token| token.expires_at > now)
             .collect();
         tokens.sort_by_key(|token| (std::cmp::Reverse(token.created_at), token.id));
@@ -61,7 +61,7 @@ impl AccountService {
 
     /// Ends a token or session of the caller.
     pub async fn revoke_token(&self, caller: &Caller, id: i64) -> Result<(), ServiceError> {
-        require_login(caller)?;
+        refuse_program_tokens(caller)?;
         let tokens = self.token_store.tokens_for_user(caller.user_id).await?;
         let token = tokens.into_iter().find(|token| token_id(&token.hash) == id);
         let token = token.ok_or(ServiceError::NotFound)?;
@@ -78,14 +78,14 @@ impl AccountService {
         scopes: TokenScopes,
         lifetime_seconds: u64,
     ) -> Result<IssuedToken, ServiceError> {
-        require_login(caller)?;
-        if caller.user_id == UserId(0) {
+        refuse_program_tokens(caller)?;
+        if caller.user_id == UserId::HOST {
             return Err(ServiceError::Forbidden(
                 "The host token makes no tokens; log in as a user".to_owned(),
             ));
         }
         for scope in scopes.iter() {
-            let is_about_other_accounts = scope == TokenScope::Metrics && caller.customer != CustomerId(1);
+            let is_about_other_accounts = scope == TokenScope::Metrics && caller.customer != CustomerId::OPERATOR;
             if is_about_other_accounts || !caller.allows(scope.required_permission()) {
                 let (role, scope) = (caller.role, scope.name());
                 return Err(ServiceError::Forbidden(if is_about_other_accounts {
@@ -97,13 +97,13 @@ impl AccountService {
         }
         let user = self.config_store.record(ConfigRecordKind::User, caller.user_id.0).await?;
         let user = user.ok_or(ServiceError::NotFound)?;
-        let template = StoredToken {
+        let token_draft = StoredToken {
             name: name.to_owned(),
             scopes: Some(scopes),
             address: caller.client_address.map(|address| address.to_string()).unwrap_or_default(),
             ..StoredToken::new(TokenHash::default(), TokenKind::Access, caller.user_id, Timestamp::default())
         };
-        let token = self.issue_stored_token(template, &user, lifetime_seconds).await?;
+        let token = self.issue_stored_token(token_draft, &user, lifetime_seconds).await?;
         let names: Vec<_> = scopes.iter().map(TokenScope::name).collect();
         let after = Map::from_iter([
             ("scopes".to_owned(), json!(names)),
@@ -127,16 +127,16 @@ impl AccountService {
     }
 }
 
-/// Fails for the token of a program.
-fn require_login(caller: &Caller) -> Result<(), ServiceError> {
+/// Fails if the caller uses the token of a program.
+fn refuse_program_tokens(caller: &Caller) -> Result<(), ServiceError> {
     if caller.token_scopes.is_none() {
         return Ok(());
     }
     Err(ServiceError::Forbidden("The token of a program cannot make or end tokens; log in".to_owned()))
 }
 
-fn token_info(token: StoredToken, unwritten: &HashMap<TokenHash, TokenUse>) -> TokenInfo {
-    let last_use = unwritten.get(&token.hash).filter(|last_use| last_use.used_at >= token.last_used_at);
+fn token_info(token: StoredToken, unwritten_uses: &HashMap<TokenHash, TokenUse>) -> TokenInfo {
+    let last_use = unwritten_uses.get(&token.hash).filter(|last_use| last_use.used_at >= token.last_used_at);
     let (last_used_at, address, expires_at) = match last_use {
         Some(last_use) => (last_use.used_at, last_use.address.to_string(), last_use.expires_at),
         None => (token.last_used_at, token.address, token.expires_at),

@@ -70,7 +70,7 @@ impl AccountService {
         address: IpAddr,
     ) -> Result<Caller, ServiceError> {
         let (token, user) =
-            self.find_token(TokenKind::Session, session).await?.ok_or_else(invalid_login_error)?;
+            self.find_token(TokenKind::LegacySession, session).await?.ok_or_else(invalid_login_error)?;
         let now = self.clock.now();
         if now >= self.session_end(&token)
             || normalize_login(login)
@@ -87,7 +87,7 @@ impl AccountService {
 
     /// Revokes the access token that `caller` sent; the host token stays valid.
     pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), ServiceError> {
-        if caller.user_id == UserId(0) {
+        if caller.user_id == UserId::HOST {
             return Ok(());
         }
         self.token_store.revoke(hash_token(token)).await?;
@@ -121,22 +121,22 @@ impl AccountService {
         address: IpAddr,
         lifetime_seconds: u64,
     ) -> Result<String, ServiceError> {
-        let template = StoredToken::new(TokenHash::default(), kind, UserId(user.id), Timestamp::default());
-        let template = StoredToken { address: address.to_string(), ..template };
-        self.issue_stored_token(template, user, lifetime_seconds).await
+        let token_draft = StoredToken::new(TokenHash::default(), kind, UserId(user.id), Timestamp::default());
+        let token_draft = StoredToken { address: address.to_string(), ..token_draft };
+        self.issue_stored_token(token_draft, user, lifetime_seconds).await
     }
 
-    /// Like [`AccountService::issue_token`], with the rest of `template`, which has no hash and no times yet.
+    /// Like [`AccountService::issue_token`], with the rest of `token_draft`, which has no hash and no times yet.
     pub(super) async fn issue_stored_token(
         &self,
-        template: StoredToken,
+        token_draft: StoredToken,
         user: &ConfigRecord,
         lifetime_seconds: u64,
     ) -> Result<String, ServiceError> {
         let (token, issued_at) = (generate_token(), self.clock.now());
         let hash = hash_token(&token);
         let expires_at = issued_at + Duration::from_secs(lifetime_seconds);
-        let stored = StoredToken { hash, issued_at, expires_at, last_used_at: issued_at, ..template };
+        let stored = StoredToken { hash, issued_at, expires_at, last_used_at: issued_at, ..token_draft };
         self.token_store.insert(stored).await?;
         // A new password revokes all tokens, including one issued for the old password in the meantime.
         let current = self.config_store.record(ConfigRecordKind::User, user.id).await?;
@@ -179,7 +179,7 @@ impl AccountService {
     async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
         let (secret, customer) = match token.split_once(ACCOUNT_SEPARATOR) {
             Some((secret, id)) => (secret, id.parse().ok().map(CustomerId)),
-            None => (token, Some(CustomerId(1))),
+            None => (token, Some(CustomerId::OPERATOR)),
         };
         let host_token_hash = *self.host_token_hash.read();
         let matches = |host_token_hash: TokenHash| {

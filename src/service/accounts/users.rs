@@ -16,7 +16,7 @@ use crate::store::{
 };
 use crate::syntax::MASK;
 
-const ALL_ROWS: Pagination = Pagination { limit: u32::MAX, offset: 0 };
+const ALL_ROWS: Pagination = Pagination::ALL;
 
 /// Serializes changes of users, so that two admins cannot demote each other at the same time.
 static USER_CHANGE_LOCK: Mutex<()> = Mutex::const_new(());
@@ -61,10 +61,10 @@ pub async fn authorize_user_change(
             "Only an {admin} may create, change or remove an {admin}"
         )));
     }
-    let changes_lock = new_settings.is_some_and(|new_settings| {
+    let locks_or_unlocks = new_settings.is_some_and(|new_settings| {
         new_settings.locked != old_settings.is_some_and(|old_settings| old_settings.locked)
     });
-    if changes_lock && !caller.role.allows(Permission::ManageAdmins) {
+    if locks_or_unlocks && !caller.role.allows(Permission::ManageAdmins) {
         return Err(ServiceError::Forbidden(format!("Only an {admin} may lock and unlock users")));
     }
     if let Some((user, old_settings)) =
@@ -131,14 +131,14 @@ pub(super) fn caller_from_user(user: &ConfigRecord, entry_point: EntryPoint) -> 
 impl AccountService {
     /// Creates the user `admin` of account 1 when there is no user yet; returns the password if one was generated.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
-        let one = Pagination { limit: 1, offset: 0 };
-        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one).await?.total > 0 {
+        let one_row = Pagination { limit: 1, offset: 0 };
+        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one_row).await?.total > 0 {
             return Ok(None);
         }
         let generated_password = password.is_none().then(generate_password);
         let password = password.or_else(|| generated_password.clone()).unwrap_or_default();
         let (customer, server_caller) =
-            (CustomerId(1), Self::host_admin_caller(CustomerId(1), EntryPoint::Server));
+            (CustomerId::OPERATOR, Self::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Server));
         self.add_user(&server_caller, customer, "admin", Role::Admin, &password).await?;
         Ok(generated_password)
     }
@@ -165,7 +165,7 @@ impl AccountService {
         let password_hash = Some(hash_password(password).await?);
         let _guard = authorize_user_change(&*self.config_store, caller, None, Some(&fields)).await?;
         let now = self.clock.now();
-        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::NthCreated(0), login);
+        let mut entry = caller.audit_entry(now, "create", "user", AuditObject::CreatedInThisCall(0), login);
         (entry.customer, entry.after) = (customer, fields.clone());
         let record = NewConfigRecord {
             kind: ConfigRecordKind::User,
@@ -262,7 +262,7 @@ impl AccountService {
     async fn find_user(&self, caller: &Caller, login: &str) -> Result<ConfigRecord, ServiceError> {
         let user =
             self.config_store.record_by_unique_key(ConfigRecordKind::User, normalize_login(login)).await?;
-        user.filter(|user| caller.user_id == UserId(0) || user.customer == caller.customer)
+        user.filter(|user| caller.user_id == UserId::HOST || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }
 
@@ -272,7 +272,7 @@ impl AccountService {
         caller: &Caller,
         customer: CustomerId,
     ) -> Result<(), ServiceError> {
-        let is_allowed = caller.customer == customer || caller.user_id == UserId(0);
+        let is_allowed = caller.customer == customer || caller.user_id == UserId::HOST;
         let exists =
             is_allowed && self.config_store.record(ConfigRecordKind::Customer, customer.0).await?.is_some();
         if exists { Ok(()) } else { Err(ServiceError::NotFound) }

@@ -46,12 +46,12 @@ impl AlertService {
         &self,
         caller: &Caller,
         action: &'static str,
-        object: &'static str,
+        object_kind: &'static str,
         object_id: i64,
         object_name: &str,
     ) -> Result<(), ServiceError> {
         let now = self.dependencies.clock.now();
-        let entry = caller.audit_entry(now, action, object, AuditObject::Id(object_id), object_name);
+        let entry = caller.audit_entry(now, action, object_kind, AuditObject::Id(object_id), object_name);
         self.dependencies.config_store.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }

@@ -25,7 +25,7 @@ impl AlertService {
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.alert_store.episodes(filter, page).await?;
         let to_object = |stored| match episode_to_json(stored) {
-            Ok(to_object) => Some(to_object),
+            Ok(object) => Some(object),
             Err(error) => {
                 tracing::error!(error_kind = error.kind(), "outage skipped: {error}");
                 None

@@ -21,10 +21,10 @@ impl AlertService {
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_permission(Permission::View)?;
-        let facts = self.dependencies.account_cache.account(caller.customer).await?;
+        let account = self.dependencies.account_cache.account(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.outbox.notifications(filter, page).await?;
-        let recipients = recipients_by_id(&facts);
+        let recipients = recipients_by_id(&account);
         Ok(Paginated {
             total: found.total,
             items: found.items.iter().map(|row| notification_to_json(row, &recipients)).collect(),
@@ -58,8 +58,8 @@ impl AlertService {
     }
 }
 
-fn recipients_by_id(facts: &AccountSnapshot) -> HashMap<RecipientId, &Recipient> {
-    facts.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
+fn recipients_by_id(account: &AccountSnapshot) -> HashMap<RecipientId, &Recipient> {
+    account.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
 }
 
 /// Converts a notification to the version 3 object, without the recipient's address.
@@ -67,18 +67,18 @@ fn notification_to_json(
     notification: &Notification,
     recipients: &HashMap<RecipientId, &Recipient>,
 ) -> Map<String, Value> {
-    let (new, content) = (&notification.message, &notification.message.content);
-    let recipient = recipients.get(&new.recipient_id);
+    let (message, content) = (&notification.message, &notification.message.content);
+    let recipient = recipients.get(&message.recipient_id);
     let is_pending = notification.state == NotificationState::Pending;
     let non_empty = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     into_object(json!({
         "id": notification.id,
         "kind": content.kind.name(),
         "state": notification.state.name(),
-        "recipient_id": new.recipient_id.0,
+        "recipient_id": message.recipient_id.0,
         "recipient_name": recipient.map(|recipient| &recipient.name),
         "method_id": recipient.map(|recipient| recipient.method.id()),
-        "group_id": new.group_id,
+        "group_id": message.group_id,
         "monitor_id": content.monitor_id.map(|id| id.0),
         "monitor_name": non_empty(&content.monitor_name),
         "episode_id": content.episode_id.map(|id| id.0),
@@ -86,7 +86,7 @@ fn notification_to_json(
         "status": content.status.0,
         "status_text": content.status_text,
         "errcount": content.consecutive_failures,
-        "created_at": format_audit_time(new.created_at),
+        "created_at": format_audit_time(message.created_at),
         "attempts": notification.attempts,
         "next_at": is_pending.then(|| format_audit_time(notification.next_attempt_at)),
         "sent_at": notification.sent_at.map(format_audit_time),

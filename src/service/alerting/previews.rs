@@ -17,7 +17,7 @@ use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFICATION};
 use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, parse_request_fields};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::service::records::{body_of, field_conflict_error, template};
+use crate::service::records::{fields_with_defaults, field_conflict_error, template};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
@@ -30,12 +30,12 @@ impl AlertService {
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
         caller.require_permission(Permission::Edit)?;
-        let fields = body_of(&TEST_NOTIFICATION, body)?;
-        let facts = self.dependencies.account_cache.account(caller.customer).await?;
+        let fields = fields_with_defaults(&TEST_NOTIFICATION, body)?;
+        let account = self.dependencies.account_cache.account(caller.customer).await?;
         let mut errors = Vec::new();
         let request: TestAlertRequest = parse_request(&TEST_NOTIFICATION, &fields)?;
         let id = request.recipient_id;
-        if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
+        if !account.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: recipient `{id}` does not exist");
             errors.push(field_conflict_error(body, "recipient_id", message).with_value(id.to_string()));
         }
@@ -45,7 +45,7 @@ impl AlertService {
             return Err(ServiceError::Invalid(errors));
         }
         let now = self.dependencies.clock.now();
-        let message = test_notification(&facts, RecipientId(id), monitor.as_ref(), now);
+        let message = test_notification(&account, RecipientId(id), monitor.as_ref(), now);
         let notification_id =
             self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
         self.dependencies.alert_pipeline_handle.wake_delivery();
@@ -60,18 +60,18 @@ impl AlertService {
         body: &Node,
     ) -> Result<Map<String, Value>, ServiceError> {
         caller.require_permission(Permission::Edit)?;
-        let fields = body_of(&TEMPLATE_PREVIEW, body)?;
+        let fields = fields_with_defaults(&TEMPLATE_PREVIEW, body)?;
         let mut errors = Vec::new();
         let monitor =
             self.requested_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut errors);
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
-        let facts = self.dependencies.account_cache.account(caller.customer).await?;
+        let account = self.dependencies.account_cache.account(caller.customer).await?;
         let template = crate::pipeline::template_from_fields(&fields)?;
         let kind = template.kind.unwrap_or(NotificationKind::SiteError);
         let method = template.method.unwrap_or(NotificationMethod::MailHtml);
-        let content = example_notification(&facts, kind, monitor.as_ref(), self.dependencies.clock.now());
+        let content = example_notification(&account, kind, monitor.as_ref(), self.dependencies.clock.now());
         let custom_template =
             Some(&template).filter(|template| **template != template_without_texts(template));
         let rendered = MessageRenderer::default().render(&content, method, custom_template);
@@ -114,12 +114,12 @@ fn template_without_texts(template: &AccountTemplate) -> AccountTemplate {
 }
 
 fn test_notification(
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     recipient: RecipientId,
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NewNotification {
-    let mut content = example_notification(facts, NotificationKind::Test, monitor, now);
+    let mut content = example_notification(account, NotificationKind::Test, monitor, now);
     if monitor.is_none() {
         content.monitor_name = String::new();
         content.monitor_type = None;

@@ -32,19 +32,19 @@ impl MonitorLookup for AccountMonitors {
 impl AccountValidationContext {
     /// Reads the context for monitors of `caller`; fails for callers that may not edit. Call it while the lock is held,
     /// so that the usage of plans does not change.
-    pub(super) async fn new(context: &MonitorService, caller: &Caller) -> Result<Self, ServiceError> {
+    pub(super) async fn new(service: &MonitorService, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_permission(Permission::Edit)?;
-        let facts = context.dependencies.account_cache.account(caller.customer).await?;
-        let plans = context.pending_plan_counts.plans_with_usage(
-            &context.dependencies.monitor_cache,
+        let account = service.dependencies.account_cache.account(caller.customer).await?;
+        let plans = service.pending_plan_counts.plans_with_usage(
+            &service.dependencies.monitor_cache,
             caller.customer,
-            &facts,
+            &account,
         );
         let monitors = AccountMonitors {
-            monitor_cache: Arc::clone(&context.dependencies.monitor_cache),
+            monitor_cache: Arc::clone(&service.dependencies.monitor_cache),
             customer: caller.customer,
         };
-        Ok(Self { account: facts, plans, role: caller.role, monitors })
+        Ok(Self { account, plans, role: caller.role, monitors })
     }
 
     /// Returns the account data.

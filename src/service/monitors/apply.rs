@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::account_validation::AccountValidationContext;
-use super::apply_dependencies::{AppliedMonitor, ExistingIds, report_circles};
+use super::apply_dependencies::{AppliedMonitor, ExistingDependencies, report_circles};
 use super::audit_fields::{changed_document_fields, created_fields, removed_fields};
 use super::bulk_change::ErrorCollector;
 use super::monitor_change::MonitorChange;
@@ -28,7 +28,7 @@ use crate::syntax::{ValidationErrorKind, display_value, truncate_value};
 const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
 
 /// Prefix of the key that `vigie export` writes for a monitor created through an API.
-const API_KEY_PREFIX: &str = "api-";
+const API_MONITOR_KEY_PREFIX: &str = "api-";
 
 /// A monitor as defined in a file of `vigie apply`.
 #[derive(Clone, Debug)]
@@ -79,15 +79,15 @@ pub struct AppliedChange {
 /// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every error of every
 /// monitor, including masked secrets; errors of the store.
 pub async fn apply(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     entries: Vec<MonitorDefinition>,
     options: ApplyOptions,
 ) -> Result<Vec<AppliedChange>, ServiceError> {
-    let _lock = context.lock_exclusive().await;
-    let validation = AccountValidationContext::new(context, caller).await?;
+    let _lock = service.lock_exclusive().await;
+    let validation = AccountValidationContext::new(service, caller).await?;
     let customer = caller.customer;
-    let existing = context
+    let existing = service
         .dependencies
         .monitor_cache
         .list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
@@ -111,17 +111,17 @@ pub async fn apply(
         .enumerate()
         .filter_map(|(index, monitor_change)| Some((index, monitor_change?)))
         .unzip();
-    let saved = save_changes(context, caller, monitor_changes).await?;
+    let saved = save_changes(service, caller, monitor_changes).await?;
     for (index, monitor) in indexes.into_iter().zip(saved) {
         changes[index].id = Some(monitor.id);
     }
-    save_new_parents(context, caller, new_parents, &changes).await?;
+    save_new_parents(service, caller, new_parents, &changes).await?;
     Ok(changes)
 }
 
 /// Makes monitors depend on those that this call has created, in a second write: their ids were not known before.
 async fn save_new_parents(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     new_parents: Vec<(String, Vec<Arc<str>>)>,
     changes: &[AppliedChange],
@@ -130,7 +130,7 @@ async fn save_new_parents(
         changes.iter().filter_map(|change| Some((change.key.as_str(), change.id?))).collect();
     let mut monitor_changes = Vec::with_capacity(new_parents.len());
     for (key, parents) in new_parents {
-        let monitor = ids.get(key.as_str()).and_then(|id| context.find(caller.customer, *id));
+        let monitor = ids.get(key.as_str()).and_then(|id| service.find(caller.customer, *id));
         let Some(old) = monitor else { continue };
         let parents = parents.iter().filter_map(|key| ids.get(key.as_ref()).copied());
         monitor_changes.push(MonitorChange::Update {
@@ -142,7 +142,7 @@ async fn save_new_parents(
         });
     }
     if !monitor_changes.is_empty() {
-        save_changes(context, caller, monitor_changes).await?;
+        save_changes(service, caller, monitor_changes).await?;
     }
     Ok(())
 }
@@ -185,7 +185,7 @@ impl ExistingMonitors {
 
     fn find_for_key(&self, key: &str) -> Option<&Monitor> {
         let api_created =
-            || self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
+            || self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_MONITOR_KEY_PREFIX)?.parse().ok()?));
         self.applied_by_key.get(key).or_else(api_created)
     }
 }
@@ -193,8 +193,8 @@ impl ExistingMonitors {
 /// What an entry depends on beside the ids in it.
 #[derive(Default)]
 struct KeyedParents {
-    existing: Vec<MonitorId>,
-    new: Vec<Arc<str>>,
+    stored_ids: Vec<MonitorId>,
+    new_keys: Vec<Arc<str>>,
 }
 
 impl KeyedParents {
@@ -205,7 +205,7 @@ impl KeyedParents {
         own_key: &str,
         entry_keys: &HashSet<&str>,
         existing: &ExistingMonitors,
-        prunes: bool,
+        prune: bool,
     ) -> Result<Self, String> {
         let mut found = Self::default();
         for key in keys {
@@ -213,11 +213,11 @@ impl KeyedParents {
                 return Err("`depends_on`: a monitor cannot depend on itself".to_owned());
             }
             let is_entry = entry_keys.contains(key.as_str());
-            let stays = |monitor: &&Monitor| is_entry || !prunes || monitor.origin == Origin::Api;
+            let stays = |monitor: &&Monitor| is_entry || !prune || monitor.origin == Origin::Api;
             let id = existing.find_for_key(key).filter(stays).map(|monitor| monitor.id);
             match id.or_else(|| existing.file_ids_by_key.get(key.as_str()).copied()) {
-                Some(id) => found.existing.push(id),
-                None if is_entry => found.new.push(Arc::from(key.as_str())),
+                Some(id) => found.stored_ids.push(id),
+                None if is_entry => found.new_keys.push(Arc::from(key.as_str())),
                 None => {
                     let key = truncate_value(key);
                     return Err(format!("`depends_on`: no monitor has the key `{key}`"));
@@ -235,14 +235,14 @@ fn decide_all(
     monitors: Vec<Monitor>,
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
-    let context = validation.validation_context();
+    let validation_context = validation.validation_context();
     // Quotas of plans depend on all changes of this call together, so they are checked when saving.
-    let plans: Option<Vec<BillingPlan>> = context
+    let plans: Option<Vec<BillingPlan>> = validation_context
         .billing_plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
-    let existing_ids = ExistingIds::from_monitors(&monitors);
-    let context =
-        ValidationContext { billing_plans: plans.as_deref(), monitors: Some(&existing_ids), ..context };
+    let existing_dependencies = ExistingDependencies::from_monitors(&monitors);
+    let validation_context =
+        ValidationContext { billing_plans: plans.as_deref(), monitors: Some(&existing_dependencies), ..validation_context };
     let existing = ExistingMonitors::from_monitors(monitors);
     let (mut decisions, mut collector, mut seen_keys) =
         (Vec::new(), ErrorCollector::default(), HashSet::new());
@@ -274,29 +274,29 @@ fn decide_all(
             entry.monitor_type,
             InputFormat::File,
             &body,
-            &context,
+            &validation_context,
             &reject_secret_files,
             ENVELOPE_FIELDS,
         ) {
             Ok(validated) => {
-                let document = if parents.existing.is_empty() {
+                let document = if parents.stored_ids.is_empty() {
                     validated.document
                 } else {
-                    add_parents(&validated.document, parents.existing)?
+                    add_parents(&validated.document, parents.stored_ids)?
                 };
                 let applied = old.map_or_else(
                     || AppliedMonitor::New(Arc::from(entry.key.as_str())),
                     |old| AppliedMonitor::Existing(old.id),
                 );
                 let ids = document.parent_ids().into_iter().map(AppliedMonitor::Existing);
-                let new = parents.new.iter().cloned().map(AppliedMonitor::New);
-                dependencies.insert(applied, (label, ids.chain(new).collect()));
-                decisions.push(decide_entry(entry, old, document, validated.warnings, parents.new));
+                let new_keys = parents.new_keys.iter().cloned().map(AppliedMonitor::New);
+                dependencies.insert(applied, (label, ids.chain(new_keys).collect()));
+                decisions.push(decide_entry(entry, old, document, validated.warnings, parents.new_keys));
             }
             Err(errors) => collector.add_all(&label, errors),
         }
     }
-    report_circles(&dependencies, &existing_ids, &mut collector);
+    report_circles(&dependencies, &existing_dependencies, &mut collector);
     collector.into_result()?;
     if prune {
         let mut removed: Vec<_> = existing
@@ -321,7 +321,7 @@ fn decide_entry(
     let origin = Origin::Applied { key: Arc::from(key.as_str()) };
     let Some(old) = old else {
         let (before, mut after) = (Map::new(), created_fields(&document));
-        show_new_parents(&mut after, &document, &new_parents);
+        add_new_parent_keys(&mut after, &document, &new_parents);
         let monitor_change =
             MonitorChange::Create { audit_action: "create", origin, document: Arc::new(document) };
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
@@ -330,7 +330,7 @@ fn decide_entry(
     let is_unchanged = *old.document == document;
     let (before, mut after) =
         if is_unchanged { <_>::default() } else { changed_document_fields(&old.document, &document) };
-    show_new_parents(&mut after, &document, &new_parents);
+    add_new_parent_keys(&mut after, &document, &new_parents);
     let action = if is_unchanged && new_parents.is_empty() { "none" } else { "change" };
     let (taken_over, metadata) = (old.origin != origin, (*old.metadata).clone());
     let monitor_change = (taken_over || action == "change").then(|| MonitorChange::Update {
@@ -364,7 +364,7 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
 }
 
 /// Adds the keys of new monitors to what is shown of the dependencies.
-fn show_new_parents(after: &mut Map<String, Value>, document: &MonitorDocument, new_parents: &[Arc<str>]) {
+fn add_new_parent_keys(after: &mut Map<String, Value>, document: &MonitorDocument, new_parents: &[Arc<str>]) {
     if !new_parents.is_empty() {
         let ids = document.parent_ids().into_iter().map(|id| Value::from(id.0));
         let keys = new_parents.iter().map(|key| Value::from(key.as_ref()));

@@ -27,21 +27,21 @@ impl fmt::Display for AppliedMonitor {
     }
 }
 
-/// Knows which monitors exist, but not their dependencies, which this call may change.
+/// The stored dependencies of each monitor. Validation sees only that the monitors exist: this call may change them.
 #[derive(Debug)]
-pub(super) struct ExistingIds(HashMap<MonitorId, Vec<MonitorId>>);
+pub(super) struct ExistingDependencies(HashMap<MonitorId, Vec<MonitorId>>);
 
-impl ExistingIds {
+impl ExistingDependencies {
     pub(super) fn from_monitors(monitors: &[Monitor]) -> Self {
         Self(monitors.iter().map(|monitor| (monitor.id, monitor.document.parent_ids())).collect())
     }
 
-    fn parents_now(&self, id: MonitorId) -> Vec<AppliedMonitor> {
+    fn stored_parents(&self, id: MonitorId) -> Vec<AppliedMonitor> {
         self.0.get(&id).into_iter().flatten().copied().map(AppliedMonitor::Existing).collect()
     }
 }
 
-impl MonitorLookup for ExistingIds {
+impl MonitorLookup for ExistingDependencies {
     fn parents_of(&self, id: MonitorId) -> Option<Vec<MonitorId>> {
         self.0.contains_key(&id).then(Vec::new)
     }
@@ -50,12 +50,12 @@ impl MonitorLookup for ExistingIds {
 /// Reports each circle of the monitors in `applied`, which are given with their label and what they depend on.
 pub(super) fn report_circles(
     applied: &HashMap<AppliedMonitor, (String, Vec<AppliedMonitor>)>,
-    existing: &ExistingIds,
+    existing_dependencies: &ExistingDependencies,
     collector: &mut ErrorCollector,
 ) {
     let parents_of = |monitor: &AppliedMonitor| match (applied.get(monitor), monitor) {
         (Some((_, parents)), _) => parents.clone(),
-        (None, AppliedMonitor::Existing(id)) => existing.parents_now(*id),
+        (None, AppliedMonitor::Existing(id)) => existing_dependencies.stored_parents(*id),
         (None, AppliedMonitor::New(_)) => Vec::new(),
     };
     let mut starts: Vec<_> = applied.iter().filter(|(_, (_, parents))| !parents.is_empty()).collect();

@@ -28,7 +28,7 @@ pub(super) fn read_request_body(
     body: &Node,
 ) -> Result<Map<String, Value>, ServiceError> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let fields = reader.read_fields(table, body, &[], true);
+    let fields = reader.read_complete_fields(table, body);
     if reader.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(reader.errors)) }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
 /// [`ServiceError::Forbidden`] for a role that may not edit, and for an id that is not the account's or a file's;
 /// [`ServiceError::Invalid`] with each monitor that cannot be changed; errors of the store.
 pub(super) async fn change_monitors(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     audit_action: &'static str,
     request_fields: Map<String, Value>,
@@ -110,9 +110,9 @@ pub(super) async fn change_monitors(
     + Send
     + 'static,
 ) -> Result<Vec<String>, ServiceError> {
-    let _lock = context.lock_exclusive().await;
-    let validation = AccountValidationContext::new(context, caller).await?;
-    let monitors = changeable_monitors(context, caller, &requested_monitor_ids(&request_fields))?;
+    let _lock = service.lock_exclusive().await;
+    let validation = AccountValidationContext::new(service, caller).await?;
+    let monitors = changeable_monitors(service, caller, &requested_monitor_ids(&request_fields))?;
     let task = tokio::task::spawn_blocking(move || {
         let (mut monitor_changes, mut collector) =
             (Vec::with_capacity(monitors.len()), ErrorCollector::default());
@@ -135,7 +135,7 @@ pub(super) async fn change_monitors(
     });
     let server_stopping = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let (monitor_changes, mut warnings) = task.await.map_err(server_stopping)??;
-    save_changes(context, caller, monitor_changes).await?;
+    save_changes(service, caller, monitor_changes).await?;
     if let Some(unlisted_count) =
         warnings.len().checked_sub(MAX_LISTED_ERRORS).filter(|unlisted_count| *unlisted_count > 0)
     {
@@ -147,14 +147,14 @@ pub(super) async fn change_monitors(
 
 /// Returns the monitors with these ids if the caller may change all of them.
 fn changeable_monitors(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     ids: &[MonitorId],
 ) -> Result<Vec<Monitor>, ServiceError> {
     caller.require_permission(Permission::Edit)?;
     ids.iter()
         .map(|id| {
-            let monitor = context.dependencies.monitor_cache.get_for_customer(caller.customer, *id);
+            let monitor = service.dependencies.monitor_cache.get_for_customer(caller.customer, *id);
             let monitor = monitor.ok_or_else(|| {
                 ServiceError::Forbidden(format!("Monitor `{id}` does not exist; nothing was changed"))
             })?;

@@ -20,15 +20,15 @@ use crate::syntax::node::{Node, NodeValue};
 const REQUEST_ONLY_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 
 /// Monitor bulk edit (interface.md 2.5): all or nothing. Sets the required fields in every monitor, and other fields
-/// if the body has them. `locations` replaces the monitor's own, or with `appends_locations` is added to those that it uses now,
-/// its own or the account's. Duplicate ids count once. Returns the warnings.
+/// if the body has them. `locations` replaces the monitor's own, or with the action `append` is added to those that it
+/// uses now, its own or the account's. Duplicate ids count once. Returns the warnings.
 ///
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a monitor defined in a
 /// file; [`ServiceError::Invalid`] for errors of the body, or with the monitors that may not have one of the values;
 /// errors of the store.
 pub async fn bulk_edit(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
@@ -65,18 +65,18 @@ pub async fn bulk_edit(
             }
         }
     };
-    change_monitors(context, caller, "bulk-edit", fields, change_monitor).await
+    change_monitors(service, caller, "bulk-edit", fields, change_monitor).await
 }
 
 /// Returns the locations that `monitor` uses now, followed by the others of `added`.
 fn current_and_added_locations(
     monitor: &Monitor,
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     added: &[LocationReference],
 ) -> Value {
     let mut seen = HashSet::new();
     let added = added.iter().map(|location| location.id.0);
-    let location_ids = facts.location_pool_ids(monitor).into_iter().chain(added);
+    let location_ids = account.location_pool_ids(monitor).into_iter().chain(added);
     location_ids.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
 }
 

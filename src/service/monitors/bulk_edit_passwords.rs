@@ -22,7 +22,7 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 /// # Errors
 /// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors without such a secret.
 pub async fn bulk_edit_passwords(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
@@ -41,7 +41,7 @@ pub async fn bulk_edit_passwords(
     if !mask_errors.is_empty() {
         return Err(ServiceError::Invalid(mask_errors));
     }
-    change_monitors(context, caller, "bulk-edit-passwords", fields, replace_secrets_in_monitor).await
+    change_monitors(service, caller, "bulk-edit-passwords", fields, replace_secrets_in_monitor).await
 }
 
 fn replace_secrets_in_monitor(

@@ -28,7 +28,7 @@ const MAX_TOTAL_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 /// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors whose script does not contain the text,
 /// or would no longer parse.
 pub async fn bulk_edit_scripts(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
@@ -40,7 +40,7 @@ pub async fn bulk_edit_scripts(
                                collector: &mut ErrorCollector| {
         replace_in_script(old, fields, validation, &mut total_growth, collector)
     };
-    change_monitors(context, caller, "bulk-edit-scripts", fields, change_monitor).await
+    change_monitors(service, caller, "bulk-edit-scripts", fields, change_monitor).await
 }
 
 fn replace_in_script(

@@ -13,8 +13,8 @@ use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewMonitor, StoredMonitor};
 
-/// Outcome of one change.
-enum ChangeOutcome {
+/// The monitor after one change.
+enum ChangeEffect {
     /// A new monitor, whose id is set once it is known.
     Created(Monitor),
     /// A new revision, and the old one.
@@ -28,7 +28,7 @@ enum ChangeOutcome {
 /// All changes of a call, ready for the store.
 #[derive(Default)]
 pub(super) struct ChangeSet {
-    outcomes: Vec<ChangeOutcome>,
+    effects: Vec<ChangeEffect>,
     store_changes: Vec<ConfigChange>,
     audit_entries: Vec<NewAuditEntry>,
     created_count: usize,
@@ -51,7 +51,7 @@ impl ChangeSet {
                     now,
                     audit_action,
                     "monitor",
-                    AuditObject::NthCreated(self.created_count),
+                    AuditObject::CreatedInThisCall(self.created_count),
                     monitor_name(&document),
                 );
                 self.audit_entries.push(NewAuditEntry { after: created_fields(&document), ..audit_entry });
@@ -62,7 +62,7 @@ impl ChangeSet {
                 let is_unchanged =
                     *old.document == *document && old.metadata.paused_until == metadata.paused_until;
                 if is_unchanged && new_origin.is_none() {
-                    self.outcomes.push(ChangeOutcome::Unchanged(*old));
+                    self.effects.push(ChangeEffect::Unchanged(*old));
                     return;
                 }
                 let mut updated = next_revision(caller, &old, document, metadata, now);
@@ -86,7 +86,7 @@ impl ChangeSet {
                 self.store_changes.push(update_change(dependencies, &updated, old.revision));
                 let restored = Monitor { revision: Revision(updated.revision.0 + 1), ..(*old).clone() };
                 self.rollback_changes.push(update_change(dependencies, &restored, updated.revision));
-                self.outcomes.push(ChangeOutcome::Updated(updated, *old));
+                self.effects.push(ChangeEffect::Updated(updated, *old));
             }
             MonitorChange::Remove { old } => {
                 let audit_entry = caller.audit_entry(
@@ -99,7 +99,7 @@ impl ChangeSet {
                 self.audit_entries
                     .push(NewAuditEntry { before: removed_fields(&old.document), ..audit_entry });
                 self.store_changes.push(ConfigChange::RemoveMonitor { id: old.id, expected: old.revision });
-                self.outcomes.push(ChangeOutcome::Removed(*old));
+                self.effects.push(ChangeEffect::Removed(*old));
             }
         }
     }
@@ -130,7 +130,7 @@ impl ChangeSet {
             document: Arc::clone(&document),
             sealed_secrets: encrypt_secrets(&dependencies.keyring, customer, &document),
         }));
-        self.outcomes.push(ChangeOutcome::Created(Monitor {
+        self.effects.push(ChangeEffect::Created(Monitor {
             id: MonitorId(0),
             customer,
             origin,
@@ -160,13 +160,13 @@ impl ChangeSet {
             self.assign_ids(ids);
         }
         let (mut upserts, mut removed) = (Vec::new(), Vec::new());
-        for outcome in &self.outcomes {
-            match outcome {
-                ChangeOutcome::Created(monitor) | ChangeOutcome::Updated(monitor, _) => {
+        for effect in &self.effects {
+            match effect {
+                ChangeEffect::Created(monitor) | ChangeEffect::Updated(monitor, _) => {
                     upserts.push(monitor.clone());
                 }
-                ChangeOutcome::Removed(monitor) => removed.push(monitor.id),
-                ChangeOutcome::Unchanged(_) => {}
+                ChangeEffect::Removed(monitor) => removed.push(monitor.id),
+                ChangeEffect::Unchanged(_) => {}
             }
         }
         if !upserts.is_empty() || !removed.is_empty() {
@@ -181,12 +181,12 @@ impl ChangeSet {
             }
         }
         quota_reservation.release_with(|| dependencies.monitor_cache.apply(upserts, &removed));
-        Ok(self.outcomes.into_iter().map(ChangeOutcome::into_monitor).collect())
+        Ok(self.effects.into_iter().map(ChangeEffect::into_monitor).collect())
     }
 
     fn assign_ids(&mut self, ids: Vec<i64>) {
-        let created_monitors = self.outcomes.iter_mut().filter_map(|outcome| match outcome {
-            ChangeOutcome::Created(monitor) => Some(monitor),
+        let created_monitors = self.effects.iter_mut().filter_map(|effect| match effect {
+            ChangeEffect::Created(monitor) => Some(monitor),
             _ => None,
         });
         for (monitor, id) in created_monitors.zip(ids) {
@@ -198,9 +198,9 @@ impl ChangeSet {
     async fn roll_back(self, dependencies: &MonitorDependencies, caller: &Caller) {
         let (mut changes, mut audit_entries, mut restored) =
             (self.rollback_changes, self.rollback_audit_entries, Vec::new());
-        for outcome in self.outcomes {
-            match outcome {
-                ChangeOutcome::Created(monitor) => {
+        for effect in self.effects {
+            match effect {
+                ChangeEffect::Created(monitor) => {
                     let (id, now) = (AuditObject::Id(monitor.id.0), monitor.modified_at);
                     audit_entries.push(rollback_audit_entry(caller.audit_entry(
                         now,
@@ -211,10 +211,10 @@ impl ChangeSet {
                     )));
                     changes.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
                 }
-                ChangeOutcome::Updated(updated, old) => {
+                ChangeEffect::Updated(updated, old) => {
                     restored.push(Monitor { revision: Revision(updated.revision.0 + 1), ..old });
                 }
-                ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => {}
+                ChangeEffect::Unchanged(_) | ChangeEffect::Removed(_) => {}
             }
         }
         match dependencies.config_store.write_changes(changes, audit_entries).await {
@@ -226,7 +226,7 @@ impl ChangeSet {
     }
 }
 
-impl ChangeOutcome {
+impl ChangeEffect {
     fn into_monitor(self) -> Monitor {
         match self {
             Self::Created(monitor)

@@ -21,21 +21,21 @@ use crate::syntax::node::Node;
 /// [`ServiceError::NotFound`] when no monitor of this type has the id, [`ServiceError::Conflict`] when it has steps
 /// already; otherwise like [`super::patch`].
 pub async fn convert_single_request_to_steps(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     monitor_type: MonitorType,
     if_match: ExpectedRevision,
 ) -> Result<SavedObject, ServiceError> {
-    let _lock = context.lock_exclusive().await;
-    let validation = AccountValidationContext::new(context, caller).await?;
+    let _lock = service.lock_exclusive().await;
+    let validation = AccountValidationContext::new(service, caller).await?;
     let supports_steps = matches!(monitor_type, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
     if !supports_steps
-        || find_own_monitor(&context.dependencies.monitor_cache, caller, id)?.monitor_type() != monitor_type
+        || find_own_monitor(&service.dependencies.monitor_cache, caller, id)?.monitor_type() != monitor_type
     {
         return Err(ServiceError::NotFound);
     }
-    let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
+    let old = find_changeable_monitor(&service.dependencies.monitor_cache, caller, id, if_match)?;
     let document = &old.document;
     let Some(url) = document.url().filter(|_| !document.has_api_steps()) else {
         return Err(ServiceError::Conflict("This monitor has API steps already".to_owned()));
@@ -56,13 +56,13 @@ pub async fn convert_single_request_to_steps(
         &validation.validation_context(),
     )?;
     let (document, metadata) = (Arc::new(validated.document), (*old.metadata).clone());
-    let step = MonitorChange::Update {
+    let change = MonitorChange::Update {
         audit_action: "convert-api",
         old: Box::new(old),
         document,
         metadata,
         new_origin: None,
     };
-    let monitors = save_changes(context, caller, vec![step]).await?;
+    let monitors = save_changes(service, caller, vec![change]).await?;
     saved_object(&monitors, validated.warnings)
 }

@@ -30,14 +30,14 @@ const MAX_NAME_CHARS: usize = 255;
 /// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`];
 /// errors of the store.
 pub async fn copy_monitor(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
-    let _lock = context.lock_shared().await;
-    let validation = AccountValidationContext::new(context, caller).await?;
-    let old = find_own_monitor(&context.dependencies.monitor_cache, caller, id)?;
+    let _lock = service.lock_shared().await;
+    let validation = AccountValidationContext::new(service, caller).await?;
+    let old = find_own_monitor(&service.dependencies.monitor_cache, caller, id)?;
     let fields = read_request_body(&MONITOR_CLONE, body)?;
     let request: CloneRequest<'_> = parse_request_fields(&MONITOR_CLONE, &fields)?;
     let name = match request.name {
@@ -53,20 +53,20 @@ pub async fn copy_monitor(
     )?;
     let document = Arc::new(validated.document);
     let monitors = save_changes(
-        context,
+        service,
         caller,
         vec![MonitorChange::Create { audit_action: "clone", origin: Origin::Api, document }],
     )
     .await?;
     if let Some(copy) = monitors.first() {
-        copy_performance_alerts(context, caller, id, copy.id).await?;
+        copy_performance_alerts(service, caller, id, copy.id).await?;
     }
     saved_object(&monitors, validated.warnings)
 }
 
 /// Copies the performance alerts of `from` to `to`, in a second transaction: they need the id of the copy.
 async fn copy_performance_alerts(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     from: MonitorId,
     to: MonitorId,
@@ -76,8 +76,8 @@ async fn copy_performance_alerts(
         ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found =
-        context.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-    let now = context.dependencies.clock.now();
+        service.dependencies.config_store.records(filter, Pagination::ALL).await?;
+    let now = service.dependencies.clock.now();
     let to_copy = |record: ConfigRecord| {
         ConfigChange::CreateRecord(NewConfigRecord {
             kind: record.kind,
@@ -92,7 +92,7 @@ async fn copy_performance_alerts(
     };
     let changes: Vec<ConfigChange> = found.items.into_iter().map(to_copy).collect();
     if !changes.is_empty() {
-        context.dependencies.config_store.write_changes(changes, Vec::new()).await?;
+        service.dependencies.config_store.write_changes(changes, Vec::new()).await?;
     }
     Ok(())
 }

@@ -18,17 +18,17 @@ use crate::syntax::node::Node;
 /// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every error of `body`,
 /// [`ServiceError::Unavailable`] when the planner has stopped; errors of the store.
 pub async fn create(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     monitor_type: MonitorType,
     format: InputFormat,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
-    let _lock = context.lock_shared().await;
-    let validation = AccountValidationContext::new(context, caller).await?;
+    let _lock = service.lock_shared().await;
+    let validation = AccountValidationContext::new(service, caller).await?;
     let validated = validate::validate_new(monitor_type, format, body, &validation.validation_context())?;
     let document = Arc::new(validated.document);
     let change = MonitorChange::Create { audit_action: "create", origin: Origin::Api, document };
-    let monitors = save_changes(context, caller, vec![change]).await?;
+    let monitors = save_changes(service, caller, vec![change]).await?;
     saved_object(&monitors, validated.warnings)
 }

@@ -24,7 +24,7 @@ use crate::syntax::node::Node;
 /// [`ServiceError::PreconditionFailed`] for a revision other than `if_match`, [`ServiceError::Invalid`] with every
 /// error of `body`; errors of the store.
 pub async fn patch(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     expected_type: Option<MonitorType>,
@@ -32,15 +32,15 @@ pub async fn patch(
     body: &Node,
     if_match: ExpectedRevision,
 ) -> Result<SavedObject, ServiceError> {
-    let _lock = context.lock_exclusive().await;
-    let validation = AccountValidationContext::new(context, caller).await?;
+    let _lock = service.lock_exclusive().await;
+    let validation = AccountValidationContext::new(service, caller).await?;
     if expected_type.is_some_and(|expected_type| {
-        find_own_monitor(&context.dependencies.monitor_cache, caller, id)
+        find_own_monitor(&service.dependencies.monitor_cache, caller, id)
             .is_ok_and(|existing| existing.monitor_type() != expected_type)
     }) {
         return Err(ServiceError::NotFound);
     }
-    let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
+    let old = find_changeable_monitor(&service.dependencies.monitor_cache, caller, id, if_match)?;
     let validated =
         validate::merge_and_validate(&old.document, format, body, &validation.context_for_change(id))?;
     let document = without_echoed_locations(&old, validated.document, body, validation.account())?;
@@ -53,7 +53,7 @@ pub async fn patch(
         metadata,
         new_origin: None,
     };
-    let monitors = save_changes(context, caller, vec![change]).await?;
+    let monitors = save_changes(service, caller, vec![change]).await?;
     saved_object(&monitors, validated.warnings)
 }
 
@@ -62,15 +62,15 @@ pub async fn patch(
 /// # Errors
 /// Like [`patch`].
 pub async fn delete(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     id: MonitorId,
     if_match: ExpectedRevision,
 ) -> Result<(), ServiceError> {
     caller.require_permission(Permission::Edit)?;
-    let _lock = context.lock_exclusive().await;
-    let old = find_changeable_monitor(&context.dependencies.monitor_cache, caller, id, if_match)?;
-    save_changes(context, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
+    let _lock = service.lock_exclusive().await;
+    let old = find_changeable_monitor(&service.dependencies.monitor_cache, caller, id, if_match)?;
+    save_changes(service, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
     Ok(())
 }
 

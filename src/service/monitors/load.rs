@@ -11,15 +11,15 @@ use crate::vault::VaultError;
 ///
 /// # Errors
 /// Errors of the store, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
-pub async fn load_monitors(context: &MonitorService) -> Result<Vec<Monitor>, StoreError> {
-    let stored = context.dependencies.config_store.stored_monitors().await?;
-    decrypt_and_cache_monitors(context, stored).await
+pub async fn load_monitors(service: &MonitorService) -> Result<Vec<Monitor>, StoreError> {
+    let stored = service.dependencies.config_store.stored_monitors().await?;
+    decrypt_and_cache_monitors(service, stored).await
 }
 
 /// Like [`load_monitors`], for monitors read already. A monitor with damaged secrets is left out, and an
 /// error is logged.
 pub async fn decrypt_and_cache_monitors(
-    context: &MonitorService,
+    service: &MonitorService,
     stored: Vec<StoredMonitor>,
 ) -> Result<Vec<Monitor>, StoreError> {
     let mut monitors = Vec::new();
@@ -28,7 +28,7 @@ pub async fn decrypt_and_cache_monitors(
         if matches!(stored.monitor.origin, Origin::File { .. }) {
             continue;
         }
-        match decrypt_secrets(&context.dependencies.keyring, stored) {
+        match decrypt_secrets(&service.dependencies.keyring, stored) {
             Ok(monitor) => monitors.push(monitor),
             Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
                 return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
@@ -38,7 +38,7 @@ pub async fn decrypt_and_cache_monitors(
             }
         }
     }
-    register_pauses(context, &monitors);
-    context.dependencies.monitor_cache.apply(monitors.clone(), &[]);
+    register_pauses(service, &monitors);
+    service.dependencies.monitor_cache.apply(monitors.clone(), &[]);
     Ok(monitors)
 }

@@ -24,7 +24,7 @@ pub(super) enum MonitorChange {
         old: Box<Monitor>,
         /// Its new fields, secrets revealed.
         document: Arc<MonitorDocument>,
-        /// Its new metadata; [`super::save::save_all`] sets who changed it and its script.
+        /// Its new metadata; saving sets who changed it and its script.
         metadata: MonitorMetadata,
         /// Its new origin, if that changes: a new revision even when nothing else differs.
         new_origin: Option<Origin>,

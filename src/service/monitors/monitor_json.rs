@@ -16,7 +16,7 @@ use crate::schema::typed::time_window::parse_local_time;
 use crate::schema::{Monitor, Origin, SecretMode, table};
 use crate::script::ScriptOverview;
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{ConfigRecordFilter, MonitorState, Pagination};
+use crate::store::{ConfigRecordFilter, LocationState, Pagination};
 
 /// Returns the version 3 object of each of `monitors` for `caller`: every field of interface.md 2.1 and of its type, in
 /// the order of the table, including computed ones (fields.md 3), with secrets masked. Fields without a value are
@@ -25,38 +25,38 @@ use crate::store::{ConfigRecordFilter, MonitorState, Pagination};
 /// # Errors
 /// Fails when the store does.
 pub async fn monitors_to_json(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     monitors: &[Monitor],
 ) -> Result<Vec<Map<String, Value>>, ServiceError> {
     if monitors.is_empty() {
         return Ok(Vec::new());
     }
-    let account = context.dependencies.account_cache.account(caller.customer).await?;
-    let now = context.dependencies.clock.now();
-    let blackouts = records_of_monitors(context, caller, ConfigRecordKind::Blackout, monitors).await?;
-    let blackouts = unended_blackouts(&blackouts, &account, now);
-    let agreements =
-        ids_by_monitor(&records_of_monitors(context, caller, ConfigRecordKind::Sla, monitors).await?);
-    let alerts = ids_by_monitor(
-        &records_of_monitors(context, caller, ConfigRecordKind::PerformanceAlert, monitors).await?,
+    let account = service.dependencies.account_cache.account(caller.customer).await?;
+    let now = service.dependencies.clock.now();
+    let blackouts = records_of_monitors(service, caller, ConfigRecordKind::Blackout, monitors).await?;
+    let blackouts = unended_blackout_ids(&blackouts, &account, now);
+    let sla_ids =
+        ids_by_monitor(&records_of_monitors(service, caller, ConfigRecordKind::Sla, monitors).await?);
+    let performance_alert_ids = ids_by_monitor(
+        &records_of_monitors(service, caller, ConfigRecordKind::PerformanceAlert, monitors).await?,
     );
     let to_object = |monitor: &Monitor| {
         let script = monitor.document.script_summary();
-        let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
+        let performance_alert_ids = performance_alert_ids.get(&monitor.id).map_or(&[][..], Vec::as_slice);
         let json = MonitorJson {
             monitor,
             account: &account,
             caller,
-            last_script_run: last_script_run(context, monitor),
+            last_script_run: last_script_run(service, monitor),
             script_summary: script,
             now,
-            parent_ids: existing_parents(context, monitor),
+            parent_ids: existing_parents(service, monitor),
             blackout_ids: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
-            sla_id: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
-            has_performance_alerts: !alerts.is_empty(),
-            has_active_performance_alert: alerts.iter().any(|alert| {
-                context.dependencies.account_cache.active_performance_alerts().is_active(*alert)
+            sla_id: sla_ids.get(&monitor.id).and_then(|ids| ids.first().copied()),
+            has_performance_alerts: !performance_alert_ids.is_empty(),
+            has_active_performance_alert: performance_alert_ids.iter().any(|alert| {
+                service.dependencies.account_cache.active_performance_alerts().is_active(*alert)
             }),
         };
         json.to_json()
@@ -72,26 +72,26 @@ pub async fn monitors_to_json(
 /// # Errors
 /// Fails when the store does.
 pub async fn monitor_or_view_to_json(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     id: i64,
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
-    let monitors = &context.dependencies.monitor_cache;
+    let monitors = &service.dependencies.monitor_cache;
     let mut is_content_view = false;
     let mut found = monitors.get_for_customer(caller.customer, MonitorId(id));
     if found.is_none()
-        && context.dependencies.config_store.customer_for_monitor(MonitorId(id)).await?.is_none()
+        && service.dependencies.config_store.customer_for_monitor(MonitorId(id)).await?.is_none()
     {
         let has_content_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
         found = monitors
-            .count_and_find(0, has_content_view)
+            .count_and_nth_match(0, has_content_view)
             .1
             .and_then(|first| monitors.get_for_customer(caller.customer, first));
         is_content_view = found.is_some();
     }
     let Some(monitor) = found else { return Ok(None) };
-    let objects = monitors_to_json(context, caller, std::slice::from_ref(&monitor)).await?;
+    let objects = monitors_to_json(service, caller, std::slice::from_ref(&monitor)).await?;
     let object = objects.into_iter().next().map(|mut object| {
         if is_content_view {
             object.insert("id".to_owned(), json!(id));
@@ -104,7 +104,7 @@ pub async fn monitor_or_view_to_json(
 
 /// Returns the records of `kind` that are attached to `monitors`.
 async fn records_of_monitors(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     kind: ConfigRecordKind,
     monitors: &[Monitor],
@@ -113,34 +113,34 @@ async fn records_of_monitors(
         parent_ids: monitors.iter().map(|monitor| monitor.id.0).collect(),
         ..ConfigRecordFilter::new(kind).for_customer(caller.customer)
     };
-    Ok(context
+    Ok(service
         .dependencies
         .config_store
-        .records(filter, Pagination { limit: u32::MAX, offset: 0 })
+        .records(filter, Pagination::ALL)
         .await?
         .items)
 }
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.
-fn last_script_run(context: &MonitorService, monitor: &Monitor) -> Option<MonitorState> {
-    let lookup = context.last_run_lookup.as_ref()?;
+fn last_script_run(service: &MonitorService, monitor: &Monitor) -> Option<LocationState> {
+    let lookup = service.last_run_lookup.as_ref()?;
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| lookup.last_run(monitor)).flatten()
 }
 
 /// Returns what `monitor` depends on, without monitors that were removed.
-fn existing_parents(context: &MonitorService, monitor: &Monitor) -> Vec<MonitorId> {
+fn existing_parents(service: &MonitorService, monitor: &Monitor) -> Vec<MonitorId> {
     let mut parents = monitor.document.parent_ids();
-    parents.retain(|id| context.find(monitor.customer, *id).is_some());
+    parents.retain(|id| service.find(monitor.customer, *id).is_some());
     parents
 }
 
 /// Returns the ids of blackouts that have not ended, by monitor.
-fn unended_blackouts(
+fn unended_blackout_ids(
     records: &[ConfigRecord],
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     now: Timestamp,
 ) -> HashMap<MonitorId, Vec<i64>> {
-    let now = to_local_time(now, &facts.time_zone);
+    let now = to_local_time(now, &account.time_zone);
     let mut ids_by_monitor: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         // The parent of a notifier blackout is a recipient, whose id may equal that of a monitor.
@@ -171,7 +171,7 @@ struct MonitorJson<'a> {
     monitor: &'a Monitor,
     account: &'a AccountSnapshot,
     caller: &'a Caller,
-    last_script_run: Option<MonitorState>,
+    last_script_run: Option<LocationState>,
     /// `None` for types without a script, and for a script that cannot be parsed.
     script_summary: Option<ScriptOverview>,
     now: Timestamp,
@@ -280,9 +280,9 @@ impl MonitorJson<'_> {
     fn custom_properties(&self, stored_value: Option<&Value>) -> Value {
         let to_object = |entry: &Value| {
             let (id, value_id) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
-            let known = self.account.properties.get(&id);
-            let value = known.and_then(|property| property.values.get(&value_id));
-            let name = known.map(|property| property.name.as_str()).unwrap_or_default();
+            let property = self.account.properties.get(&id);
+            let value = property.and_then(|property| property.values.get(&value_id));
+            let name = property.map(|property| property.name.as_str()).unwrap_or_default();
             let value = value.map(String::as_str).unwrap_or_default();
             Some(json!({"id": id, "value_id": value_id, "name": name, "value": value}))
         };

@@ -1,4 +1,4 @@
-//! The context of the use cases on monitors.
+//! The service behind the use cases on monitors.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct MonitorDependencies {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Context of the use cases on monitors. Creates run concurrently; changes of existing monitors run one at a time, so
+/// Service of the use cases on monitors. Creates run concurrently; changes of existing monitors run one at a time, so
 /// that no update is lost.
 pub struct MonitorService {
     pub(super) dependencies: MonitorDependencies,
@@ -45,7 +45,7 @@ pub struct MonitorService {
 }
 
 impl MonitorService {
-    /// Creates the context.
+    /// Creates the service.
     #[must_use]
     pub fn new(dependencies: MonitorDependencies) -> Self {
         Self {
@@ -86,8 +86,8 @@ impl MonitorService {
     }
 
     /// Returns how many monitors match, and the id of the match after `skip` others.
-    pub fn count_and_find(&self, skip: u64, matches: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
-        self.dependencies.monitor_cache.count_and_find(skip, matches)
+    pub fn count_and_nth_match(&self, skip: u64, matches: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+        self.dependencies.monitor_cache.count_and_nth_match(skip, matches)
     }
 
     /// Returns the account cache.

@@ -81,8 +81,8 @@ impl PendingPlanCounts {
 fn demand_by_plan(changes: &[MonitorChange]) -> BTreeMap<String, i64> {
     let plan_code = |document: &MonitorDocument| document.billing_plancode().to_owned();
     let mut demand: BTreeMap<String, i64> = BTreeMap::new();
-    for step in changes {
-        match step {
+    for change in changes {
+        match change {
             MonitorChange::Create { document, .. } => *demand.entry(plan_code(document)).or_default() += 1,
             MonitorChange::Update { old, document, .. } => {
                 *demand.entry(plan_code(document)).or_default() += 1;

@@ -14,26 +14,26 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 /// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors of
 /// the store. Nothing was changed then.
 pub(super) async fn save_changes(
-    context: &MonitorService,
+    service: &MonitorService,
     caller: &Caller,
     monitor_changes: Vec<MonitorChange>,
 ) -> Result<Vec<Monitor>, ServiceError> {
-    let dependencies = &context.dependencies;
-    let facts = dependencies.account_cache.account(caller.customer).await?;
-    let reservation = context.pending_plan_counts.reserve(
+    let dependencies = &service.dependencies;
+    let account = dependencies.account_cache.account(caller.customer).await?;
+    let reservation = service.pending_plan_counts.reserve(
         &dependencies.monitor_cache,
         caller.customer,
-        &facts,
+        &account,
         &monitor_changes,
     )?;
     let now = dependencies.clock.now();
     let mut change_set = ChangeSet::default();
-    for (index, step) in monitor_changes.into_iter().enumerate() {
+    for (index, change) in monitor_changes.into_iter().enumerate() {
         if index % 128 == 127 {
             // Thousands of changes must not starve other tasks.
             tokio::task::yield_now().await;
         }
-        change_set.push(dependencies, caller, step, now);
+        change_set.push(dependencies, caller, change, now);
     }
     let (dependencies, caller) = (dependencies.clone(), caller.clone());
     // A separate task: it completes even if the caller is cancelled.

@@ -17,10 +17,10 @@ pub(super) fn changed_fields(
     new: &Map<String, Value>,
 ) -> (Map<String, Value>, Map<String, Value>) {
     // Every role that may view reads the audit trail.
-    let visible = |fields: &Map<String, Value>| {
+    let masked_fields = |fields: &Map<String, Value>| {
         if table.name == RECIPIENT.name { masked_recipient_fields(fields) } else { fields.clone() }
     };
-    let (old, new) = (&visible(old), &visible(new));
+    let (old, new) = (&masked_fields(old), &masked_fields(new));
     let (mut before, mut after) = (Map::new(), Map::new());
     for field in table.fields() {
         let (old_value, new_value) = (old.get(field.name), new.get(field.name));

@@ -87,7 +87,7 @@ impl ConfigRecordService {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
         let found =
-            self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            self.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let is_replaced = |record: &ConfigRecord| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let is_selected = if blackout.recurs_weekly { replaces_weekly } else { replaces_one_time };
@@ -148,7 +148,7 @@ fn build_changes(
         monitor_ids.iter().flat_map(|id| new_blackouts.iter().map(move |fields| (*id, fields)))
     {
         let mut entry =
-            cx.audit_entry("create", AuditObject::NthCreated(changes.len()), cx.definition.name_of(fields));
+            cx.audit_entry("create", AuditObject::CreatedInThisCall(changes.len()), cx.definition.record_name(fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         audit_entries.push(entry);
@@ -165,7 +165,7 @@ fn build_changes(
     }
     for record in to_remove {
         let mut entry =
-            cx.audit_entry("delete", AuditObject::Id(record.id), cx.definition.name_of(&record.fields));
+            cx.audit_entry("delete", AuditObject::Id(record.id), cx.definition.record_name(&record.fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
         audit_entries.push(entry);

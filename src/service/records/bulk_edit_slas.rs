@@ -62,7 +62,7 @@ impl ConfigRecordService {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
         let found =
-            self.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            self.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let agreements = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
         Ok(agreements.filter(|(monitor, _)| monitor_ids.contains(monitor)).collect())
     }
@@ -91,9 +91,9 @@ fn build_changes(
             continue;
         }
         let object =
-            old.as_ref().map_or(AuditObject::NthCreated(created_count), |record| AuditObject::Id(record.id));
+            old.as_ref().map_or(AuditObject::CreatedInThisCall(created_count), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
-        let mut entry = cx.audit_entry(action, object, cx.definition.name_of(&fields));
+        let mut entry = cx.audit_entry(action, object, cx.definition.record_name(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);
         audit_entries.push(entry);
         changes.push(if let Some(record) = old {

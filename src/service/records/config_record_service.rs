@@ -55,10 +55,10 @@ impl ConfigRecordService {
     pub async fn get(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         id: i64,
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.view_permission)?;
         let cx = self.context(caller, definition).await?;
         if let Some(object) = super::location_list::configured_location(&cx, id) {
@@ -82,11 +82,11 @@ impl ConfigRecordService {
     pub async fn create_for_parent(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         parent_id: Option<i64>,
         body: &Node,
     ) -> Result<SavedObject, ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.edit_permission)?;
         let parsed_draft =
             super::kind_rules::parse_before_locking(&self.context(caller, definition).await?, body).await?;
@@ -99,7 +99,7 @@ impl ConfigRecordService {
             None => super::kind_rules::create(&cx, body).await?,
         };
         let mut audit_entry =
-            cx.audit_entry("create", AuditObject::NthCreated(0), definition.name_of(&draft.fields));
+            cx.audit_entry("create", AuditObject::CreatedInThisCall(0), definition.record_name(&draft.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &Map::new(), &draft.fields);
         let new_record = NewConfigRecord {
@@ -133,12 +133,12 @@ impl ConfigRecordService {
     pub async fn patch(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         id: i64,
         body: &Node,
         if_match: Option<Revision>,
     ) -> Result<SavedObject, ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.patch_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors_locks =
@@ -160,7 +160,7 @@ impl ConfigRecordService {
             return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
         }
         let mut audit_entry =
-            cx.audit_entry("change", AuditObject::Id(id), definition.name_of(&draft.fields));
+            cx.audit_entry("change", AuditObject::Id(id), definition.record_name(&draft.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &before, &draft.fields);
         super::audit_fields::add_changed_secrets(
@@ -193,18 +193,18 @@ impl ConfigRecordService {
     pub async fn delete(
         &self,
         caller: &Caller,
-        definition: ConfigRecordKind,
+        kind: ConfigRecordKind,
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<(), ServiceError> {
-        let definition = record_definition(definition);
+        let definition = record_definition(kind);
         caller.require_permission(definition.edit_permission)?;
         let _lock = self.edit_lock.lock().await;
         let _monitors_lock = self.lock_monitors_exclusive(definition).await;
         let cx = self.context(caller, definition).await?;
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::removal_draft(&cx, &old).await?;
-        let mut audit_entry = cx.audit_entry("delete", AuditObject::Id(id), definition.name_of(&old.fields));
+        let mut audit_entry = cx.audit_entry("delete", AuditObject::Id(id), definition.record_name(&old.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &old.fields, &Map::new());
         let remove = ConfigChange::RemoveRecord { kind: definition.kind, id, expected: old.revision };
@@ -303,7 +303,7 @@ impl ConfigRecordService {
                 ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
             }
             StoreError::AlreadyExists(_) => {
-                let name = definition.name_of(&draft.fields);
+                let name = definition.record_name(&draft.fields);
                 ServiceError::Conflict(format!("A {} `{name}` already exists", definition.kind))
             }
             other => ServiceError::from(other),

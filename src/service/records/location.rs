@@ -4,11 +4,11 @@ use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use super::record_context::{HOST_CUSTOMER, RecordContext};
+use super::record_context::RecordContext;
 use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use super::usage::monitor_usage_text;
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
-use crate::domain::{ConfigRecord, ConfigRecordKind, LocationId};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, LocationId};
 use crate::schema::MonitorDocument;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
@@ -55,10 +55,10 @@ pub(super) fn patch(
 }
 
 fn set_private_and_unique_key(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
-    if cx.caller.customer != HOST_CUSTOMER {
+    if cx.caller.customer != CustomerId::OPERATOR {
         draft.fields.insert("private".to_owned(), json!(true));
     }
-    let name = cx.definition.name_of(&draft.fields);
+    let name = cx.definition.record_name(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) ->
             "{usage_text} this location; give them another one first"
         )));
     }
-    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let all = Pagination::ALL;
     let accounts = cx
         .dependencies
         .config_store

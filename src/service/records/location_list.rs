@@ -16,7 +16,7 @@ pub(super) async fn list_locations(
     cx: &RecordContext<'_>,
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let all = Pagination::ALL;
     let location_records = cx
         .dependencies
         .config_store

@@ -1,5 +1,5 @@
-//! Use cases on an account's records other than monitors. Each kind is a [`resource_kind::RecordDefinition`], whose field
-//! table defines its fields. A file of this directory contains the rules of each kind.
+//! Use cases on an account's records other than monitors. Each kind is a [`record_definition::RecordDefinition`], whose
+//! field table defines its fields. A file of this directory contains the rules of each kind.
 
 mod account;
 mod account_access;
@@ -35,4 +35,4 @@ pub use certificate::{CertificateWatcher, DecryptedCertificate, pkcs12_to_pem};
 pub use config_record_service::ConfigRecordService;
 pub use dependencies::ConfigRecordServiceDependencies;
 pub use event::event_label;
-pub(super) use record_draft::{field_conflict_error, fields_with_defaults as body_of};
+pub(super) use record_draft::{field_conflict_error, fields_with_defaults};

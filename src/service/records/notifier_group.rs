@@ -31,7 +31,7 @@ pub(super) async fn patch(
 }
 
 fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.definition.name_of(&draft.fields);
+    let name = cx.definition.record_name(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
@@ -44,13 +44,13 @@ async fn validate(
     body: &Node,
 ) -> Result<(), ServiceError> {
     let mut errors = Vec::new();
-    let entries_of = |field: &'static str| {
+    let entries_in_body = |field: &'static str| {
         let entries = fields.get(field).filter(|_| body.get(field).is_some()).and_then(Value::as_array);
         entries.into_iter().flatten().enumerate()
     };
     for field in ["monitors", "recipients", "errortypes", "templates"] {
         let mut seen = HashSet::new();
-        for (index, entry) in entries_of(field) {
+        for (index, entry) in entries_in_body(field) {
             let number_field = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !seen.insert((
                 number_field("id"),
@@ -62,9 +62,9 @@ async fn validate(
             }
         }
     }
-    let mut view_errors = Vec::new();
+    let mut content_view_errors = Vec::new();
     let mut report_unknown_ids = |field: &'static str, object_name: &str, exists: &dyn Fn(i64) -> bool| {
-        for (index, entry) in entries_of(field) {
+        for (index, entry) in entries_in_body(field) {
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
             if !exists(id) {
                 let path = format!("{field}[{index}].id");
@@ -76,7 +76,7 @@ async fn validate(
     report_unknown_ids("monitors", "monitor", &|id| {
         cx.dependencies.monitor_cache.get_for_customer(customer, MonitorId(id)).is_some()
     });
-    for (index, entry) in entries_of("monitors") {
+    for (index, entry) in entries_in_body("monitors") {
         let number_field = |name: &str| entry.get(name).and_then(Value::as_i64);
         let Some((id, content_view_id)) = number_field("id").zip(number_field("content_view_id")) else {
             continue;
@@ -86,7 +86,7 @@ async fn validate(
         if monitor.is_some_and(|monitor| !monitor.has_content_view(content_view_id)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{content_view_id}`");
-            view_errors
+            content_view_errors
                 .push(field_conflict_error(body, &path, message).with_value(content_view_id.to_string()));
         }
     }
@@ -96,11 +96,11 @@ async fn validate(
     if body.get("templates").is_some() {
         let filter = ConfigRecordFilter::new(ConfigRecordKind::Template).for_customer(customer);
         let found =
-            cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+            cx.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
         report_unknown_ids("templates", "template", &|id| templates.contains(&id));
     }
-    errors.extend(view_errors);
+    errors.extend(content_view_errors);
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 

@@ -46,14 +46,14 @@ pub(super) fn patch(
 
 /// Warns if the window is shorter than the monitor's interval, since it may then contain no check.
 fn window_warnings(cx: &RecordContext<'_>, monitor_id: i64, fields: &Map<String, Value>) -> Vec<String> {
-    let Some(monitor_id) =
+    let Some(monitor) =
         cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor_id))
     else {
         return Vec::new();
     };
     let (window, interval) = (
         fields.get("window").and_then(Value::as_i64).unwrap_or_default(),
-        i64::try_from(monitor_id.interval().as_secs().div_ceil(60)).unwrap_or(i64::MAX),
+        i64::try_from(monitor.interval().as_secs().div_ceil(60)).unwrap_or(i64::MAX),
     );
     if window >= interval {
         return Vec::new();

@@ -15,7 +15,7 @@ use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
 /// Stored field with the id that the next new value gets; not in responses.
-const NEXT_VALUE_FIELD: &str = "next_value";
+const NEXT_VALUE_ID_FIELD: &str = "next_value";
 
 pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&PROPERTY, body)?;
@@ -62,14 +62,14 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Resul
 }
 
 fn unique_key(cx: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
-    format!("{}:{}", cx.caller.customer, cx.definition.name_of(fields))
+    format!("{}:{}", cx.caller.customer, cx.definition.record_name(fields))
 }
 
 /// Returns the values by id.
 fn value_texts_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
     let list = fields.get("values").and_then(Value::as_array);
-    let pair = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
-    list.into_iter().flatten().filter_map(pair).collect()
+    let id_and_text = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
+    list.into_iter().flatten().filter_map(id_and_text).collect()
 }
 
 /// Whether a monitor has the property, with this value if given.
@@ -86,7 +86,7 @@ fn assign_value_ids(
     body: &Node,
 ) -> Result<(), ServiceError> {
     let old_values = value_texts_by_id(old);
-    let mut next_id = old.get(NEXT_VALUE_FIELD).and_then(Value::as_i64).unwrap_or(1);
+    let mut next_id = old.get(NEXT_VALUE_ID_FIELD).and_then(Value::as_i64).unwrap_or(1);
     let mut errors: Vec<ValidationError> = Vec::new();
     let (mut seen_ids, mut seen_texts) = (BTreeSet::new(), BTreeSet::new());
     let new_entries = fields.get_mut("values").and_then(Value::as_array_mut);
@@ -109,7 +109,7 @@ fn assign_value_ids(
             None => {
                 let unchanged_value = old_values
                     .iter()
-                    .find(|(id, old_values)| *old_values == text && !requested_ids.contains(id));
+                    .find(|(id, old_text)| *old_text == text && !requested_ids.contains(id));
                 unchanged_value.map_or_else(
                     || {
                         next_id += 1;
@@ -131,6 +131,6 @@ fn assign_value_ids(
         return Err(ServiceError::Invalid(errors));
     }
     fields.insert("values".to_owned(), Value::Array(values));
-    fields.insert(NEXT_VALUE_FIELD.to_owned(), json!(next_id));
+    fields.insert(NEXT_VALUE_ID_FIELD.to_owned(), json!(next_id));
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
         ("username", is_mask(fields.get("username").and_then(Value::as_str))),
     ] {
         if is_masked {
-            return Err(masked_without_value(body, name));
+            return Err(masked_without_value_error(body, name));
         }
     }
     validate(&fields, body, password.is_some())?;
@@ -53,7 +53,7 @@ pub(super) fn patch(
             "The secrets of the recipient cannot be decrypted; restore the key, or remove the recipient".to_owned(),
         )
     })?;
-    let old_fields = old_secrets.restore_into(&old.fields);
+    let old_fields = old_secrets.unmasked_fields(&old.fields);
     let shown_fields = masked_recipient_fields(&old_fields);
     let mut fields = merged_fields(&RECIPIENT, &old_fields, body)?;
     // A masked address that is sent back keeps the stored one.
@@ -65,21 +65,21 @@ pub(super) fn patch(
     let sends_community = body.get("username").is_some() && !is_masked_text(&fields, "username");
     if had_community && !sends_community {
         if !keeps_destination {
-            return Err(elsewhere_error(body, "username"));
+            return Err(changed_destination_error(body, "username"));
         }
         restore_field(&mut fields, &old_fields, "username");
     } else if is_masked_text(&fields, "username") {
-        return Err(masked_without_value(body, "username"));
+        return Err(masked_without_value_error(body, "username"));
     }
     let password = take_password(&mut fields).map(|password| password.to_string());
     // Null and an empty text remove the password.
     let removes_password = body.get("password").is_some() && password.is_none();
     let keeps_password = password.as_deref().is_none_or(|password| password == MASK) && !removes_password;
     if keeps_password && old_secrets.password.is_some() && !keeps_destination {
-        return Err(elsewhere_error(body, "password"));
+        return Err(changed_destination_error(body, "password"));
     }
     if keeps_password && password.is_some() && old_secrets.password.is_none() {
-        return Err(masked_without_value(body, "password"));
+        return Err(masked_without_value_error(body, "password"));
     }
     let password = if keeps_password { old_secrets.password.clone() } else { password };
     validate(&fields, body, password.is_some())?;
@@ -110,13 +110,13 @@ fn restore_field(fields: &mut Map<String, Value>, old_fields: &Map<String, Value
     }
 }
 
-fn masked_without_value(body: &Node, name: &str) -> ServiceError {
+fn masked_without_value_error(body: &Node, name: &str) -> ServiceError {
     let message = format!("`{name}` is masked, but no value is stored");
     invalid_request(field_conflict_error(body, name, message))
 }
 
 /// Creates the error of a secret that would be sent to a new destination.
-fn elsewhere_error(body: &Node, name: &str) -> ServiceError {
+fn changed_destination_error(body: &Node, name: &str) -> ServiceError {
     let message = format!(
         "`{name}` must be given again, or null, when `recipient` or `method_id` changes the destination"
     );
@@ -154,7 +154,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
             message,
         ));
     }
-    if let Some(expected) = expected_address(method, address) {
+    if let Some(expected) = violated_address_format(method, address) {
         let message = format!("`recipient` must be {expected} for `method_id` {}", method.id());
         errors.push(ValidationError::new(
             ValidationErrorKind::Format,
@@ -176,7 +176,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
 }
 
 /// Returns what `address` should be for `method`, unless it is valid.
-fn expected_address(method: NotificationMethod, address: &str) -> Option<&'static str> {
+fn violated_address_format(method: NotificationMethod, address: &str) -> Option<&'static str> {
     match method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => {
             (!TextFormat::Email.matches(address)).then_some("a mail address")
@@ -233,9 +233,9 @@ pub(super) async fn removal_draft(
             .await?
     {
         let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
-        let before = members.len();
+        let old_count = members.len();
         members.retain(|member| member.get("id") != Some(&json!(old.id)));
-        if members.len() == before {
+        if members.len() == old_count {
             continue;
         }
         let expected = group.revision;
@@ -250,7 +250,7 @@ async fn all_records(
     cx: &RecordContext<'_>,
     filter: ConfigRecordFilter,
 ) -> Result<Vec<ConfigRecord>, StoreError> {
-    Ok(cx.dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+    Ok(cx.dependencies.config_store.records(filter, Pagination::ALL).await?.items)
 }
 
 /// Returns the value of a computed field: masked password, name of the method, blackouts and groups.
@@ -319,10 +319,10 @@ mod tests {
         ];
         for (method, valid, invalid) in cases {
             for address in *valid {
-                assert_eq!(expected_address(*method, address), None, "{address}");
+                assert_eq!(violated_address_format(*method, address), None, "{address}");
             }
             for address in *invalid {
-                assert!(expected_address(*method, address).is_some(), "{address}");
+                assert!(violated_address_format(*method, address).is_some(), "{address}");
             }
         }
     }

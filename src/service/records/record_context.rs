@@ -11,9 +11,6 @@ use crate::schema::typed::record::LocationSettings;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry};
 
-/// The account whose locations all others share.
-pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
-
 /// Context of one call.
 pub(super) struct RecordContext<'a> {
     pub(super) dependencies: &'a ConfigRecordServiceDependencies,
@@ -50,6 +47,6 @@ impl<'a> RecordContext<'a> {
 /// Whether `record` is a location of the host account that all accounts may use.
 fn is_shared_location(record: &ConfigRecord) -> bool {
     record.kind == ConfigRecordKind::Location
-        && record.customer == HOST_CUSTOMER
+        && record.customer == CustomerId::OPERATOR
         && settings_or_skip(record).is_some_and(|location: LocationSettings<'_>| !location.private)
 }

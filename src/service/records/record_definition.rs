@@ -27,7 +27,7 @@ pub(super) struct RecordDefinition {
 
 impl RecordDefinition {
     /// Returns the name of the record with these fields.
-    pub(super) fn name_of<'a>(&self, fields: &'a Map<String, Value>) -> &'a str {
+    pub(super) fn record_name<'a>(&self, fields: &'a Map<String, Value>) -> &'a str {
         fields.get(self.name_field).and_then(Value::as_str).unwrap_or_default()
     }
 }
@@ -103,7 +103,7 @@ static PERFORMANCE_ALERT: RecordDefinition = RecordDefinition {
     ..editor_editable(ConfigRecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
-/// Returns the kind of `kind`.
+/// Returns the definition of `kind`.
 pub(super) fn record_definition(kind: ConfigRecordKind) -> &'static RecordDefinition {
     match kind {
         ConfigRecordKind::Customer => &CUSTOMER,

@@ -22,8 +22,8 @@ impl ConfigRecordService {
         let record = self.dependencies.config_store.record(ConfigRecordKind::Sla, id).await?;
         let agreement_record =
             record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
-        let facts = self.dependencies.account_cache.account(caller.customer).await?;
-        compute_report(&agreement_record, &facts, monitor_reader, query, self.dependencies.clock.now())
+        let account = self.dependencies.account_cache.account(caller.customer).await?;
+        compute_report(&agreement_record, &account, monitor_reader, query, self.dependencies.clock.now())
             .await
             .map_err(|error| match error {
                 ReportError::NotFound => ServiceError::NotFound,

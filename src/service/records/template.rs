@@ -32,7 +32,7 @@ pub(super) fn patch(
 }
 
 fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.definition.name_of(&draft.fields);
+    let name = cx.definition.record_name(&draft.fields);
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
@@ -73,12 +73,12 @@ pub(super) fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Resul
 
 /// Returns the subject, text or HTML; an unset one as an empty text.
 pub(super) fn computed_field(record: &ConfigRecord, name: &str) -> Option<Value> {
-    let text_of =
+    let setting_text =
         |get_text: fn(TemplateSettings<'_>) -> String| Some(json!(get_text(settings_or_skip(record)?)));
     match name {
-        "subject" => text_of(|settings| settings.subject.to_owned()),
-        "text" => text_of(|settings| settings.text.to_owned()),
-        "html" => text_of(|settings| settings.html.to_owned()),
+        "subject" => setting_text(|settings| settings.subject.to_owned()),
+        "text" => setting_text(|settings| settings.text.to_owned()),
+        "html" => setting_text(|settings| settings.html.to_owned()),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn monitor_usage_text(
     let matches = |monitor: &Monitor| {
         customer.is_none_or(|customer| monitor.customer == customer) && uses_record(&monitor.document)
     };
-    match dependencies.monitor_cache.count_and_find(0, matches).0 {
+    match dependencies.monitor_cache.count_and_nth_match(0, matches).0 {
         0 => None,
         1 => Some("1 monitor uses".to_owned()),
         count => Some(format!("{count} monitors use")),

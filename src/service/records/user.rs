@@ -23,12 +23,12 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     let mut fields = fields_with_defaults(&USER, body)?;
     let password = take_password(&mut fields, "password").unwrap_or_default();
     if take_password(&mut fields, "current_password").is_some() {
-        return Err(only_for_own_password(body));
+        return Err(only_for_own_password_error(body));
     }
     validate(body, Some(&fields), Some(&password))?;
     let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, None, Some(&fields)).await?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
+    draft.unique_key = Some(normalize_login(cx.definition.record_name(&draft.fields)));
     draft.private_data = Some(hash_password(&password).await?);
     draft.user_change_lock = Some(guard);
     Ok(draft)
@@ -61,7 +61,7 @@ pub(super) async fn patch(
             "The role {role} permits changing your own `name` and `password`, not `{field}`"
         )));
     }
-    draft.unique_key = Some(normalize_login(cx.definition.name_of(&draft.fields)));
+    draft.unique_key = Some(normalize_login(cx.definition.record_name(&draft.fields)));
     let deactivates = can_log_in(&old.fields) && !can_log_in(&draft.fields);
     if deactivates || password.is_some() {
         draft.additional_changes.push(ConfigChange::RevokeTokens(UserId(old.id)));
@@ -97,7 +97,7 @@ async fn require_current_password(
     }
     let changes_own_password = changes_password && caller.user_id == UserId(old.id);
     match current_password {
-        Some(_) if !changes_own_password => Err(only_for_own_password(body)),
+        Some(_) if !changes_own_password => Err(only_for_own_password_error(body)),
         Some(current_password) => {
             if cx.dependencies.accounts.verify_own_password(caller, old, current_password).await? {
                 return Ok(());
@@ -113,7 +113,7 @@ async fn require_current_password(
     }
 }
 
-fn only_for_own_password(body: &Node) -> ServiceError {
+fn only_for_own_password_error(body: &Node) -> ServiceError {
     let message = "`current_password` is only for a new password of your own";
     invalid_request(field_conflict_error(body, "current_password", message))
 }
@@ -136,9 +136,9 @@ fn validate(
         let message = "`password` is masked, but no value is stored";
         field_conflict_error(body, "password", message)
     });
-    let short = if mask_error.is_some() { None } else { password.and_then(password_error) };
+    let rule_error = if mask_error.is_some() { None } else { password.and_then(password_error) };
     let errors: Vec<ValidationError> =
-        login.and_then(login_error).into_iter().chain(mask_error).chain(short).collect();
+        login.and_then(login_error).into_iter().chain(mask_error).chain(rule_error).collect();
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 

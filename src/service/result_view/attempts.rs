@@ -86,14 +86,14 @@ fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
     let mut hops = Vec::new();
     for (index, hop) in http.redirects.iter().enumerate() {
         let (http_status, address) = (Some(hop.http_status), hop.address);
-        let title = HopHeading { number: index + 1, url: &hop.url, http_status, server_address: address };
-        hops.push(HopView { heading: Some(title), offset_us, phases: hop.phases });
+        let heading = HopHeading { number: index + 1, url: &hop.url, http_status, server_address: address };
+        hops.push(HopView { heading: Some(heading), offset_us, phases: hop.phases });
         offset_us += sum_us(&hop.phases);
         remaining_phases = subtract_phases(&remaining_phases, &hop.phases);
     }
     let number = http.redirects.len() + 1;
-    let title = HopHeading { number, url: &http.url, http_status: None, server_address: None };
-    hops.push(HopView { heading: Some(title), offset_us, phases: remaining_phases });
+    let heading = HopHeading { number, url: &http.url, http_status: None, server_address: None };
+    hops.push(HopView { heading: Some(heading), offset_us, phases: remaining_phases });
     hops
 }
 

@@ -15,7 +15,7 @@ pub struct ObjectView<'a> {
     /// Status code of the response; `None` when there was none.
     pub http_status: Option<u16>,
     /// Time from the start of the page to the request.
-    pub started_us: u64,
+    pub start_offset_us: u64,
     /// How long it took.
     pub total_us: u64,
     /// Its phases.
@@ -33,7 +33,7 @@ impl<'a> ObjectView<'a> {
             is_third_party: object.third_party,
             was_blocked: object.blocked,
             http_status: http_status_from_stored(object.http_status),
-            started_us: object.start_offset_us,
+            start_offset_us: object.start_offset_us,
             total_us: object.duration_us,
             phases: object.phases,
             decoded_bytes: object.body_bytes,
@@ -45,5 +45,5 @@ impl<'a> ObjectView<'a> {
 /// Returns the time that a waterfall of `objects` spans, in microseconds; never 0.
 #[must_use]
 pub fn waterfall_span_us(objects: &[ObjectView<'_>]) -> u64 {
-    objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1).max(1)
+    objects.iter().map(|object| object.start_offset_us + object.total_us).max().unwrap_or(1).max(1)
 }

@@ -129,16 +129,16 @@ fn objects() -> Value {
         json!({"url": url, "kind": "image", "started_us": started_us, "total_us": 51_000,
             "phases": {"connect_us": 1_000, "first_byte_us": 50_000}, "http_status": http_status, "body_bytes": 45_678})
     };
-    let with = |mut object: Value, field: &str, value: Value| {
+    let with_field = |mut object: Value, field: &str, value: Value| {
         object[field] = value;
         object
     };
     json!([
         object("https://a.test/<a>.png", 0, 200),
-        with(object("https://b.test/b.png", 20_000, 200), "third_party", json!(true)),
-        with(object("https://a.test/c.png", 40_000, 404), "failure", json!(failure("`404`"))),
-        with(object("https://a.test/d.png", 60_000, 0), "failure", json!(failure("no answer"))),
-        with(object("https://a.test/e.png", 80_000, 0), "blocked", json!(true)),
+        with_field(object("https://b.test/b.png", 20_000, 200), "third_party", json!(true)),
+        with_field(object("https://a.test/c.png", 40_000, 404), "failure", json!(failure("`404`"))),
+        with_field(object("https://a.test/d.png", 60_000, 0), "failure", json!(failure("no answer"))),
+        with_field(object("https://a.test/e.png", 80_000, 0), "blocked", json!(true)),
         object(&format!("https://a.test/{}", "long".repeat(40)), 90_000, 0),
     ])
 }

@@ -54,11 +54,11 @@ impl Agreement {
     /// Returns `sample` with the duration that counts.
     pub(super) fn with_counted_duration(&self, sample: Sample) -> Sample {
         let full_page_us = sample.full_page_us.filter(|_| self.uses_full_page_time).unwrap_or_default();
-        // The full page time covers only the last attempt, `total_us` both: the longer one counts.
+        // The full page time covers only the last attempt, `duration_us` both: the longer one counts.
         Sample { duration_us: sample.duration_us.max(full_page_us), ..sample }
     }
 
-    /// Returns the counted times of `from..thru`: operating periods, without exclusions and blackouts of the monitor.
+    /// Returns the counted times of `from..until`: operating periods, without exclusions and blackouts of the monitor.
     pub(super) fn counted_times(
         &self,
         calendar: &BlackoutCalendar,
@@ -66,28 +66,28 @@ impl Agreement {
         until: Timestamp,
     ) -> SlaScope {
         let zone = calendar.time_zone();
-        let ranges_of = |window: &TimeWindow| occurrences_within(window, zone, from, until);
-        let periods = |excluded: bool| -> Vec<_> {
+        let occurrence_ranges = |window: &TimeWindow| occurrences_within(window, zone, from, until);
+        let period_ranges = |excluded: bool| -> Vec<_> {
             self.operating_periods
                 .iter()
                 .filter(|(exclude, _)| *exclude == excluded)
-                .flat_map(|(_, window)| ranges_of(window))
+                .flat_map(|(_, window)| occurrence_ranges(window))
                 .collect()
         };
         let has_included_periods = self.operating_periods.iter().any(|(exclude, _)| !exclude);
         let operating_ranges = if has_included_periods {
-            TimeRanges::from_ranges(periods(false))
+            TimeRanges::from_ranges(period_ranges(false))
         } else {
             TimeRanges::from_ranges(vec![(from, until)])
         };
-        let mut excluded_ranges = periods(true);
+        let mut excluded_ranges = period_ranges(true);
         let mut excluded_by_location: HashMap<LocationId, Vec<_>> = HashMap::new();
         for (window, location) in &self.exclusions {
             match location {
                 Some(location) => {
-                    excluded_by_location.entry(*location).or_default().extend(ranges_of(window));
+                    excluded_by_location.entry(*location).or_default().extend(occurrence_ranges(window));
                 }
-                None => excluded_ranges.extend(ranges_of(window)),
+                None => excluded_ranges.extend(occurrence_ranges(window)),
             }
         }
         let ranges_with_blackouts =
@@ -99,7 +99,7 @@ impl Agreement {
             ranges_with_blackouts,
             excluded_by_location: excluded_by_location
                 .into_iter()
-                .map(|(at, ranges)| (at, TimeRanges::from_ranges(ranges)))
+                .map(|(location, ranges)| (location, TimeRanges::from_ranges(ranges)))
                 .collect(),
         }
     }

@@ -55,8 +55,8 @@ pub(in crate::service) async fn compute_report(
     // No data can be older than the monitor.
     let created_at = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
     let is_complete = oldest_result_at.is_none_or(|oldest| {
-        let grid = monitor.as_ref().map_or(Duration::ZERO, Monitor::interval);
-        oldest <= from.max(created_at.unwrap_or(from)) + grid
+        let interval = monitor.as_ref().map_or(Duration::ZERO, Monitor::interval);
+        oldest <= from.max(created_at.unwrap_or(from)) + interval
     });
     Ok(SlaReport {
         sla_id: agreement.id,
@@ -119,9 +119,9 @@ fn goal_reports(
     agreement: &Agreement,
     aggregate: &SlaAggregate,
     from: Timestamp,
-    burn_rate_stats: &[Timestamp; 4],
+    burn_rate_starts: &[Timestamp; 4],
 ) -> Vec<GoalReport> {
-    let mut starts_and_stats = burn_rate_stats.iter().zip(&aggregate.trailing_stats);
+    let mut starts_and_stats = burn_rate_starts.iter().zip(&aggregate.trailing_stats);
     let burn_rate_stats = [(); 4].map(|()| {
         let (start, stats) = starts_and_stats.next()?;
         (*start >= from).then(|| stats.clone())
@@ -143,21 +143,21 @@ fn goal_reports(
     [availability, uptime, response].into_iter().flatten().collect()
 }
 
-fn location_row(id: LocationId, stats: &SlaStats, facts: &AccountSnapshot) -> LocationRow {
-    let name = facts.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
+fn location_row(id: LocationId, stats: &SlaStats, account: &AccountSnapshot) -> LocationRow {
+    let name = account.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
     LocationRow { location_id: id, name, stats: SlaStatsRow::from_stats(stats) }
 }
 
 fn period_rows(
     granularity: Granularity,
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     starts: &[Timestamp],
     until: Timestamp,
     period_stats: &[SlaStats],
 ) -> Vec<PeriodRow> {
     let ends = starts.iter().skip(1).copied().chain([until]);
     let to_row = |((from, until), stats): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
-        period: granularity.period_name(&facts.time_zone, *from),
+        period: granularity.period_name(&account.time_zone, *from),
         from: *from,
         until,
         stats: SlaStatsRow::from_stats(stats),
@@ -167,7 +167,7 @@ fn period_rows(
 
 fn blackout_rows(
     agreement: &Agreement,
-    facts: &AccountSnapshot,
+    account: &AccountSnapshot,
     from: Timestamp,
     until: Timestamp,
 ) -> Vec<BlackoutRow> {
@@ -175,7 +175,7 @@ fn blackout_rows(
     let targets = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
     let mut rows: Vec<BlackoutRow> = Vec::new();
     for (kind, target) in targets {
-        let ranges = facts.blackout_calendar.ranges_between(target, from, until).into_iter();
+        let ranges = account.blackout_calendar.ranges_between(target, from, until).into_iter();
         rows.extend(ranges.map(|(from, until)| BlackoutRow { kind, from, until }));
     }
     rows.sort_by_key(|row| (row.from, row.until));

@@ -48,7 +48,7 @@ impl Granularity {
         from_zoned(&start.unwrap_or(now))
     }
 
-    /// Returns the starts of the periods of `from..thru`, the first being `from`. Stops after [`MAX_PERIODS`] + 1
+    /// Returns the starts of the periods of `from..until`, the first being `from`. Stops after [`MAX_PERIODS`] + 1
     /// starts.
     pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, until: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];

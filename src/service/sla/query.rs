@@ -7,7 +7,7 @@ use crate::store::StoreError;
 /// Query of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlaQuery {
-    /// Its start; by default that of the day, month or year, depending on `by`.
+    /// Its start; by default that of the day, month or year, depending on the granularity.
     pub from: Option<Timestamp>,
     /// Its end; by default now.
     pub until: Option<Timestamp>,

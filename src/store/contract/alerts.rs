@@ -98,7 +98,7 @@ pub struct StoredEpisode {
     pub acknowledged_by: String,
     /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
-    /// The other fields of `EpisodeChange`, as JSON.
+    /// The other fields of `EpisodeSnapshot`, as JSON.
     pub change_fields: Map<String, Value>,
 }
 

@@ -11,7 +11,7 @@ pub enum AuditObject {
     Id(i64),
     /// The object created by the creating write with this index, from 0, of the same call: the id at this index of the
     /// result of [`ConfigStore::write_changes`](super::ConfigStore::write_changes). Other writes do not count.
-    NthCreated(usize),
+    CreatedInThisCall(usize),
     /// No object, for example for a login.
     None,
 }

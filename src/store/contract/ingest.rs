@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CheckResult, MonitorState};
+use crate::domain::{CheckResult, LocationState};
 
 use super::alerts::AlertChanges;
 use super::future::StoreFuture;
@@ -14,7 +14,7 @@ pub struct IngestBatch {
     /// same check id; any other repeat is dropped.
     pub results: Vec<CheckResult>,
     /// States of monitors after these results.
-    pub monitor_states: Vec<MonitorState>,
+    pub monitor_states: Vec<LocationState>,
     /// Changes by alerting that follow from them.
     pub alert_changes: AlertChanges,
 }

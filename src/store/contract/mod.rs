@@ -16,7 +16,7 @@ mod tokens;
 mod usage;
 
 pub use crate::domain::{
-    AuditEntry, AuditFilter, ConfigRecordFilter, EpisodeFilter, MonitorState, NotificationFilter, Paginated,
+    AuditEntry, AuditFilter, ConfigRecordFilter, EpisodeFilter, LocationState, NotificationFilter, Paginated,
     PaginatedResults, Pagination, ResultFilter, StoreError,
 };
 pub use alerts::{

@@ -1,7 +1,7 @@
 //! Read access to results and monitor states.
 
 use crate::domain::{
-    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, MonitorState, Paginated, PaginatedResults,
+    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, LocationState, Paginated, PaginatedResults,
     Pagination, ResultFilter, Rollup, RollupQuery, Timestamp,
 };
 
@@ -18,7 +18,7 @@ pub struct NewestResultQuery {
     /// The location.
     pub location_id: LocationId,
     /// Whether only results count that are ok or a warning.
-    pub has_passed: bool,
+    pub only_passed: bool,
     /// Only results planned before count.
     pub until: Option<Timestamp>,
 }
@@ -35,18 +35,18 @@ pub trait ResultStore: SampleStore + UsageStore {
     fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<CapturedFile>>;
 
     /// Returns the states of these monitors, by monitor and location; none for removed monitors.
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>>;
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>>;
 
     /// Returns the result of each of `states`, with its details; unlike [`ResultStore::result`], without a search.
-    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
+    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
     /// Returns the newest result that each of `queries` asks for, in one read.
     fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
     /// Returns the states of all monitors.
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>>;
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>>;
 
-    /// Returns the rollups of a monitor that start in `from..thru`, oldest first.
+    /// Returns the rollups of a monitor that start in `from..until`, oldest first.
     fn rollups(
         &self,
         monitor: MonitorId,

@@ -12,9 +12,9 @@ pub enum TokenKind {
     /// An access token of version 3, valid for an hour after a login, or for as long as its maker says.
     Access,
     /// A session of the legacy API, which ends 15 minutes after its last use.
-    Session,
+    LegacySession,
     /// A session of the pages, which ends 12 hours after its last use and 7 days after it was issued. User 0 is the host.
-    Page,
+    PageSession,
 }
 
 /// A stored token, as its hash.
@@ -57,9 +57,9 @@ impl StoredToken {
         }
     }
 
-    /// Sets when it expires.
+    /// Returns it with this time at which it expires.
     #[must_use]
-    pub const fn until(mut self, expires_at: Timestamp) -> Self {
+    pub const fn expiring_at(mut self, expires_at: Timestamp) -> Self {
         self.expires_at = expires_at;
         self
     }

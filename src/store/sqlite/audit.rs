@@ -1,6 +1,6 @@
 //! The stored audit trail.
 
-use rusqlite::types::Value as Sql;
+use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Row, params};
 
 use crate::domain::Timestamp;
@@ -50,15 +50,15 @@ pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite:
     for entry in (0..).map_while(entries) {
         let object_id = match entry.object_id {
             AuditObject::Id(id) => Some(id),
-            AuditObject::NthCreated(_) | AuditObject::None => None,
+            AuditObject::CreatedInThisCall(_) | AuditObject::None => None,
         };
         insert(conn, &entry, object_id)?;
     }
     Ok(())
 }
 
-/// Of the `DELETE_CHUNK_ROWS` oldest entries after the id `after_id`, removes those from before `cutoff_us`; returns the last id that
-/// was read, and how many were removed.
+/// Of the `DELETE_CHUNK_ROWS` oldest entries after `after_id`, removes those before `cutoff_us`; returns the last id
+/// that was read, and how many were removed.
 pub(super) fn remove_old(conn: &Connection, after_id: i64, cutoff_us: i64) -> rusqlite::Result<(i64, u64)> {
     let last_id: Option<i64> = conn
         .prepare_cached("SELECT max(id) FROM (SELECT id FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)")?
@@ -76,12 +76,12 @@ pub(super) fn read_page(
 ) -> rusqlite::Result<Paginated<AuditEntry>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     let filters = [
-        ("customer = ?", filter.customer.map(|id| Sql::from(id.0))),
-        ("login = ?", filter.login.clone().map(Sql::from)),
-        ("object = ?", filter.object_kind.clone().map(Sql::from)),
-        ("object_id = ?", filter.object_id.map(Sql::from)),
-        ("at >= ?", filter.from.map(|from| Sql::from(from.as_micros()))),
-        ("at < ?", filter.until.map(|thru| Sql::from(thru.as_micros()))),
+        ("customer = ?", filter.customer.map(|id| SqlValue::from(id.0))),
+        ("login = ?", filter.login.clone().map(SqlValue::from)),
+        ("object = ?", filter.object_kind.clone().map(SqlValue::from)),
+        ("object_id = ?", filter.object_id.map(SqlValue::from)),
+        ("at >= ?", filter.from.map(|from| SqlValue::from(from.as_micros()))),
+        ("at < ?", filter.until.map(|thru| SqlValue::from(thru.as_micros()))),
     ];
     for (condition, value) in filters {
         if let Some(value) = value {

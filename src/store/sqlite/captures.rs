@@ -1,4 +1,5 @@
-//! Captures of results, stored in chunks; the caller of `commit` compresses them; they expire with details.
+//! Captures of results, stored in chunks; they are compressed before the commit, on the thread of its
+//! caller, and removed together with the details of the result.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ pub(super) fn compress_all(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk
 /// Inserts chunks of the result with this planned time, monitor and location.
 pub(super) fn insert(
     conn: &Connection,
-    failed: bool,
+    has_failure_details: bool,
     (planned_at, monitor, location): (i64, i64, i64),
     chunks: &[CaptureChunk],
 ) -> rusqlite::Result<()> {
@@ -52,7 +53,7 @@ pub(super) fn insert(
     )?;
     for chunk in chunks {
         statement.execute(params![
-            failed,
+            has_failure_details,
             planned_at,
             monitor,
             location,

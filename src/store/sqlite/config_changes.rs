@@ -85,7 +85,7 @@ impl PreparedConfigChanges {
         for entry in &self.audit_entries {
             let object_id = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::NthCreated(write_index) => {
+                AuditObject::CreatedInThisCall(write_index) => {
                     Some(*created_ids.get(write_index).ok_or_else(missing_object_error)?)
                 }
                 AuditObject::None => None,

@@ -28,10 +28,10 @@ pub(super) fn select_event_series(
         let (quantity, value): (Option<i64>, Option<String>) = (row.get(2)?, row.get(3)?);
         let start =
             Timestamp::from_micros(created_at.saturating_sub(created_at.rem_euclid(query.step_us.max(1))));
-        let of_type = series.entry(event_type.unwrap_or_default()).or_default();
-        let before = of_type.len();
-        of_type.entry(start).or_default().add(quantity.unwrap_or(1), value.as_deref());
-        points += of_type.len() - before;
+        let series_of_type = series.entry(event_type.unwrap_or_default()).or_default();
+        let old_point_count = series_of_type.len();
+        series_of_type.entry(start).or_default().add(quantity.unwrap_or(1), value.as_deref());
+        points += series_of_type.len() - old_point_count;
         if points > MAX_EVENT_POINTS {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::Outcome;
-use crate::store::contract::MonitorState;
+use crate::store::contract::LocationState;
 
 use super::alerts::prepared_alerts::PreparedAlerts;
 use super::captures;
@@ -34,7 +34,7 @@ const MISSED_CODE: i64 = 4;
 pub(super) struct PreparedBatch {
     /// In the order of the clustered key, so that adjacent rows are written together.
     rows: Vec<ResultRow>,
-    monitor_states: Vec<MonitorState>,
+    monitor_states: Vec<LocationState>,
     alert_changes: PreparedAlerts,
 }
 
@@ -53,13 +53,13 @@ impl PreparedBatch {
     }
 
     pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let frontier = pending_rollups::RollupFrontier::read(context.conn)?;
+        let rollup_marker = pending_rollups::StaleRollupMarker::read(context.conn)?;
         let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
         for row in &self.rows {
             if upsert_result(context, row, &mut count_changes)? {
-                let facts = context.cache.cached_facts(context.conn, row.monitor_id)?;
-                usage_changes.add(row.planned_at, &facts, row.location_id, row.outcome);
-                frontier.mark_result_row(context.conn, row)?;
+                let attributes = context.cache.cached_attributes(context.conn, row.monitor_id)?;
+                usage_changes.add(row.planned_at, &attributes, row.location_id, row.outcome);
+                rollup_marker.mark_result_row(context.conn, row)?;
             }
         }
         count_changes.flush(context.conn)?;
@@ -132,7 +132,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         facts_id,
         chain_id,
         row.missed.map(|missed| missed.reason_code),
-        row.missed.map(|missed| missed.slots),
+        row.missed.map(|missed| missed.run_count),
         row.missed.map(|missed| missed.last_planned_at),
         row.uncommon_phases_json(),
         row.full_page_us,
@@ -178,7 +178,7 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
             Ok(MissedSeries {
                 missed: MissedColumns {
                     reason_code: row.get::<_, Option<usize>>(0)?.unwrap_or_default(),
-                    slots: row.get::<_, Option<u32>>(1)?.unwrap_or(1),
+                    run_count: row.get::<_, Option<u32>>(1)?.unwrap_or(1),
                     last_planned_at: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
                 },
                 revision: row.get(3)?,
@@ -203,10 +203,10 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
 impl MissedSeries {
     /// Returns the series without its first run, if there are others. Runs are evenly spaced from first to last.
     fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
-        let remaining_slots = self.missed.slots.checked_sub(1).filter(|&slots| slots > 0)?;
+        let remaining_slots = self.missed.run_count.checked_sub(1).filter(|&run_count| run_count > 0)?;
         let interval_us =
             self.missed.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_slots);
-        self.missed.slots = remaining_slots;
+        self.missed.run_count = remaining_slots;
         self.detected_after_us -= interval_us;
         (interval_us > 0).then_some((first_planned_at + interval_us, self))
     }
@@ -232,7 +232,7 @@ fn insert_remaining_series(
             remaining.revision,
             remaining.label_id,
             remaining.missed.reason_code,
-            remaining.missed.slots,
+            remaining.missed.run_count,
             remaining.missed.last_planned_at,
             remaining.status
         ])?;
@@ -243,7 +243,7 @@ fn insert_remaining_series(
     Ok(inserted == 1)
 }
 
-fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
+fn upsert_state(conn: &Connection, state: &LocationState) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT DO UPDATE SET check_id = ?3, planned_at = ?4, outcome = ?5, status = ?6, total_us = ?7,

@@ -24,7 +24,7 @@ pub(super) type ProcessLock = Flock<File>;
 /// Locks `path` against other processes.
 ///
 /// # Errors
-/// [`StoreError::UserLocked`] with the process id of the holder.
+/// [`StoreError::Locked`] with the process id of the holder.
 pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessLock, StoreError> {
     if let Some(parent_folder) = path.parent().filter(|parent_folder| !parent_folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(parent_folder).map_err(|e| {

@@ -1,6 +1,6 @@
 //! Queries of pages with the total number of matches.
 
-use rusqlite::types::Value as Sql;
+use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::store::contract::{Paginated, Pagination};
@@ -14,7 +14,7 @@ pub(super) struct PagedQuery {
     pub(super) order_by: &'static str,
     /// The SQL conditions and the values that they bind.
     pub(super) conditions: String,
-    pub(super) values: Vec<Sql>,
+    pub(super) values: Vec<SqlValue>,
 }
 
 impl PagedQuery {
@@ -30,15 +30,15 @@ impl PagedQuery {
         let tx = conn.unchecked_transaction()?;
         let total: u64 = tx
             .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {conditions}"))?
-            .query_row(params_from_iter(&values), |decode_row| decode_row.get(0))?;
-        values.push(Sql::from(page.limit));
-        values.push(Sql::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
+            .query_row(params_from_iter(&values), |row| row.get(0))?;
+        values.push(SqlValue::from(page.limit));
+        values.push(SqlValue::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
         let rows = tx
             .prepare_cached(&format!(
                 "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
             ))?
             .query_map(params_from_iter(&values), decode_row)?
-            .filter_map(|decode_row| skip_undecodable(decode_row).transpose())
+            .filter_map(|row| skip_undecodable(row).transpose())
             .collect::<Result<_, _>>()?;
         Ok(Paginated { total, items: rows })
     }

@@ -40,7 +40,7 @@ impl ReadOnlyStore {
 
     /// Returns all records of `kind` of all accounts.
     pub async fn records(&self, kind: ConfigRecordKind) -> Result<Vec<ConfigRecord>, StoreError> {
-        let everything = Pagination { limit: u32::MAX, offset: 0 };
+        let everything = Pagination::ALL;
         let filter = ConfigRecordFilter::new(kind);
         let page = self.readers.call(move |conn| records::read_page(conn, &filter, everything)).await?;
         Ok(page.items)

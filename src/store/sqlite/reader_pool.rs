@@ -58,7 +58,7 @@ impl ReaderPool {
                 .name(format!("vigie-read-{index}"))
                 .spawn(move || {
                     while let Some(query) = next_query(&query_queue) {
-                        run_contained(query, &conn, &context);
+                        run_catching_panics(query, &conn, &context);
                     }
                 })
                 .map_err(|e| errors.io_to_store_error("cannot start a reading thread", &e))?;
@@ -97,14 +97,14 @@ fn next_query(query_queue: &QueryQueue) -> Option<QueryJob> {
 }
 
 /// Runs `query`. A panic ends that query alone.
-fn run_contained(query: QueryJob, conn: &Connection, context: &ReaderContext) {
+fn run_catching_panics(query: QueryJob, conn: &Connection, context: &ReaderContext) {
     context.heartbeat.beat();
-    let contained = catch_unwind(AssertUnwindSafe(|| {
+    let panic_result = catch_unwind(AssertUnwindSafe(|| {
         // A query has no error of its own to return here.
         let _ = blocking_fault_point("store_reader");
         query(conn, context);
     }));
-    if contained.is_err() {
+    if panic_result.is_err() {
         context.heartbeat.record_panic();
         // The handler belongs to the query that panicked.
         let _ = conn.progress_handler(0, None::<fn() -> bool>);

@@ -1,6 +1,6 @@
 //! Stored records: users, blackouts, properties and others.
 
-use rusqlite::types::Value as Sql;
+use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
@@ -144,9 +144,9 @@ pub(super) fn read_page(
     )
 }
 
-fn where_clause(filter: &ConfigRecordFilter) -> (String, Vec<Sql>) {
+fn where_clause(filter: &ConfigRecordFilter) -> (String, Vec<SqlValue>) {
     let mut conditions = vec!["kind = ?"];
-    let mut values = vec![Sql::from(filter.kind.name().to_owned())];
+    let mut values = vec![SqlValue::from(filter.kind.name().to_owned())];
     let filters = [
         ("customer = ?", filter.customer.map(|id| id.0)),
         ("created_at >= ?", filter.from.map(Timestamp::as_micros)),
@@ -155,30 +155,30 @@ fn where_clause(filter: &ConfigRecordFilter) -> (String, Vec<Sql>) {
     for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
-            values.push(Sql::from(value));
+            values.push(SqlValue::from(value));
         }
     }
     if !filter.parent_ids.is_empty() {
         conditions.push("assoc IN (SELECT value FROM json_each(?))");
-        values.push(Sql::from(Value::from(filter.parent_ids.clone()).to_string()));
+        values.push(SqlValue::from(Value::from(filter.parent_ids.clone()).to_string()));
     }
     for (field_name, value) in &filter.field_values {
         // Field names come from Vigie, not from users.
         conditions.push("json_extract(fields, ?) IS ?");
-        values.push(Sql::from(format!("$.\"{field_name}\"")));
+        values.push(SqlValue::from(format!("$.\"{field_name}\"")));
         values.push(to_sql_value(value));
     }
     (conditions.join(" AND "), values)
 }
 
 /// Converts `value` to the form that `json_extract` returns.
-fn to_sql_value(value: &Value) -> Sql {
+fn to_sql_value(value: &Value) -> SqlValue {
     match value {
-        Value::Null => Sql::Null,
-        Value::Bool(flag) => Sql::from(*flag),
-        Value::Number(number) => number.as_i64().map_or_else(|| Sql::from(number.as_f64()), Sql::from),
-        Value::String(text) => Sql::from(text.clone()),
-        Value::Array(_) | Value::Object(_) => Sql::from(value.to_string()),
+        Value::Null => SqlValue::Null,
+        Value::Bool(flag) => SqlValue::from(*flag),
+        Value::Number(number) => number.as_i64().map_or_else(|| SqlValue::from(number.as_f64()), SqlValue::from),
+        Value::String(text) => SqlValue::from(text.clone()),
+        Value::Array(_) | Value::Object(_) => SqlValue::from(value.to_string()),
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) struct ResultRow {
 #[derive(Clone, Copy)]
 pub(super) struct MissedColumns {
     pub(super) reason_code: usize,
-    pub(super) slots: u32,
+    pub(super) run_count: u32,
     pub(super) last_planned_at: i64,
 }
 
@@ -137,7 +137,7 @@ impl ResultRow {
             certificate_chain,
             missed: result.missed.as_ref().map(|missed| MissedColumns {
                 reason_code: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
-                slots: missed.slots,
+                run_count: missed.slots,
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
             details_json: (details != DetailsBody::default()).then(|| to_json(&details)),

@@ -13,7 +13,7 @@ use crate::domain::{
     MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status, Timestamp,
     TlsFacts, default_status_text,
 };
-use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
+use crate::store::contract::{LocationState, PaginatedResults, Pagination, ResultFilter};
 
 use super::decode::{RowLocator, skip_undecodable};
 use super::result_row::{DetailsBody, decode_address};
@@ -113,7 +113,7 @@ fn aligned_blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
     std::iter::once(lower).chain((lower != upper).then_some(upper))
 }
 
-/// Returns the block of monitor hashes that, mixed with a time of the block `from..=to`, give `hash_xor_time`.
+/// Returns the block of monitor hashes that give `hash_xor_time` when mixed with a time in `block_start..=block_end`.
 fn hash_range(hash_xor_time: u64, block_start: i64, block_end: i64) -> (i64, i64) {
     let low_bits = (block_start ^ block_end).cast_unsigned();
     let start = (hash_xor_time ^ block_start.cast_unsigned()) & !low_bits;
@@ -133,12 +133,12 @@ pub(super) fn capture(
 }
 
 /// Returns the result of each of `states`: monitor and location of a state reverse the hash of the check id.
-pub(super) fn latest_results(
+pub(super) fn results_for_states(
     conn: &Connection,
-    states: &[MonitorState],
+    states: &[LocationState],
 ) -> rusqlite::Result<Vec<Option<CheckResult>>> {
     let tx = conn.unchecked_transaction()?;
-    let key = |state: &MonitorState| {
+    let key = |state: &LocationState| {
         let planned_at = state.check_id.planned_at(state.monitor_id, state.location_id);
         (planned_at.as_micros(), state.monitor_id.0, state.location_id.0)
     };
@@ -160,7 +160,7 @@ fn newest_results(
     let mut newest = |query: &NewestResultQuery| {
         let until = query.until.map_or(i64::MAX, Timestamp::as_micros);
         let (monitor, location) = (query.monitor_id.0, query.location_id.0);
-        let values = params![monitor, location, until, passed[0], passed[1], query.has_passed];
+        let values = params![monitor, location, until, passed[0], passed[1], query.only_passed];
         let key =
             select_key.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
         key.map_or(Ok(None), |key| result_or_skip(&tx, key))
@@ -193,9 +193,9 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         ("location_id", location_id.0),
     ];
     let locator = RowLocator { table: "results", key: &key };
-    let details_ref = RowLocator { table: "details", ..locator };
-    let details = match details_ref.text_column(row, 27, "body")? {
-        Some(body) => DetailsBody::decode(details_ref, body)?,
+    let details_locator = RowLocator { table: "details", ..locator };
+    let details = match details_locator.text_column(row, 27, "body")? {
+        Some(body) => DetailsBody::decode(details_locator, body)?,
         None => DetailsBody::default(),
     };
     let label = locator.text_column(row, 24, "label")?.unwrap_or_default();
@@ -312,14 +312,14 @@ const SELECT_STATES: &str = "
         (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
 
 /// Returns the states of all monitors that were not removed.
-pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
+pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<LocationState>> {
     conn.prepare_cached(&format!("{SELECT_STATES} ORDER BY monitor_id, location_id"))?
         .query_map(params![], state_from_row)?
         .collect()
 }
 
 /// Returns the states of those of `monitors` that were not removed, by monitor and location.
-pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
+pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<LocationState>> {
     let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
     conn.prepare_cached(&format!(
         "{SELECT_STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
@@ -328,7 +328,7 @@ pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite:
     .collect()
 }
 
-fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
+fn state_from_row(row: &Row<'_>) -> rusqlite::Result<LocationState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
@@ -337,7 +337,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
         outcome,
         Outcome::from_code(outcome),
     )?;
-    Ok(MonitorState {
+    Ok(LocationState {
         monitor_id,
         location_id,
         check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
@@ -364,19 +364,19 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| capture(conn, check_id, &name)))
     }
 
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>> {
         Box::pin(self.readers.call(move |conn| states_for(conn, &monitors)))
     }
 
-    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
-        Box::pin(self.readers.call(move |conn| latest_results(conn, &states)))
+    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+        Box::pin(self.readers.call(move |conn| results_for_states(conn, &states)))
     }
 
     fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         Box::pin(self.readers.call(move |conn| newest_results(conn, &queries)))
     }
 
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
+    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>> {
         Box::pin(self.readers.call(states))
     }
 
@@ -409,17 +409,17 @@ mod tests {
             monitor: i64, location: i64, first in 0_i64..1 << 52, width in 0_i64..1 << 45, part in 0.0..1.0,
         ) {
             #[expect(clippy::cast_possible_truncation, reason = "a place between the two")]
-            let at = first + (width as f64 * part) as i64;
+            let planned_at = first + (width as f64 * part) as i64;
             let (monitor, location) = (MonitorId(monitor), LocationId(location));
-            let id = CheckId::new(RunId::new(monitor, Timestamp::from_micros(at)), location);
-            let mixed = id.monitor_hash_xor_time(location);
-            let mark = monitor.hash().cast_signed();
+            let id = CheckId::new(RunId::new(monitor, Timestamp::from_micros(planned_at)), location);
+            let hash_xor_time = id.monitor_hash_xor_time(location);
+            let monitor_hash = monitor.hash().cast_signed();
             let ranges: Vec<_> =
-                aligned_blocks(first, first + width).map(|(from, to)| hash_range(mixed, from, to)).collect();
-            proptest::prop_assert!(ranges.iter().any(|&(from, to)| (from..=to).contains(&mark)));
+                aligned_blocks(first, first + width).map(|(from, to)| hash_range(hash_xor_time, from, to)).collect();
+            proptest::prop_assert!(ranges.iter().any(|&(from, to)| (from..=to).contains(&monitor_hash)));
             let widest = ranges.iter().map(|(from, to)| from.abs_diff(*to)).max().unwrap_or(0);
             proptest::prop_assert!(widest <= width.unsigned_abs() * 2);
-            proptest::prop_assert_eq!((mixed ^ mark.cast_unsigned()).cast_signed(), at);
+            proptest::prop_assert_eq!((hash_xor_time ^ monitor_hash.cast_unsigned()).cast_signed(), planned_at);
             proptest::prop_assert_eq!(MonitorId::from_hash(monitor.hash()), monitor);
         }
     }

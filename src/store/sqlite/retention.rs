@@ -36,11 +36,11 @@ pub(super) async fn apply_retention(
     // Keeps results that are not rolled up yet, and hours that are not merged into their day.
     let results_cutoff_us = store
         .writer
-        .call(move |context| advance_retention_cutoff(context.conn, RollupSpan::Hour, results_cutoff_us))
+        .call(move |context| limit_retention_cutoff(context.conn, RollupSpan::Hour, results_cutoff_us))
         .await?;
     let hourly_cutoff_us = store
         .writer
-        .call(move |context| advance_retention_cutoff(context.conn, RollupSpan::Day, hourly_cutoff_us))
+        .call(move |context| limit_retention_cutoff(context.conn, RollupSpan::Day, hourly_cutoff_us))
         .await?;
     let longest_period = retention.results.max(retention.details_ok).max(retention.details_failed);
     let texts_cutoff_us = (now - (longest_period + TEXT_GRACE_PERIOD)).as_micros();
@@ -78,8 +78,8 @@ pub(super) async fn apply_retention(
     Ok(removed)
 }
 
-/// Lowers `cutoff_us` to the rolled-up time, and records that older hours or days cannot be rolled up again.
-fn advance_retention_cutoff(conn: &Connection, span: RollupSpan, cutoff_us: i64) -> rusqlite::Result<i64> {
+/// Limits `cutoff_us` to the rolled-up time, and records that older hours or days cannot be rolled up again.
+fn limit_retention_cutoff(conn: &Connection, span: RollupSpan, cutoff_us: i64) -> rusqlite::Result<i64> {
     let (rolled_until, _) = rollup_bounds(conn, span)?;
     let oldest_pending: Option<i64> = conn
         .prepare_cached("SELECT min(start) FROM late WHERE span = ?1")?

@@ -36,14 +36,14 @@ const MAX_CACHED_MONITOR_LOCATIONS: usize = 4_000_000;
 pub(super) struct WriteCache {
     text_ids: HashMap<[u8; 16], (i64, i64)>,
     monitor_locations: HashSet<(i64, i64)>,
-    facts_by_monitor: HashMap<i64, MonitorFacts>,
+    attributes_by_monitor: HashMap<i64, MonitorAttributes>,
     /// Plans and types, each once.
     names: HashSet<Arc<str>>,
 }
 
 /// What the counts of results need of a monitor.
 #[derive(Clone)]
-pub(super) struct MonitorFacts {
+pub(super) struct MonitorAttributes {
     /// Its account; 0 when the monitor is unknown.
     pub(super) customer: i64,
     /// Code of its billing plan.
@@ -93,13 +93,13 @@ impl WriteCache {
 
     /// Returns the account of `monitor`; 0 when it is unknown.
     pub(super) fn cached_customer(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
-        Ok(self.cached_facts(conn, monitor)?.customer)
+        Ok(self.cached_attributes(conn, monitor)?.customer)
     }
 
     /// Returns what counts need of `monitor`.
-    pub(super) fn cached_facts(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<MonitorFacts> {
-        if let Some(facts) = self.facts_by_monitor.get(&monitor) {
-            return Ok(facts.clone());
+    pub(super) fn cached_attributes(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<MonitorAttributes> {
+        if let Some(attributes) = self.attributes_by_monitor.get(&monitor) {
+            return Ok(attributes.clone());
         }
         let row: Option<(i64, Option<String>, Option<String>)> = conn
             .prepare_cached(
@@ -110,18 +110,18 @@ impl WriteCache {
         let is_known = row.is_some();
         let (customer, plan, monitor_type) = row.unwrap_or_default();
         let (plan, monitor_type) = (plan.unwrap_or_default(), monitor_type.unwrap_or_default());
-        let facts = MonitorFacts { customer, plan: self.name(&plan), monitor_type: self.name(&monitor_type) };
+        let attributes = MonitorAttributes { customer, plan: self.intern(&plan), monitor_type: self.intern(&monitor_type) };
         if is_known {
-            if self.facts_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
-                self.facts_by_monitor.clear();
+            if self.attributes_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
+                self.attributes_by_monitor.clear();
                 self.names.clear();
             }
-            self.facts_by_monitor.insert(monitor, facts.clone());
+            self.attributes_by_monitor.insert(monitor, attributes.clone());
         }
-        Ok(facts)
+        Ok(attributes)
     }
 
-    fn name(&mut self, text: &str) -> Arc<str> {
+    fn intern(&mut self, text: &str) -> Arc<str> {
         if let Some(name) = self.names.get(text) {
             return Arc::clone(name);
         }
@@ -132,14 +132,14 @@ impl WriteCache {
 
     /// Forgets what is cached of `monitor`, which changes.
     pub(super) fn forget_monitor(&mut self, monitor: i64) {
-        self.facts_by_monitor.remove(&monitor);
+        self.attributes_by_monitor.remove(&monitor);
     }
 
     /// Clears the cache, after a transaction was rolled back or rows were removed.
     pub(super) fn clear(&mut self) {
         self.text_ids.clear();
         self.monitor_locations.clear();
-        self.facts_by_monitor.clear();
+        self.attributes_by_monitor.clear();
         self.names.clear();
     }
 }

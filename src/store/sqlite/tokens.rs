@@ -12,8 +12,8 @@ const COLUMNS: &str = "hash, kind, user, issued_at, expires_at, name, scopes, ad
 pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
     let kind = match token.kind {
         TokenKind::Access => 0,
-        TokenKind::Session => 1,
-        TokenKind::Page => 2,
+        TokenKind::LegacySession => 1,
+        TokenKind::PageSession => 2,
     };
     let sql =
         format!("INSERT OR REPLACE INTO tokens ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
@@ -47,8 +47,8 @@ fn token_from_row(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
     let locator = RowLocator { table: "tokens", key: &key };
     let decoded_kind = match kind {
         0 => Some(TokenKind::Access),
-        1 => Some(TokenKind::Session),
-        2 => Some(TokenKind::Page),
+        1 => Some(TokenKind::LegacySession),
+        2 => Some(TokenKind::PageSession),
         _ => None,
     };
     let scopes: Option<i64> = row.get("scopes")?;

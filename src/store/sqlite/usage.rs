@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use super::rollup::pending_rollups::rollup_bounds;
-use super::shared_texts::MonitorFacts;
+use super::shared_texts::MonitorAttributes;
 use super::store::SqliteStore;
 use crate::domain::{Outcome, UsageGrouping};
 use crate::store::contract::{RollupSpan, StoreFuture, UsageQuery, UsageStore};
@@ -28,13 +28,13 @@ pub(super) struct UsageChanges(BTreeMap<(i64, i64), BTreeMap<UsageKey, i64>>);
 
 impl UsageChanges {
     /// Adds a check, if it ran.
-    pub(super) fn add(&mut self, planned_at: i64, facts: &MonitorFacts, location: i64, outcome: Outcome) {
+    pub(super) fn add(&mut self, planned_at: i64, attributes: &MonitorAttributes, location: i64, outcome: Outcome) {
         if !has_run(outcome) {
             return;
         }
         let day = planned_at.saturating_sub(planned_at.rem_euclid(DAY_US));
-        let key = (Arc::clone(&facts.plan), Arc::clone(&facts.monitor_type), location);
-        *self.0.entry((facts.customer, day)).or_default().entry(key).or_default() += 1;
+        let key = (Arc::clone(&attributes.plan), Arc::clone(&attributes.monitor_type), location);
+        *self.0.entry((attributes.customer, day)).or_default().entry(key).or_default() += 1;
     }
 
     /// Writes the changes, in the transaction that adds the rows.

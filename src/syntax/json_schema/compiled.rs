@@ -3,7 +3,7 @@
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
-use super::cost::Evaluation;
+use super::cost::CostEstimation;
 use super::error::JsonSchemaError;
 use super::graph::SchemaGraph;
 use super::mismatch::Mismatch;
@@ -27,7 +27,7 @@ pub struct JsonSchema {
 
 /// The result of an evaluation.
 #[derive(Debug, PartialEq, Eq)]
-pub enum SchemaVerdict {
+pub enum SchemaValidation {
     /// The value matches.
     Valid,
     /// The value does not match: where and why.
@@ -73,21 +73,21 @@ impl JsonSchema {
     /// Evaluates `value`. `budget` is the work that is left, in units of some 50 ns at most; what the evaluation can
     /// take at worst is subtracted beforehand.
     #[must_use]
-    pub fn evaluate(&self, value: &Value, budget: &mut u64) -> SchemaVerdict {
-        let Some(work) = Evaluation::estimate(&self.graph, value, *budget) else {
+    pub fn evaluate(&self, value: &Value, budget: &mut u64) -> SchemaValidation {
+        let Some(work) = CostEstimation::estimate(&self.graph, value, *budget) else {
             *budget = 0;
-            return SchemaVerdict::TooCostly { value_count: count_values(value) };
+            return SchemaValidation::TooCostly { value_count: count_values(value) };
         };
         *budget -= work.total;
         if self.validator.is_valid(value) {
-            return SchemaVerdict::Valid;
+            return SchemaValidation::Valid;
         }
         if work.detail > MAX_DETAIL_WORK {
-            return SchemaVerdict::Invalid(Mismatch::default());
+            return SchemaValidation::Invalid(Mismatch::default());
         }
         match self.validator.validate(value) {
-            Ok(()) => SchemaVerdict::Valid,
-            Err(error) => SchemaVerdict::Invalid(Mismatch {
+            Ok(()) => SchemaValidation::Valid,
+            Err(error) => SchemaValidation::Invalid(Mismatch {
                 pointer: error.instance_path().as_str().to_owned(),
                 keyword: error.kind().keyword().to_owned(),
                 expectation: shorten(&error.masked_with("it").to_string()),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::graph::{SchemaGraph, SchemaIndex, SubschemaNode};
 use super::keywords::compared_size;
 
-/// Maximum number of evaluations one in the other: each takes some stack.
+/// Maximum number of nested evaluations: each takes some stack.
 const MAX_NESTING: u32 = 600;
 /// Length of a text whose characters are counted in one unit.
 const CHARS_PER_UNIT: u64 = 4096;
@@ -49,21 +49,21 @@ impl Application {
 /// The subschemas that are applied to one value.
 type Applications = BTreeMap<SchemaIndex, Application>;
 
-/// A count in progress.
-pub(super) struct Evaluation<'s> {
+/// An estimation in progress.
+pub(super) struct CostEstimation<'s> {
     graph: &'s SchemaGraph,
     work: EvaluationCost,
     budget: u64,
 }
 
-impl<'s> Evaluation<'s> {
+impl<'s> CostEstimation<'s> {
     /// Returns the most work that the evaluation of `value` can take; `None` when that is more than `budget`, or needs
     /// too much stack.
     pub(super) fn estimate(graph: &'s SchemaGraph, value: &Value, budget: u64) -> Option<EvaluationCost> {
-        let mut evaluation = Self { graph, work: EvaluationCost::default(), budget };
+        let mut estimation = Self { graph, work: EvaluationCost::default(), budget };
         let once = Application { count: 1, nesting: 1, alternatives: 0 };
-        evaluation.visit(value, Applications::from([(graph.root(), once)]))?;
-        Some(evaluation.work)
+        estimation.visit(value, Applications::from([(graph.root(), once)]))?;
+        Some(estimation.work)
     }
 
     fn visit(&mut self, value: &Value, mut pending: Applications) -> Option<()> {
@@ -71,7 +71,7 @@ impl<'s> Evaluation<'s> {
         // What a subschema applies in place has a smaller index, so it is complete when it is taken.
         while let Some((index, application)) = pending.pop_last() {
             let node = self.graph.node(index);
-            self.charge(node, application, value)?;
+            self.add_node_cost(node, application, value)?;
             for (target, is_alternative) in &node.in_place {
                 self.apply(&mut pending, *target, application.inner(*is_alternative))?;
             }
@@ -91,15 +91,15 @@ impl<'s> Evaluation<'s> {
 
     fn visit_items(&mut self, items: &[Value], applied: &[(&SubschemaNode, Application)]) -> Option<()> {
         for (index, item) in items.iter().enumerate() {
-            let mut below = Applications::new();
+            let mut inner_applications = Applications::new();
             for (node, application) in applied {
-                let by_place = node.prefix_items.get(index).or(node.items.as_ref());
-                for target in by_place.into_iter().chain(&node.contains) {
-                    self.apply(&mut below, *target, application.inner(false))?;
+                let item_schema = node.prefix_items.get(index).or(node.items.as_ref());
+                for target in item_schema.into_iter().chain(&node.contains) {
+                    self.apply(&mut inner_applications, *target, application.inner(false))?;
                 }
             }
-            if !below.is_empty() {
-                self.visit(item, below)?;
+            if !inner_applications.is_empty() {
+                self.visit(item, inner_applications)?;
             }
         }
         Some(())
@@ -111,21 +111,21 @@ impl<'s> Evaluation<'s> {
         member: &Value,
         applied: &[(&SubschemaNode, Application)],
     ) -> Option<()> {
-        let (mut below, mut of_name) = (Applications::new(), Applications::new());
+        let (mut inner_applications, mut name_applications) = (Applications::new(), Applications::new());
         for (node, application) in applied {
             let named = node.properties.get(name);
             let additional = node.additional_properties.as_ref().filter(|_| named.is_none());
             for target in named.into_iter().chain(&node.pattern_properties).chain(additional) {
-                self.apply(&mut below, *target, application.inner(false))?;
+                self.apply(&mut inner_applications, *target, application.inner(false))?;
             }
             if let Some(target) = node.property_names {
-                self.apply(&mut of_name, target, application.inner(false))?;
+                self.apply(&mut name_applications, target, application.inner(false))?;
             }
         }
-        if !of_name.is_empty() {
-            self.visit(&Value::from(name), of_name)?;
+        if !name_applications.is_empty() {
+            self.visit(&Value::from(name), name_applications)?;
         }
-        if below.is_empty() { Some(()) } else { self.visit(member, below) }
+        if inner_applications.is_empty() { Some(()) } else { self.visit(member, inner_applications) }
     }
 
     /// Adds an application; counting takes time too.
@@ -137,10 +137,10 @@ impl<'s> Evaluation<'s> {
                 other.alternatives = other.alternatives.max(application.alternatives);
             })
             .or_insert(application);
-        self.spend(1)
+        self.consume_budget(1)
     }
 
-    fn charge(&mut self, node: &SubschemaNode, application: Application, value: &Value) -> Option<()> {
+    fn add_node_cost(&mut self, node: &SubschemaNode, application: Application, value: &Value) -> Option<()> {
         if application.nesting > MAX_NESTING {
             return None;
         }
@@ -149,10 +149,10 @@ impl<'s> Evaluation<'s> {
             let times = u64::from(application.alternatives) + 1;
             self.work.detail = self.work.detail.saturating_add(units.saturating_mul(times));
         }
-        self.spend(units)
+        self.consume_budget(units)
     }
 
-    fn spend(&mut self, units: u64) -> Option<()> {
+    fn consume_budget(&mut self, units: u64) -> Option<()> {
         self.work.total = self.work.total.saturating_add(units);
         (self.work.total <= self.budget).then_some(())
     }

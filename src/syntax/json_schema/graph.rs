@@ -9,7 +9,7 @@ use super::keywords::{Applicator, comparison_cost, subschemas};
 use super::references::target_pointer;
 use crate::syntax::pattern::{CompiledPattern, Haystack};
 
-/// Maximum number of subschemas that one value goes through, one in the other.
+/// Maximum number of nested subschemas that are applied to the same value.
 const MAX_IN_PLACE_DEPTH: u32 = 64;
 /// Maximum size of all compiled patterns of a schema, in bytes.
 const MAX_PATTERNS_BYTES: u64 = 4 * 1024 * 1024;
@@ -75,7 +75,7 @@ impl SchemaGraph {
 struct GraphReader<'s> {
     nodes: Vec<SubschemaNode>,
     pointers: Vec<String>,
-    by_pointer: HashMap<String, SchemaIndex>,
+    index_by_pointer: HashMap<String, SchemaIndex>,
     anchors: HashMap<&'s str, SchemaIndex>,
     references: Vec<(SchemaIndex, &'s str)>,
     pending: Vec<(SchemaIndex, String, &'s Value)>,
@@ -85,13 +85,13 @@ struct GraphReader<'s> {
 impl<'s> GraphReader<'s> {
     /// Returns the index of the subschema at `pointer`, which is read later.
     fn add(&mut self, pointer: String, schema: &'s Value) -> SchemaIndex {
-        if let Some(index) = self.by_pointer.get(&pointer) {
+        if let Some(index) = self.index_by_pointer.get(&pointer) {
             return *index;
         }
         let index = self.nodes.len();
         self.nodes.push(SubschemaNode { weight: 1, ..SubschemaNode::default() });
         self.pointers.push(pointer.clone());
-        self.by_pointer.insert(pointer.clone(), index);
+        self.index_by_pointer.insert(pointer.clone(), index);
         self.pending.push((index, pointer, schema));
         index
     }
@@ -227,24 +227,24 @@ impl<'s> GraphReader<'s> {
 
     /// Numbers the nodes by their place in `order`.
     fn into_graph(self, root: SchemaIndex, order: &[SchemaIndex]) -> SchemaGraph {
-        let mut places = vec![0; order.len()];
+        let mut new_indexes = vec![0; order.len()];
         for (place, index) in order.iter().enumerate() {
-            places[*index] = place;
+            new_indexes[*index] = place;
         }
-        let place_of = |index: SchemaIndex| places[index];
+        let new_index = |index: SchemaIndex| new_indexes[index];
         let mut nodes: Vec<_> = self.nodes.into_iter().map(Some).collect();
         let nodes = order.iter().filter_map(|index| nodes[*index].take());
         let nodes = nodes.map(|node| SubschemaNode {
-            in_place: node.in_place.into_iter().map(|(index, is)| (place_of(index), is)).collect(),
-            properties: node.properties.into_iter().map(|(name, index)| (name, place_of(index))).collect(),
-            pattern_properties: node.pattern_properties.into_iter().map(place_of).collect(),
-            additional_properties: node.additional_properties.map(place_of),
-            property_names: node.property_names.map(place_of),
-            prefix_items: node.prefix_items.into_iter().map(place_of).collect(),
-            items: node.items.map(place_of),
-            contains: node.contains.map(place_of),
+            in_place: node.in_place.into_iter().map(|(index, is_alternative)| (new_index(index), is_alternative)).collect(),
+            properties: node.properties.into_iter().map(|(name, index)| (name, new_index(index))).collect(),
+            pattern_properties: node.pattern_properties.into_iter().map(new_index).collect(),
+            additional_properties: node.additional_properties.map(new_index),
+            property_names: node.property_names.map(new_index),
+            prefix_items: node.prefix_items.into_iter().map(new_index).collect(),
+            items: node.items.map(new_index),
+            contains: node.contains.map(new_index),
             ..node
         });
-        SchemaGraph { nodes: nodes.collect(), root: place_of(root) }
+        SchemaGraph { nodes: nodes.collect(), root: new_index(root) }
     }
 }

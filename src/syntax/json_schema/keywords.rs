@@ -36,7 +36,7 @@ enum Shape {
 }
 
 /// Keywords that cannot be evaluated within bounds, with the reason.
-pub(super) const REFUSED: &[(&str, &str)] = &[
+pub(super) const REFUSED_KEYWORDS: &[(&str, &str)] = &[
     ("$dynamicRef", "its target depends on the document; use `$ref`"),
     ("$dynamicAnchor", "it is for `$dynamicRef`; use `$anchor`"),
     ("unevaluatedProperties", "it evaluates other subschemas again; use `additionalProperties`"),

@@ -13,6 +13,6 @@ mod references;
 #[cfg(test)]
 mod tests;
 
-pub use compiled::{JsonSchema, MAX_SCHEMA_BYTES, SchemaVerdict};
+pub use compiled::{JsonSchema, MAX_SCHEMA_BYTES, SchemaValidation};
 pub use error::JsonSchemaError;
 pub use mismatch::Mismatch;

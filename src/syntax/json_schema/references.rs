@@ -4,9 +4,9 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::error::JsonSchemaError;
-use super::keywords::{REFUSED, subschemas};
+use super::keywords::{REFUSED_KEYWORDS, subschemas};
 
-/// The drafts that `$schema` may name.
+/// The draft that `$schema` may name.
 const DRAFT_URI: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Removes `$schema` and `$id` of the root and writes every reference as one within the schema.
@@ -45,7 +45,7 @@ fn local_references(schema: &Value, id: Option<&str>) -> Result<Vec<(String, Str
         if !walked.insert(pointer.clone()) {
             continue;
         }
-        for (keyword, reason) in REFUSED {
+        for (keyword, reason) in REFUSED_KEYWORDS {
             if keywords.contains_key(*keyword) {
                 let message = format!("`{keyword}` is not supported: {reason}");
                 return Err(JsonSchemaError::new(&format!("{pointer}/{keyword}"), message));

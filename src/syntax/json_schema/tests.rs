@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{JsonSchema, SchemaVerdict};
+use super::{JsonSchema, SchemaValidation};
 
 const BUDGET: u64 = 10_000_000;
 
@@ -12,18 +12,18 @@ fn compile(schema: &Value) -> JsonSchema {
     JsonSchema::new(&schema.to_string()).unwrap()
 }
 
-fn evaluate(schema: &Value, value: &Value) -> SchemaVerdict {
+fn evaluate(schema: &Value, value: &Value) -> SchemaValidation {
     compile(schema).evaluate(value, &mut BUDGET.clone())
 }
 
 /// Returns the path, the keyword and the expectation of the mismatch, `""` when there is none.
 fn mismatch(schema: &Value, value: &Value) -> String {
     match evaluate(schema, value) {
-        SchemaVerdict::Valid => String::new(),
-        SchemaVerdict::Invalid(found) => {
+        SchemaValidation::Valid => String::new(),
+        SchemaValidation::Invalid(found) => {
             format!("{} {}: {}", found.json_path(value), found.keyword, found.expectation)
         }
-        verdict @ SchemaVerdict::TooCostly { .. } => format!("{verdict:?}"),
+        validation @ SchemaValidation::TooCostly { .. } => format!("{validation:?}"),
     }
 }
 
@@ -102,7 +102,7 @@ fn identities_anchors_and_recursion_into_the_document_work() {
     for _ in 0..100 {
         deep = json!({"left": deep, "right": {"value": 2}});
     }
-    assert_eq!(evaluate(&tree, &deep), SchemaVerdict::Valid);
+    assert_eq!(evaluate(&tree, &deep), SchemaValidation::Valid);
     deep["right"]["right"] = json!({"value": "x"});
     assert_eq!(mismatch(&tree, &deep), r#"$.right.right.value type: it is not of type "integer""#);
     let openapi =
@@ -196,12 +196,12 @@ fn hostile_schemas_end_soon() {
         ("pattern", slow_pattern, long_text),
         ("unique", unique, Value::from(lists)),
     ] {
-        let compiled = Instant::now();
+        let compile_started_at = Instant::now();
         let schema = compile(&schema);
-        let verdict_from = Instant::now();
-        let verdict = schema.evaluate(&value, &mut BUDGET.clone());
-        println!("{name}: {:?} {:?}", verdict_from - compiled, verdict_from.elapsed());
-        assert!(matches!(verdict, SchemaVerdict::TooCostly { .. }), "{name}: {verdict:?}");
+        let evaluation_started_at = Instant::now();
+        let validation = schema.evaluate(&value, &mut BUDGET.clone());
+        println!("{name}: {:?} {:?}", evaluation_started_at - compile_started_at, evaluation_started_at.elapsed());
+        assert!(matches!(validation, SchemaValidation::TooCostly { .. }), "{name}: {validation:?}");
     }
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
@@ -229,9 +229,9 @@ fn work_just_within_the_bounds_takes_seconds_and_little_stack() {
             let schema = compile(&schema);
             let mut left = BUDGET;
             let started = Instant::now();
-            let verdict = schema.evaluate(&value, &mut left);
+            let validation = schema.evaluate(&value, &mut left);
             println!("{name}: {} units {:?}", BUDGET - left, started.elapsed());
-            assert!(!matches!(verdict, SchemaVerdict::TooCostly { .. }), "{name}: {verdict:?}");
+            assert!(!matches!(validation, SchemaValidation::TooCostly { .. }), "{name}: {validation:?}");
             assert!(started.elapsed() < Duration::from_secs(10), "{name}: {:?}", started.elapsed());
         });
         work.unwrap().join().unwrap();
@@ -242,10 +242,10 @@ fn work_just_within_the_bounds_takes_seconds_and_little_stack() {
 fn the_budget_is_shared_by_evaluations() {
     let schema = compile(&json!({"type": "null"}));
     let mut budget = 5;
-    assert_eq!(schema.evaluate(&json!(null), &mut budget), SchemaVerdict::Valid);
+    assert_eq!(schema.evaluate(&json!(null), &mut budget), SchemaValidation::Valid);
     assert!(budget < 5);
-    while schema.evaluate(&json!(null), &mut budget) == SchemaVerdict::Valid {}
-    assert_eq!(schema.evaluate(&json!(null), &mut budget), SchemaVerdict::TooCostly { value_count: 1 });
+    while schema.evaluate(&json!(null), &mut budget) == SchemaValidation::Valid {}
+    assert_eq!(schema.evaluate(&json!(null), &mut budget), SchemaValidation::TooCostly { value_count: 1 });
 }
 
 #[test]

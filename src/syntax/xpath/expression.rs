@@ -90,7 +90,7 @@ macro_rules! named {
         impl $type {
             /// Returns the value with this name.
             #[must_use]
-            pub fn of(name: &str) -> Option<Self> {
+            pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)+ _ => None }
             }
 

@@ -58,9 +58,9 @@ fn lex_literal(rest: &str, quote: char) -> Result<(Token, usize), String> {
 
 fn lex_number(rest: &str) -> Result<(Token, usize), String> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(rest);
-    let decimals = rest[whole..].strip_prefix('.').map(digits);
-    let end = whole + decimals.map_or(0, |decimals| 1 + decimals);
+    let integer_digits = digits(rest);
+    let decimals = rest[integer_digits..].strip_prefix('.').map(digits);
+    let end = integer_digits + decimals.map_or(0, |decimals| 1 + decimals);
     let number = rest[..end].parse().map_err(|_| format!("`{}` is not a number", &rest[..end]))?;
     Ok((Token::Number(number), end))
 }

@@ -170,7 +170,7 @@ impl Parser {
 
     fn parse_call(&mut self, name: &str) -> Result<Expr, String> {
         let function =
-            XPathFunction::of(name).ok_or_else(|| format!("the function `{name}` is not known"))?;
+            XPathFunction::from_name(name).ok_or_else(|| format!("the function `{name}` is not known"))?;
         self.expect("(")?;
         let mut arguments = Vec::new();
         if !self.eat_punctuation(")") {
@@ -236,7 +236,7 @@ impl Parser {
         }
         let named = self.tokens.get(self.position + 1) == Some(&Token::Punctuation("::"));
         let Some(Token::Name(name)) = self.peek().filter(|_| named) else { return Ok(Axis::Child) };
-        let axis = Axis::of(name).ok_or_else(|| format!("the axis `{name}` is not known"))?;
+        let axis = Axis::from_name(name).ok_or_else(|| format!("the axis `{name}` is not known"))?;
         self.position += 2;
         Ok(axis)
     }

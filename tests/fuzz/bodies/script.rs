@@ -3,7 +3,7 @@
 //! script can be run.
 
 use vigie::script::language::Script;
-use vigie::script::selenium_ide::SideProject;
+use vigie::script::selenium_ide::SeleniumIdeProject;
 use vigie::script::{ScriptOverview, mask_secrets, restore_masked_secrets};
 use vigie::syntax::node::Position;
 
@@ -20,7 +20,7 @@ pub fn run(data: &[u8]) {
         }
         Ok(script) => check_script(text, script),
     }
-    if let Ok(project) = SideProject::parse(text) {
+    if let Ok(project) = SeleniumIdeProject::parse(text) {
         for index in 0..project.test_names().count() {
             if let Some(script) = project.import(index).script {
                 let text = script.to_xml();

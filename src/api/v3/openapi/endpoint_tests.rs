@@ -16,7 +16,7 @@ use crate::schema::table;
 use crate::schema::table::requests;
 
 fn operations() -> Vec<Operation> {
-    let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
+    let monitor_tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let mut operations = vec![
         Operation::new(OperationMethod::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
             .with_permission(None)
@@ -25,9 +25,9 @@ fn operations() -> Vec<Operation> {
         Operation::new(OperationMethod::Get, "/monitors", "listMonitors", "monitors", "Monitors")
             .with_query_params(&[Param::new("select", ParamType::Text, "Fields")])
             .with_paging()
-            .with_response(ResponseSpec::List(kinds.clone())),
+            .with_response(ResponseSpec::List(monitor_tables.clone())),
         Operation::new(OperationMethod::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
-            .with_response(ResponseSpec::ObjectOneOf(kinds.clone())),
+            .with_response(ResponseSpec::ObjectOneOf(monitor_tables.clone())),
         Operation::new(OperationMethod::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
             .with_permission(Some(Permission::Edit))
             .with_if_match(),
@@ -45,18 +45,18 @@ fn operations() -> Vec<Operation> {
             .with_body(BodySpec::Create(&requests::BLACKOUT))
             .with_response(ResponseSpec::SavedId { additional_fields: None }),
     ];
-    for (at, table) in kinds.into_iter().enumerate() {
+    for (index, table) in monitor_tables.into_iter().enumerate() {
         let path: &'static str = format!("/monitors/{}", table.name).leak();
-        let id: &'static str = format!("create{at}").leak();
+        let operation_id: &'static str = format!("create{index}").leak();
         operations.push(
-            Operation::new(OperationMethod::Post, path, id, "monitors", "A monitor")
+            Operation::new(OperationMethod::Post, path, operation_id, "monitors", "A monitor")
                 .with_permission(Some(Permission::Edit))
                 .with_body(BodySpec::Create(table))
                 .with_response(ResponseSpec::SavedId { additional_fields: None }),
         );
-        let (path, id) = (format!("{path}/{{id}}").leak(), format!("edit{at}").leak());
+        let (path, operation_id) = (format!("{path}/{{id}}").leak(), format!("edit{index}").leak());
         let edit =
-            Operation::new(OperationMethod::Patch, path, id, "monitors", "Change a monitor").with_if_match();
+            Operation::new(OperationMethod::Patch, path, operation_id, "monitors", "Change a monitor").with_if_match();
         operations.push(
             edit.with_body(BodySpec::Patch(table))
                 .with_response(ResponseSpec::SavedId { additional_fields: None }),
@@ -92,13 +92,13 @@ fn every_operation_appears_once_with_its_parameters_and_responses() {
             + usize::from(operation.honours_if_match);
         assert_eq!(params.len(), expected, "{}", operation.operation_id);
         let responses = described["responses"].as_object().unwrap();
-        let has = |status: &str| responses.contains_key(status);
-        assert!(has("500") && has("504"), "{}", operation.operation_id);
-        assert!(has("200") || has("204"), "{}", operation.operation_id);
-        assert_eq!(has("401"), operation.required_permission.is_some());
-        assert_eq!(has("404"), operation.path.contains('{'));
-        assert_eq!(has("412"), operation.honours_if_match);
-        assert_eq!(has("415"), described.get("requestBody").is_some());
+        let has_response = |status: &str| responses.contains_key(status);
+        assert!(has_response("500") && has_response("504"), "{}", operation.operation_id);
+        assert!(has_response("200") || has_response("204"), "{}", operation.operation_id);
+        assert_eq!(has_response("401"), operation.required_permission.is_some());
+        assert_eq!(has_response("404"), operation.path.contains('{'));
+        assert_eq!(has_response("412"), operation.honours_if_match);
+        assert_eq!(has_response("415"), described.get("requestBody").is_some());
     }
     assert!(
         document["paths"]["/access-tokens"]["post"]["responses"]["429"]["headers"]["Retry-After"].is_object()
@@ -198,17 +198,17 @@ async fn documents_have_an_etag_and_matching_requests_get_304() {
         }
         router.clone().oneshot(request.body(HttpBody::empty()).unwrap())
     };
-    let kinds = [
+    let paths_with_content_types = [
         ("/openapi.json", "application/json"),
         ("/", "text/html; charset=utf-8"),
         ("/docs", "text/html; charset=utf-8"),
         ("/docs.css", "text/css; charset=utf-8"),
     ];
-    for (path, kind) in kinds {
+    for (path, content_type) in paths_with_content_types {
         let first = get(path, None).await.unwrap();
         assert_eq!(
             (first.status().as_u16(), &first.headers()["content-type"]),
-            (200, &kind.parse().unwrap())
+            (200, &content_type.parse().unwrap())
         );
         let tag = first.headers()["etag"].to_str().unwrap().to_owned();
         for cached_tag in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {

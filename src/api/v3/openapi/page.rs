@@ -229,10 +229,10 @@ fn json_as_text(value: &Value) -> String {
 
 fn render_success_response(operation: &Operation) -> String {
     let table_links = |tables: &[&'static FieldTable]| match tables {
-        several if several.len() > 3 && several.iter().all(|table| is_monitor_table(table)) => {
+        tables if tables.len() > 3 && tables.iter().all(|table| is_monitor_table(table)) => {
             "<a href=\"#monitor\">monitor</a> with the fields of its type".to_owned()
         }
-        several => several.iter().map(|table| table_link(table)).collect::<Vec<_>>().join(" or "),
+        tables => tables.iter().map(|table| table_link(table)).collect::<Vec<_>>().join(" or "),
     };
     match &operation.response {
         ResponseSpec::Object(table) => table_link(table),

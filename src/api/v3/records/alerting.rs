@@ -18,7 +18,7 @@ use crate::api::path::{IdParam, NestedId};
 use crate::api::query::{QueryParams, parse_time_in_zone};
 use crate::api::state::ApiState;
 use crate::api::v3::bulk_edit::bulk_edit_response;
-use crate::api::{etag, list_response as lists};
+use crate::api::{etag, list_response};
 use crate::domain::{ConfigRecordKind, MonitorId, Permission, StoreError};
 use crate::schema::table::alerting::{
     BLACKOUT_OCCURRENCE, NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
@@ -124,7 +124,7 @@ fn add_sla_routes(router: OperationRouter) -> OperationRouter {
         async |State(state): State<ApiState>,
                Extension(caller): Extension<Caller>,
                JsonBody(body): JsonBody| {
-            state.records.bulk_edit_slas(&caller, &body).await?;
+            state.record_service.bulk_edit_slas(&caller, &body).await?;
             Ok::<_, ApiError>(bulk_edit_response(&body, Vec::new()))
         },
     )
@@ -134,7 +134,7 @@ const PERFORMANCE_ALERTS_PATH: &str = "/monitors/{id}/performance-alerts";
 const PERFORMANCE_ALERT_PATH: &str = "/monitors/{id}/performance-alerts/{alert_id}";
 
 fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
-    let operation = |method, path, id, about| Operation::new(method, path, id, "performance-alerts", about);
+    let operation = |method, path, operation_id, summary| Operation::new(method, path, operation_id, "performance-alerts", summary);
     let list_operation = operation(
         OperationMethod::Get,
         PERFORMANCE_ALERTS_PATH,
@@ -196,9 +196,9 @@ async fn list_performance_alerts(
 ) -> Result<Response, ApiError> {
     let paging = query.paging();
     query.into_result()?;
-    let (role, records) = (caller.role, state.records);
+    let (role, records) = (caller.role, state.record_service);
     let ascending_ids = |last, id| id > last;
-    lists::stream_pages(role, paging, ascending_ids, move |page| {
+    list_response::stream_pages(role, paging, ascending_ids, move |page| {
         let (records, caller) = (Arc::clone(&records), caller.clone());
         async move { records.performance_alerts_of_monitor(&caller, MonitorId(monitor_id), page).await }
     })
@@ -212,7 +212,7 @@ async fn create_performance_alert(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     Ok(etag::saved_response(
-        state.records.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor_id), &body).await?,
+        state.record_service.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor_id), &body).await?,
     ))
 }
 
@@ -221,8 +221,8 @@ async fn get_performance_alert(
     Extension(caller): Extension<Caller>,
     NestedId { parent_id: monitor_id, child_id: id }: NestedId,
 ) -> Result<Response, ApiError> {
-    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
-    let (object, revision) = state.records.get(&caller, PERFORMANCE_ALERT_KIND, id).await?;
+    state.record_service.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
+    let (object, revision) = state.record_service.get(&caller, PERFORMANCE_ALERT_KIND, id).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
 
@@ -234,9 +234,9 @@ async fn update_performance_alert(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let expected_revision = etag::expected_revision(&headers)?;
-    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
+    state.record_service.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
     Ok(etag::saved_response(
-        state.records.patch(&caller, PERFORMANCE_ALERT_KIND, id, &body, expected_revision).await?,
+        state.record_service.patch(&caller, PERFORMANCE_ALERT_KIND, id, &body, expected_revision).await?,
     ))
 }
 
@@ -247,8 +247,8 @@ async fn delete_performance_alert(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let expected_revision = etag::expected_revision(&headers)?;
-    state.records.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
-    state.records.delete(&caller, PERFORMANCE_ALERT_KIND, id, expected_revision).await?;
+    state.record_service.require_parent(&caller, PERFORMANCE_ALERT_KIND, id, monitor_id).await?;
+    state.record_service.delete(&caller, PERFORMANCE_ALERT_KIND, id, expected_revision).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -275,7 +275,7 @@ async fn list_blackout_occurrences(
     IdParam(id): IdParam,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let time_requirement =
         "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let after = query.parse_value("after", time_requirement, |text| parse_time_in_zone(&zone, text));
@@ -283,8 +283,8 @@ async fn list_blackout_occurrences(
     query.into_result()?;
     let max_occurrences =
         usize::try_from(paging.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
-    let occurrences = state.records.blackout_occurrences(&caller, id, after, max_occurrences).await?;
+    let occurrences = state.record_service.blackout_occurrences(&caller, id, after, max_occurrences).await?;
     let total_count = occurrences.len() as u64;
-    let chunk = lists::json_chunk(occurrences);
-    Ok(lists::stream_list::<StoreError>(caller.role, total_count, paging, stream::once(async { Ok(chunk) })))
+    let chunk = list_response::json_chunk(occurrences);
+    Ok(list_response::stream_list::<StoreError>(caller.role, total_count, paging, stream::once(async { Ok(chunk) })))
 }

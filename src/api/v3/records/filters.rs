@@ -40,10 +40,10 @@ pub(super) fn parse_record_filter(
     let mut filter = ConfigRecordFilter::new(kind);
     match kind {
         ConfigRecordKind::Blackout => {
-            let blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
-            let kind =
-                query.parse_value("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), blackout_type);
-            filter.field_values.extend(kind.map(|kind| ("type", kind)));
+            let parse_blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
+            let blackout_type =
+                query.parse_value("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), parse_blackout_type);
+            filter.field_values.extend(blackout_type.map(|blackout_type| ("type", blackout_type)));
             let is_weekly =
                 query.parse_value("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.field_values.extend(is_weekly.map(|is_weekly| ("persistent", Value::Bool(is_weekly))));
@@ -60,7 +60,7 @@ pub(super) fn parse_record_filter(
     filter
 }
 
-/// Reads `from` and `until`; a time without zone is in the zone of the account.
+/// Reads the parameters `from` and `thru`; a time without zone is in the zone of the account.
 pub(in crate::api::v3) fn parse_time_range(
     query: &mut QueryParams,
     zone: &TimeZone,

@@ -13,7 +13,7 @@ use crate::api::error::ApiError;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::api::v3::bulk_edit::bulk_edit_response;
-use crate::api::{etag, list_response as lists};
+use crate::api::{etag, list_response};
 use crate::domain::ConfigRecordKind;
 use crate::service::Caller;
 
@@ -23,13 +23,13 @@ pub(super) async fn list(
     caller: Caller,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let filter = filters::parse_record_filter(kind, &mut query, &zone);
     let paging = query.paging();
     query.into_result()?;
-    let (role, records) = (caller.role, state.records);
+    let (role, records) = (caller.role, state.record_service);
     let ascending_ids = |last, id| id > last;
-    lists::stream_pages(role, paging, ascending_ids, move |page| {
+    list_response::stream_pages(role, paging, ascending_ids, move |page| {
         let (records, caller, filter) = (Arc::clone(&records), caller.clone(), filter.clone());
         async move { records.list(&caller, filter, page).await }
     })
@@ -42,7 +42,7 @@ pub(super) async fn get(
     caller: Caller,
     id: i64,
 ) -> Result<Response, ApiError> {
-    let (object, revision) = state.records.get(&caller, kind, id).await?;
+    let (object, revision) = state.record_service.get(&caller, kind, id).await?;
     Ok(etag::json_with_etag(revision, &object))
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn create(
     caller: Caller,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved_response(state.records.create(&caller, kind, &body).await?))
+    Ok(etag::saved_response(state.record_service.create(&caller, kind, &body).await?))
 }
 
 pub(super) async fn patch(
@@ -64,7 +64,7 @@ pub(super) async fn patch(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let expected_revision = etag::expected_revision(&headers)?;
-    Ok(etag::saved_response(state.records.patch(&caller, kind, id, &body, expected_revision).await?))
+    Ok(etag::saved_response(state.record_service.patch(&caller, kind, id, &body, expected_revision).await?))
 }
 
 pub(super) async fn delete(
@@ -75,7 +75,7 @@ pub(super) async fn delete(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let expected_revision = etag::expected_revision(&headers)?;
-    state.records.delete(&caller, kind, id, expected_revision).await?;
+    state.record_service.delete(&caller, kind, id, expected_revision).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -84,6 +84,6 @@ pub(super) async fn bulk_edit_blackouts(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    state.records.bulk_edit_blackouts(&caller, &body).await?;
+    state.record_service.bulk_edit_blackouts(&caller, &body).await?;
     Ok(bulk_edit_response(&body, Vec::new()).into_response())
 }

@@ -1,5 +1,5 @@
 //! Records of accounts beside monitors: users, locations, properties, certificates, blackouts, events, recipients
-//! and the like. One set of handlers serves all kinds; `service::resources` holds their rules.
+//! and the like. One set of handlers serves all kinds; `service::records` holds their rules.
 
 mod alerting;
 mod filters;

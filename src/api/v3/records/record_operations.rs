@@ -57,10 +57,10 @@ impl RecordOperations {
     pub(super) fn add_get(
         self,
         router: OperationRouter,
-        id: &'static str,
+        operation_id: &'static str,
         summary: &'static str,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Get, self.item_path, id, self.tag, summary)
+        let operation = Operation::new(OperationMethod::Get, self.item_path, operation_id, self.tag, summary)
             .with_response(ResponseSpec::Object(self.field_table));
         let kind = self.record_kind;
         router.route(
@@ -98,11 +98,11 @@ impl RecordOperations {
     pub(super) fn add_update(
         self,
         router: OperationRouter,
-        id: &'static str,
+        operation_id: &'static str,
         summary: &'static str,
         permission: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Patch, self.item_path, id, self.tag, summary)
+        let operation = Operation::new(OperationMethod::Patch, self.item_path, operation_id, self.tag, summary)
             .with_permission(Some(permission))
             .with_body(BodySpec::Patch(self.field_table))
             .with_response(ResponseSpec::SavedId { additional_fields: None })
@@ -122,11 +122,11 @@ impl RecordOperations {
     pub(super) fn add_delete(
         self,
         router: OperationRouter,
-        id: &'static str,
+        operation_id: &'static str,
         summary: &'static str,
         permission: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Delete, self.item_path, id, self.tag, summary)
+        let operation = Operation::new(OperationMethod::Delete, self.item_path, operation_id, self.tag, summary)
             .with_permission(Some(permission))
             .with_additional_status(409, "Still in use; the message names what uses it")
             .with_if_match();

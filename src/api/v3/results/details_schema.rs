@@ -31,19 +31,19 @@ pub(super) fn steps_schema() -> Value {
 }
 
 /// Returns the schema of HTTP exchanges.
-pub(super) fn exchanges_schema(about: &str) -> Value {
+pub(super) fn exchanges_schema(description: &str) -> Value {
     let header_list_schema = || {
         json!({"type": "array", "description": "Name and value of each; credentials are masked",
             "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}}})
     };
-    let excerpt_schema = |about: &str| {
+    let excerpt_schema = |description: &str| {
         let properties = json!({
             "mimetype": string_schema("Media type and charset as declared"),
             "text": string_schema("The beginning of the body"),
             "bytes": integer_schema("Bytes of the whole"),
         });
         let mut schema = named_object_schema("ResultExcerpt", &["text", "bytes"], properties);
-        schema["description"] = Value::from(about);
+        schema["description"] = Value::from(description);
         schema
     };
     let exchange_schema = named_object_schema(
@@ -67,7 +67,7 @@ pub(super) fn exchanges_schema(about: &str) -> Value {
             "failure": failure_schema(),
         }),
     );
-    json!({"type": "array", "items": exchange_schema, "description": about})
+    json!({"type": "array", "items": exchange_schema, "description": description})
 }
 
 /// Returns the schema of a full page with its objects.

@@ -22,16 +22,16 @@ pub(super) async fn list_results(
     Extension(caller): Extension<Caller>,
     query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let zone = state.records.time_zone(&caller).await?;
+    let zone = state.record_service.time_zone(&caller).await?;
     let (mut filter, paging) = parse_result_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
-    let queries = state.monitor_reader;
+    let monitor_reader = state.monitor_reader;
     let offset = paging.offset.unwrap_or(0);
     let remaining = paging.limit.unwrap_or(u64::MAX);
-    let first_page = queries.results(filter.clone(), next_pagination(remaining, offset)).await?;
+    let first_page = monitor_reader.results(filter.clone(), next_pagination(remaining, offset)).await?;
     let total_count = first_page.total;
     let reader = ResultReader {
-        queries,
+        monitor_reader,
         filter,
         offset,
         remaining,
@@ -48,11 +48,11 @@ pub(super) async fn list_results(
 
 /// Returns one result as a bare object.
 pub(super) async fn get_result(
-    State(ApiState { monitor_reader: queries, .. }): State<ApiState>,
+    State(ApiState { monitor_reader, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let result = queries
+    let result = monitor_reader
         .result_for_customer(caller.customer, parse_check_id(&id)?)
         .await?
         .ok_or_else(ApiError::not_found)?;
@@ -61,13 +61,13 @@ pub(super) async fn get_result(
 
 /// Returns the content of a capture. It comes from a target, which may be hostile: browsers must not display it.
 pub(super) async fn get_capture(
-    State(ApiState { monitor_reader: queries, .. }): State<ApiState>,
+    State(ApiState { monitor_reader, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let id = parse_check_id(&id)?;
-    queries.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
-    let capture = queries.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
+    monitor_reader.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
+    let capture = monitor_reader.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
     let content = capture.content.ok_or_else(ApiError::not_found)?;
     let is_safe_char = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name: String = capture.name.chars().map(|c| if is_safe_char(c) { c } else { '_' }).collect();

@@ -64,12 +64,12 @@ mod tests {
                 &zone,
             )
         };
-        let (filter, window) =
+        let (filter, paging) =
             read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();
         assert_eq!(filter.monitors, [MonitorId(7), MonitorId(8)]);
         assert_eq!(filter.from, Timestamp::parse("2026-11-20T12:00:00Z"));
         assert_eq!(filter.outcomes, [Outcome::Error, Outcome::Missed]);
-        assert_eq!(window.limit, Some(5));
+        assert_eq!(paging.limit, Some(5));
         let error = read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b")
             .unwrap_err();
         let text = format!("{error:?}");

@@ -18,7 +18,7 @@ pub(super) fn next_pagination(remaining: u64, offset: u64) -> Pagination {
 
 /// Reads results page by page. New results push older ones into the next page; such repeats are skipped.
 pub(super) struct ResultReader {
-    pub(super) queries: Arc<MonitorReader>,
+    pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
     pub(super) remaining: u64,
@@ -32,7 +32,7 @@ impl ResultReader {
             Some(first) => first,
             None if self.remaining == 0 => return Ok(None),
             None => {
-                self.queries
+                self.monitor_reader
                     .results(self.filter.clone(), next_pagination(self.remaining, self.offset))
                     .await?
             }
@@ -43,7 +43,7 @@ impl ResultReader {
         let count_at_last_time = page
             .results
             .iter()
-            .filter(|result| planned_range.is_some_and(|range| result.planned_at == range.1));
+            .filter(|result| planned_range.is_some_and(|(_, last)| result.planned_at == last));
         let count_at_last_time = count_at_last_time.count() as u64;
         let unsent = page.results.into_iter().filter(|result| !self.last_page_ids.contains(&result.check_id));
         let unsent: Vec<CheckResult> = unsent.map(without_exchanges_and_objects).collect();

@@ -142,7 +142,7 @@ fn full_result() -> CheckResult {
             completed_at: at,
         }),
         suppressed_by: vec![MonitorId(1)],
-        missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
+        missed: Some(MissedRuns { reason: MissedReason::ProcessSuspended, slots: 2, last_planned_at: at }),
     }
 }
 
@@ -203,7 +203,7 @@ fn check_details() -> CheckDetails {
             current_bytes: Some(2),
         }],
     };
-    let step = StepResult { browser_step: Some(Box::new(played(page.objects.clone()))), ..step };
+    let step = StepResult { browser_step: Some(Box::new(full_browser_step(page.objects.clone()))), ..step };
     let view = ContentViewResult {
         id: 1,
         name: "x".into(),
@@ -233,7 +233,7 @@ fn check_details() -> CheckDetails {
     }
 }
 
-fn played(objects: Vec<PageObject>) -> BrowserStep {
+fn full_browser_step(objects: Vec<PageObject>) -> BrowserStep {
     BrowserStep {
         url: "x".into(),
         title: "x".into(),
@@ -284,14 +284,14 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
             }
         }
         scalar => {
-            let kind = match scalar {
+            let json_type = match scalar {
                 Value::String(_) => "string",
                 Value::Bool(_) => "boolean",
                 Value::Number(number) if number.is_f64() => "number",
                 _ => "integer",
             };
-            if schema["type"] != kind {
-                found.push(format!("{path} is a {kind}, not {}", schema["type"]));
+            if schema["type"] != json_type {
+                found.push(format!("{path} is a {json_type}, not {}", schema["type"]));
             }
             if let Some(choices) = schema["enum"].as_array()
                 && !choices.contains(scalar)
@@ -305,8 +305,8 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
 
 #[test]
 fn the_schema_has_exactly_the_keys_of_a_result() {
-    let printed = serde_json::to_value(full_result()).unwrap();
-    assert_eq!(differences("", &result_schema(), &printed), Vec::<String>::new());
+    let result_json = serde_json::to_value(full_result()).unwrap();
+    assert_eq!(differences("", &result_schema(), &result_json), Vec::<String>::new());
     let strings = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
     let attempt = &result_schema()["properties"]["attempts"]["items"]["properties"];
     for kind in [

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::pop::{build_session_setup, open_mailbox, try_quit_after_failure};
-use super::message_search::{MAX_MESSAGES, MessageSearch, SearchOutcome};
+use super::super::pop::{build_opening_dialogue, open_mailbox, try_quit_after_failure};
+use super::message_search::{MAX_MESSAGES, MessageSearch, SearchResult};
 use crate::domain::{Failure, FailureKind, MailFacts};
 use crate::probe::mail::mail_server_target::MailServerTarget;
 use crate::probe::probe_trait::ProbeContext;
@@ -29,7 +29,7 @@ pub(super) struct MailboxPoll<'a> {
 
 /// How a poll ended.
 #[derive(Debug)]
-pub(super) enum PollOutcome {
+pub(super) enum PollResult {
     /// The message is not there. With `has_unexamined`, some messages were not examined yet.
     NotFound { has_unexamined: bool },
     /// Another session has the mailbox open, or the server asks to retry later.
@@ -68,41 +68,41 @@ impl<'a> MailboxPoll<'a> {
         &mut self,
         target: &MailServerTarget,
         search: &mut MessageSearch<'_>,
-    ) -> PollOutcome {
-        let opening_dialogue = self.opening_dialogue.insert(build_session_setup(target));
-        let outcome = open_mailbox(target, &mut self.session, opening_dialogue).await;
+    ) -> PollResult {
+        let opening_dialogue = self.opening_dialogue.insert(build_opening_dialogue(target));
+        let open_result = open_mailbox(target, &mut self.session, opening_dialogue).await;
         let is_locked = opening_dialogue.should_retry_later();
-        let poll_outcome = match outcome {
-            Err(_) if is_locked => PollOutcome::Locked,
-            Err(failure) => PollOutcome::Failed(failure),
+        let poll_result = match open_result {
+            Err(_) if is_locked => PollResult::Locked,
+            Err(failure) => PollResult::Failed(failure),
             Ok(()) => match self.search_mailbox(search).await {
-                Ok(poll_outcome) => poll_outcome,
+                Ok(poll_result) => poll_result,
                 Err(failure) => {
                     try_quit_after_failure(&mut self.session, &failure).await;
-                    PollOutcome::Failed(failure)
+                    PollResult::Failed(failure)
                 }
             },
         };
         self.session.close().await;
-        poll_outcome
+        poll_result
     }
 
-    async fn search_mailbox(&mut self, search: &mut MessageSearch<'_>) -> Result<PollOutcome, Failure> {
+    async fn search_mailbox(&mut self, search: &mut MessageSearch<'_>) -> Result<PollResult, Failure> {
         let count = self.facts().mailbox_messages.unwrap_or_default();
         let mut mailbox = Pop3Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.forget_unlisted_messages(&listed);
-        let SearchOutcome { own_message: own, stale_messages: stale, has_unexamined, is_session_broken } =
+        let SearchResult { own_message: own, stale_messages: stale, has_unexamined, is_session_broken } =
             search.run(&mut mailbox, &listed, None).await?;
         if is_session_broken {
             // Nothing was marked as deleted, and no command can be sent any more: close the connection.
-            return Ok(PollOutcome::NotFound { has_unexamined });
+            return Ok(PollResult::NotFound { has_unexamined });
         }
         let Some((index, message)) = own else {
             let deleted_count = delete_stale(&mut mailbox, &stale).await?;
             let quit_result = timeout(QUIT_TIMEOUT, mailbox.quit()).await;
             self.deleted_stale_count = if matches!(quit_result, Ok(Ok(()))) { deleted_count } else { 0 };
-            return Ok(PollOutcome::NotFound { has_unexamined });
+            return Ok(PollResult::NotFound { has_unexamined });
         };
         let found_at = Instant::now();
         if let Err(failure) = fetch_and_delete(search, &mut mailbox, &message).await {
@@ -121,13 +121,13 @@ impl<'a> MailboxPoll<'a> {
                 // The server deletes messages only at QUIT (RFC 1939 section 6), which this broken session cannot send. The
                 // next poll deletes them again, and then searches only for its own message.
                 search.skips_stale = true;
-                return Ok(PollOutcome::NotFound { has_unexamined: true });
+                return Ok(PollResult::NotFound { has_unexamined: true });
             }
             deleted_count += delete_stale(&mut mailbox, &stale_search.stale_messages).await?;
         }
         mailbox.quit().await?;
         self.deleted_stale_count = deleted_count;
-        Ok(PollOutcome::Delivered { found_at, fetched_at })
+        Ok(PollResult::Delivered { found_at, fetched_at })
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct MessageSearch<'a> {
 
 /// The result of one pass.
 #[derive(Debug, Default)]
-pub(super) struct SearchOutcome {
+pub(super) struct SearchResult {
     /// The message of this check, with its index in the list.
     pub(super) own_message: Option<(usize, MessageEntry)>,
     /// Messages of earlier checks, older than a day.
@@ -68,34 +68,34 @@ impl<'a> MessageSearch<'a> {
         mailbox: &mut Pop3Mailbox<'_, '_>,
         messages: &[MessageEntry],
         deadline: Option<Instant>,
-    ) -> Result<SearchOutcome, Failure> {
-        let mut outcome = SearchOutcome::default();
+    ) -> Result<SearchResult, Failure> {
+        let mut search_result = SearchResult::default();
         let mut bytes_read = 0;
         for (index, message) in messages.iter().enumerate() {
             if self.foreign_messages.contains(message) {
                 continue;
             }
             if bytes_read > MAX_SEARCH_BYTES || deadline.is_some_and(|deadline| Instant::now() > deadline) {
-                outcome.has_unexamined = true;
-                return Ok(outcome);
+                search_result.has_unexamined = true;
+                return Ok(search_result);
             }
             let mut scanner = HeaderScanner::new(TOKEN_HEADER);
             let read_outcome = self.read_head(mailbox, message, &mut scanner).await?;
             bytes_read += scanner.message_bytes();
             match self.classify(read_outcome, &scanner) {
                 MessageOrigin::ThisCheck => {
-                    outcome.own_message = Some((index, message.clone()));
-                    return Ok(outcome);
+                    search_result.own_message = Some((index, message.clone()));
+                    return Ok(search_result);
                 }
-                MessageOrigin::StaleCheck => outcome.stale_messages.push(message.clone()),
+                MessageOrigin::StaleCheck => search_result.stale_messages.push(message.clone()),
                 MessageOrigin::Other => self.remember_foreign(message),
             }
             if read_outcome == ReadOutcome::TooLong {
-                (outcome.has_unexamined, outcome.is_session_broken) = (true, true);
-                return Ok(outcome);
+                (search_result.has_unexamined, search_result.is_session_broken) = (true, true);
+                return Ok(search_result);
             }
         }
-        Ok(outcome)
+        Ok(search_result)
     }
 
     /// Reads the whole `message` and verifies that it is the message of this check, before it is deleted.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 /// Longest delay between polls: the precision of the transit time of a slow message.
 const MAX_DELAY: Duration = Duration::from_secs(15);
-/// Time reserved for the last poll, beside twice the duration of the longest poll so far.
+/// Time reserved for the last poll, in addition to twice the duration of the longest poll so far.
 const FINAL_POLL_RESERVE: Duration = Duration::from_millis(250);
 
 /// The times of polls, until there is no time left for another.
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     /// Returns the start times of polls within `timeout`, in milliseconds; each takes `duration`.
-    fn visits(timeout: u64, duration: u64, min: Option<u64>) -> Vec<u128> {
+    fn poll_start_times(timeout: u64, duration: u64, min: Option<u64>) -> Vec<u128> {
         let start = Instant::now();
         let mut schedule = PollSchedule::new(start + Duration::from_millis(timeout));
         let mut now = start;
@@ -79,17 +79,17 @@ mod tests {
 
     #[test]
     fn delays_grow_and_the_last_poll_still_has_time() {
-        assert_eq!(visits(30_000, 50, None), [200, 650, 1500, 3150, 6400, 12_850, 25_700, 29_650]);
-        assert_eq!(visits(1_000, 10, None), [200, 610, 730]);
-        assert_eq!(visits(200, 10, None), [] as [u128; 0], "no time at all");
-        let slow = visits(240_000, 3_000, None);
-        assert!(slow.windows(2).all(|two| two[1] - two[0] <= 18_000), "{slow:?}");
+        assert_eq!(poll_start_times(30_000, 50, None), [200, 650, 1500, 3150, 6400, 12_850, 25_700, 29_650]);
+        assert_eq!(poll_start_times(1_000, 10, None), [200, 610, 730]);
+        assert_eq!(poll_start_times(200, 10, None), [] as [u128; 0], "no time at all");
+        let slow = poll_start_times(240_000, 3_000, None);
+        assert!(slow.windows(2).all(|pair| pair[1] - pair[0] <= 18_000), "{slow:?}");
         assert_eq!(*slow.last().unwrap(), 240_000 - 6_250);
     }
 
     #[test]
     fn the_login_delay_of_the_server_is_respected() {
-        assert_eq!(visits(30_000, 0, Some(10)), [200, 10_200, 20_200, 29_750]);
+        assert_eq!(poll_start_times(30_000, 0, Some(10)), [200, 10_200, 20_200, 29_750]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::mailbox_poll::{MailboxPoll, PollOutcome};
+use super::mailbox_poll::{MailboxPoll, PollResult};
 use super::message_search::MessageSearch;
 use super::poll_schedule::PollSchedule;
 use super::report::{
@@ -104,9 +104,9 @@ impl RoundTripProbe {
         let facts = RoundTripFacts { message_id, ..RoundTripFacts::default() };
         let mut session = LineSession::new(cx.net, cx.deadline);
         let mut mail_facts = MailFacts::default();
-        let hello = self.configured_ehlo_name.as_deref();
+        let ehlo_name = self.configured_ehlo_name.as_deref();
         let send_result =
-            send::send_message(&self.smtp_target, hello, &mut session, message, cx.clock, &mut mail_facts)
+            send::send_message(&self.smtp_target, ehlo_name, &mut session, message, cx.clock, &mut mail_facts)
                 .await;
         session.close().await;
         match send_result {
@@ -139,15 +139,15 @@ impl RoundTripProbe {
             sleep_until(next_poll_at).await;
             let started = Instant::now();
             let mut poll = MailboxPoll::new(cx);
-            let outcome = poll.run(&self.pop_target, &mut search).await;
+            let poll_result = poll.run(&self.pop_target, &mut search).await;
             schedule.record_poll(started.elapsed(), poll.min_login_delay_seconds());
             state.facts.deleted_stale_messages += poll.deleted_stale_count;
             state.facts.mailbox_polls += u32::from(poll.opened_mailbox());
-            match outcome {
-                PollOutcome::NotFound { has_unexamined: true } => schedule.reset_delay(),
-                PollOutcome::NotFound { has_unexamined: false } => {}
-                PollOutcome::Locked => state.facts.mailbox_locked_count += 1,
-                PollOutcome::Failed(failure) => {
+            match poll_result {
+                PollResult::NotFound { has_unexamined: true } => schedule.reset_delay(),
+                PollResult::NotFound { has_unexamined: false } => {}
+                PollResult::Locked => state.facts.mailbox_locked_count += 1,
+                PollResult::Failed(failure) => {
                     let failure = with_fetch_context(failure, &self.pop_target);
                     return build_round_trip_observation(
                         &self.pop_target,
@@ -157,7 +157,7 @@ impl RoundTripProbe {
                         Err(failure),
                     );
                 }
-                PollOutcome::Delivered { found_at, fetched_at } => {
+                PollResult::Delivered { found_at, fetched_at } => {
                     state.facts.round_trip_transit_us =
                         to_micros(found_at - accepted_message.accepted_instant);
                     state.facts.round_trip_fetch_us = to_micros(fetched_at - found_at);

@@ -52,19 +52,19 @@ pub(super) fn build_round_trip_observation(
     transit_duration: Duration,
     state: RoundTripState,
     poll: MailboxPoll<'_>,
-    outcome: Result<(), Failure>,
+    poll_result: Result<(), Failure>,
 ) -> Observation {
     let mut mail_facts = poll.facts();
     mail_facts.sent_password_in_cleartext |= state.password_in_clear;
     let mail_facts = redact_facts(&poll.session.transcript, mail_facts);
     let mut session = poll.session;
-    if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
+    if poll_result.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
         // The time since the message was accepted is part of the transit already.
         session.connect_trace.phases = Phases::default();
     }
-    let outcome = outcome.map_err(|failure| pop_target.with_tls_hint(failure, &session.connect_trace));
-    let failed = outcome.is_err();
-    let mut observation = build_session_observation(state.started, session, outcome);
+    let poll_result = poll_result.map_err(|failure| pop_target.with_tls_hint(failure, &session.connect_trace));
+    let failed = poll_result.is_err();
+    let mut observation = build_session_observation(state.started, session, poll_result);
     // The message is sent already; another attempt would send another one.
     observation.may_need_weak_suites = false;
     observation.phases.merge(&state.phases);
@@ -82,17 +82,17 @@ pub(super) fn not_delivered_failure(accepted_message: &AcceptedMessage, facts: &
     let (accepted_at, reply) = (accepted_message.accepted_wall_time, &accepted_message.reply);
     let waited = accepted_message.accepted_instant.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    let locked = match facts.mailbox_locked_count {
+    let locked_text = match facts.mailbox_locked_count {
         0 => String::new(),
         count => format!(" and found locked {}", times(count)),
     };
-    let polls = match facts.mailbox_polls {
+    let polls_text = match facts.mailbox_polls {
         0 => "it could never be opened".to_owned(),
         count => format!("it was polled {}", times(count)),
     };
     let detail = format!(
         "the SMTP server accepted the message at {accepted_at} (`{reply}`), but it did not show up in the POP3 mailbox \
-         in {waited:.1} s; {polls}{locked}"
+         in {waited:.1} s; {polls_text}{locked_text}"
     );
     Failure::new(Phase::Transit, FailureKind::TimedOut, detail)
 }

@@ -44,13 +44,13 @@ pub(super) async fn send_message(
         message: Some(message),
     })
     .with_optional_login();
-    let outcome = deliver(target, session, &mut smtp, clock).await;
+    let send_result = run_until_accepted(target, session, &mut smtp, clock).await;
     *facts = smtp.facts();
-    outcome
+    send_result
 }
 
 /// Like [`LineSession::run`], but the message counts as accepted at the server's reply, not at QUIT.
-async fn deliver(
+async fn run_until_accepted(
     target: &MailServerTarget,
     session: &mut LineSession<'_>,
     smtp: &mut SmtpSession,

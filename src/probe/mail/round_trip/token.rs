@@ -68,10 +68,10 @@ impl TokenSigner {
     /// Returns when the token `value` of this monitor was issued; `None` when it is invalid. The comparison takes
     /// constant time.
     fn verified_issue_time(&self, value: &str) -> Option<Timestamp> {
-        let (head, signature) = value.rsplit_once('.')?;
-        let (micros, _) = head.split_once('.')?;
+        let (payload, signature) = value.rsplit_once('.')?;
+        let (micros, _) = payload.split_once('.')?;
         let signature = parse_hex_signature(signature)?;
-        let signed = self.signed_text(head);
+        let signed = self.signed_text(payload);
         let is_valid = self.keyring.verify(SIGNING_PURPOSE, signed.as_bytes(), &signature);
         is_valid.then(|| micros.parse().ok().map(Timestamp::from_micros)).flatten()
     }
@@ -108,27 +108,27 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_seconds(1_795_262_400);
 
-    fn tokens(keyring: &Arc<Keyring>, monitor: i64) -> TokenSigner {
+    fn token_signer(keyring: &Arc<Keyring>, monitor: i64) -> TokenSigner {
         TokenSigner::new(Some(keyring), MonitorId(monitor))
     }
 
     #[test]
     fn own_and_stale_messages_are_recognised() {
         let keyring = Arc::new(Keyring::ephemeral());
-        let tokens = tokens(&keyring, 7);
-        let own = tokens.issue_token(NOW);
-        assert_eq!(tokens.classify(&own, &own, NOW), MessageOrigin::ThisCheck);
-        for (age, owner) in [
+        let token_signer = token_signer(&keyring, 7);
+        let own_token = token_signer.issue_token(NOW);
+        assert_eq!(token_signer.classify(&own_token, &own_token, NOW), MessageOrigin::ThisCheck);
+        for (age, expected_origin) in [
             (Duration::ZERO, MessageOrigin::Other),
             (Duration::from_hours(24), MessageOrigin::Other),
             (Duration::from_secs(24 * 3600 + 1), MessageOrigin::StaleCheck),
             (Duration::from_hours(24 * 400), MessageOrigin::StaleCheck),
         ] {
-            assert_eq!(tokens.classify(&tokens.issue_token(NOW - age), &own, NOW), owner, "{age:?}");
+            assert_eq!(token_signer.classify(&token_signer.issue_token(NOW - age), &own_token, NOW), expected_origin, "{age:?}");
         }
-        let ahead = tokens.issue_token(NOW + Duration::from_hours(48));
+        let future_token = token_signer.issue_token(NOW + Duration::from_hours(48));
         assert_eq!(
-            tokens.classify(&ahead, &own, NOW),
+            token_signer.classify(&future_token, &own_token, NOW),
             MessageOrigin::Other,
             "the clock may have been set back"
         );
@@ -137,50 +137,50 @@ mod tests {
     #[test]
     fn messages_of_others_are_not_own() {
         let keyring = Arc::new(Keyring::ephemeral());
-        let mine = tokens(&keyring, 7);
-        let own = mine.issue_token(NOW);
+        let token_signer = token_signer(&keyring, 7);
+        let own_token = token_signer.issue_token(NOW);
         let old = NOW - Duration::from_hours(48);
-        let stranger = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
-        for (other, reason) in [
-            (tokens(&keyring, 8).issue_token(old), "of another monitor"),
-            (stranger.issue_token(old), "of another installation"),
-            (own.replacen("1795", "1695", 1), "its time was changed"),
-            (own.to_uppercase(), "in capitals"),
-            (format!("{own}00"), "longer"),
-            (own[..own.len() - 2].to_owned(), "shorter"),
+        let foreign_signer = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
+        for (foreign_token, reason) in [
+            (token_signer(&keyring, 8).issue_token(old), "of another monitor"),
+            (foreign_signer.issue_token(old), "of another installation"),
+            (own_token.replacen("1795", "1695", 1), "its time was changed"),
+            (own_token.to_uppercase(), "in capitals"),
+            (format!("{own_token}00"), "longer"),
+            (own_token[..own_token.len() - 2].to_owned(), "shorter"),
             (String::new(), "empty"),
             ("..".to_owned(), "points"),
             ("1.2.é".to_owned(), "not ASCII"),
         ] {
-            assert_eq!(mine.classify(&other, &own, NOW), MessageOrigin::Other, "{reason}: {other}");
+            assert_eq!(token_signer.classify(&foreign_token, &own_token, NOW), MessageOrigin::Other, "{reason}: {foreign_token}");
         }
-        assert_ne!(mine.issue_token(NOW), own, "two messages of one microsecond are the same");
+        assert_ne!(token_signer.issue_token(NOW), own_token, "two messages of one microsecond are the same");
     }
 
     #[test]
     fn tokens_from_before_a_key_rotation_stay_valid() {
         let keyring = Arc::new(Keyring::ephemeral());
-        let tokens = tokens(&keyring, 7);
-        let before = tokens.issue_token(NOW - Duration::from_hours(48));
+        let token_signer = token_signer(&keyring, 7);
+        let token_before_rotation = token_signer.issue_token(NOW - Duration::from_hours(48));
         keyring.add_key().unwrap();
-        let own = tokens.issue_token(NOW);
-        assert_eq!(tokens.classify(&before, &own, NOW), MessageOrigin::StaleCheck);
-        assert_eq!(tokens.classify(&own, &own, NOW), MessageOrigin::ThisCheck);
+        let own_token = token_signer.issue_token(NOW);
+        assert_eq!(token_signer.classify(&token_before_rotation, &own_token, NOW), MessageOrigin::StaleCheck);
+        assert_eq!(token_signer.classify(&own_token, &own_token, NOW), MessageOrigin::ThisCheck);
     }
 
     #[test]
     fn without_a_keyring_the_process_has_a_key_of_its_own() {
-        let (one, two) = (TokenSigner::new(None, MonitorId(0)), TokenSigner::new(None, MonitorId(0)));
-        let own = one.issue_token(NOW);
-        assert_eq!(two.classify(&own, &own, NOW), MessageOrigin::ThisCheck);
+        let (first_signer, second_signer) = (TokenSigner::new(None, MonitorId(0)), TokenSigner::new(None, MonitorId(0)));
+        let own_token = first_signer.issue_token(NOW);
+        assert_eq!(second_signer.classify(&own_token, &own_token, NOW), MessageOrigin::ThisCheck);
     }
 
     proptest! {
         /// Any header value that was not signed belongs to others, even when it equals the own one.
         #[test]
         fn any_value_that_was_not_signed_belongs_to_others(value in "[0-9a-f.]{0,120}|\\PC{0,80}") {
-            let tokens = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
-            prop_assert_eq!(tokens.classify(&value, &value, NOW), MessageOrigin::Other);
+            let token_signer = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
+            prop_assert_eq!(token_signer.classify(&value, &value, NOW), MessageOrigin::Other);
         }
     }
 }

@@ -68,8 +68,8 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
         // The monitor's credentials are only for its own server.
         let secret_names: Vec<HeaderName> =
             headers.keys().filter(|name| is_secret_header(name)).cloned().collect();
-        for secret in secret_names {
-            headers.remove(secret);
+        for secret_name in secret_names {
+            headers.remove(secret_name);
         }
     }
     if let Some(cookies) = parts.cookie_header {

@@ -96,18 +96,18 @@ mod tests {
 
     #[test]
     fn bodies_are_named_by_their_type_and_truncated() {
-        let kind =
+        let name_and_media_type =
             |content_type| body_capture(b"x", content_type).map(|capture| (capture.name, capture.media_type));
         let expected = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
-        assert_eq!(kind(None), expected("response-body.txt", "text/plain"));
+        assert_eq!(name_and_media_type(None), expected("response-body.txt", "text/plain"));
         let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
-        assert_eq!(kind(html), expected("response-body.html", "text/html; charset=iso-8859-1"));
+        assert_eq!(name_and_media_type(html), expected("response-body.html", "text/html; charset=iso-8859-1"));
         assert_eq!(
-            kind(Some("application/problem+json")),
+            name_and_media_type(Some("application/problem+json")),
             expected("response-body.json", "application/json")
         );
-        assert_eq!(kind(Some("image/png")), expected("response-body.txt", "text/plain"));
-        assert_eq!(kind(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
+        assert_eq!(name_and_media_type(Some("image/png")), expected("response-body.txt", "text/plain"));
+        assert_eq!(name_and_media_type(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
         assert_eq!(body_capture(&[], None), None);
         assert_eq!(
             body_capture(&vec![b'x'; MAX_CAPTURED_BODY_BYTES + 9], None).map(|c| c.content_bytes),

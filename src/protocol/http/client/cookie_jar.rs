@@ -54,13 +54,13 @@ fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
     let name_has_prefix = |prefix: &str| {
         cookie.name().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
-    let (secure_prefix, host_prefix) = (name_has_prefix("__Secure-"), name_has_prefix("__Host-"));
+    let (has_secure_prefix, has_host_prefix) = (name_has_prefix("__Secure-"), name_has_prefix("__Host-"));
     if (has_secure_attribute && !is_trustworthy_origin(url))
-        || ((secure_prefix || host_prefix) && !has_secure_attribute)
+        || ((has_secure_prefix || has_host_prefix) && !has_secure_attribute)
     {
         return false;
     }
-    if host_prefix && (cookie.domain().is_some() || cookie.path() != Some("/")) {
+    if has_host_prefix && (cookie.domain().is_some() || cookie.path() != Some("/")) {
         return false;
     }
     let domain = cookie.domain().map(|domain| domain.trim_start_matches('.').to_ascii_lowercase());

@@ -23,7 +23,7 @@ use crate::protocol::http::exchange::{HttpProtocol, ResponseHead, send_request};
 use crate::protocol::http::http3::send_http3_request;
 
 /// Maximum number of challenges that are answered: the first one, and a few with a stale nonce.
-const MAX_AUTH_ATTEMPTS: u32 = 3;
+const MAX_ANSWERED_CHALLENGES: u32 = 3;
 
 /// A request, repeated as authentication and redirects require.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub struct RequestChain<'a> {
     /// The scheme of the login; set once the server has requested it, or from the start if preemptive.
     pub(super) auth_scheme: Option<AuthScheme>,
     /// Number of challenges answered so far.
-    auth_attempts: u32,
+    answered_challenges: u32,
     chain_trace: ChainTrace,
 }
 
@@ -87,7 +87,7 @@ impl<'a> RequestChain<'a> {
             is_tls_established: false,
             version_fallback_note: None,
             auth_scheme: request.preemptive_auth.then_some(AuthScheme::Basic),
-            auth_attempts: 0,
+            answered_challenges: 0,
             chain_trace: ChainTrace::default(),
         }
     }
@@ -168,7 +168,7 @@ impl<'a> RequestChain<'a> {
             Err(failure) if self.exchange_trace.may_need_weak_suites => {
                 Box::pin(self.handshake_with_weak_suites(&endpoint, &options, failure)).await?
             }
-            outcome => outcome?,
+            result => result?,
         };
         self.is_tls_established = true;
         let protocol = match stream.alpn_protocol() {
@@ -199,11 +199,11 @@ impl<'a> RequestChain<'a> {
         };
         set_reset_on_close(&tcp);
         let handshake = net.tls_handshake(tcp, &endpoint.host, options, deadline, &mut self.exchange_trace);
-        let outcome = handshake.await;
-        outcome.map_err(|weak_failure| {
-            let explains = self.exchange_trace.tls_facts.is_some()
+        let result = handshake.await;
+        result.map_err(|weak_failure| {
+            let is_weak_failure_clearer = self.exchange_trace.tls_facts.is_some()
                 || weak_failure.kind == FailureKind::TargetUnsupported;
-            if explains { weak_failure } else { failure }
+            if is_weak_failure_clearer { weak_failure } else { failure }
         })
     }
 
@@ -277,7 +277,7 @@ impl<'a> RequestChain<'a> {
             self.follow_redirect(head)?;
         } else if self.can_authenticate(head) {
             self.auth_scheme = Some(AuthScheme::from_challenges(&head.headers)?);
-            self.auth_attempts += 1;
+            self.answered_challenges += 1;
         } else {
             return Ok(false);
         }
@@ -316,12 +316,12 @@ impl<'a> RequestChain<'a> {
 
     fn can_authenticate(&self, head: &ResponseHead) -> bool {
         head.status == StatusCode::UNAUTHORIZED
-            && self.auth_attempts < MAX_AUTH_ATTEMPTS
+            && self.answered_challenges < MAX_ANSWERED_CHALLENGES
             && self.request.credentials.as_ref().is_some_and(|login| login.applies_to(&self.current_url))
             && self
                 .auth_scheme
                 .as_ref()
-                .is_none_or(|session| session.requires_new_authorization(&head.headers))
+                .is_none_or(|auth_scheme| auth_scheme.requires_new_authorization(&head.headers))
     }
 
     /// Merges the trace of the last exchange. Earlier name and TLS facts remain if it has none.

@@ -39,12 +39,12 @@ pub async fn send_http3_request(
         let (response, stream) = result.map_err(|error| error.failure)?;
         Ok((response, stream, connection, driver))
     };
-    let outcome = timeout_at(deadline.at, exchange).await;
-    if matches!(outcome, Ok(Ok(_))) {
+    let result = timeout_at(deadline.at, exchange).await;
+    if matches!(result, Ok(Ok(_))) {
         timings.record_response_head();
     }
     timings.write_phases(phases);
-    let (response, stream, connection, driver) = match outcome {
+    let (response, stream, connection, driver) = match result {
         Ok(Ok(result)) => result,
         Ok(Err(failure)) => return Err(failure),
         Err(_) => return Err(Failure::timed_out(timings.phase(), deadline.timeout)),
@@ -98,13 +98,13 @@ impl Http3Connection {
             retry_reason: None,
         };
         let result = timeout_at(deadline.at, self.run_exchange(request, &timings)).await;
-        let outcome = result.unwrap_or_else(|_| Err(timeout_error()));
-        if outcome.is_ok() {
+        let result = result.unwrap_or_else(|_| Err(timeout_error()));
+        if result.is_ok() {
             timings.record_response_head();
             self.connection_timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, stream) = outcome?;
+        let (head, stream) = result?;
         let response = self.clone().build_response(
             head,
             stream,

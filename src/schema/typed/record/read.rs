@@ -42,7 +42,7 @@ pub fn parse_record_fields<'a, T: RecordSettings<'a>>(
     deserialize_fields(T::table(), &|_, field| fields.get(field.name))
 }
 
-macro_rules! settings_of {
+macro_rules! impl_record_settings {
     ($($name:ident $(<$lifetime:lifetime>)? = $table:path;)+) => {
         $(impl<'a> RecordSettings<'a> for $name $(<$lifetime>)? {
             fn table() -> &'static FieldTable {
@@ -52,7 +52,7 @@ macro_rules! settings_of {
     };
 }
 
-settings_of! {
+impl_record_settings! {
     AccountSettings<'a> = records::ACCOUNT;
     AccountNameSettings<'a> = records::CUSTOMER;
     UserSettings<'a> = records::USER;

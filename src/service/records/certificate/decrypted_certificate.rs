@@ -31,7 +31,7 @@ pub(in crate::service::records) async fn decrypt_all(
     dependencies: &ConfigRecordServiceDependencies,
 ) -> Result<Vec<DecryptedCertificate>, StoreError> {
     let filter = ConfigRecordFilter::new(ConfigRecordKind::Certificate);
-    let found = dependencies.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+    let found = dependencies.config_store.records(filter, Pagination::ALL).await?;
     Ok(found.items.iter().filter_map(|record| decrypt_record(dependencies, record)).collect())
 }
 

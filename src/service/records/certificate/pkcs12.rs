@@ -118,8 +118,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    fn open_archive(mut self, packed: &[u8]) -> Option<Pkcs12Contents> {
-        let mut reader = DerReader(packed).sequence()?;
+    fn open_archive(mut self, archive: &[u8]) -> Option<Pkcs12Contents> {
+        let mut reader = DerReader(archive).sequence()?;
         if reader.integer()? != VERSION {
             return None;
         }

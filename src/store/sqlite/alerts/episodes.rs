@@ -1,6 +1,6 @@
 //! How episodes are stored.
 
-use rusqlite::types::Value as Sql;
+use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
@@ -73,7 +73,7 @@ pub(super) fn read_page(
     for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
-            values.push(Sql::from(value));
+            values.push(SqlValue::from(value));
         }
     }
     let conditions = conditions.join(" AND ");

@@ -1,6 +1,6 @@
 //! How notifications are stored.
 
-use rusqlite::types::Value as Sql;
+use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, params};
 
 use crate::domain::{
@@ -270,7 +270,7 @@ fn read_page(
     for (condition, value) in filters {
         if let Some(value) = value {
             conditions.push(condition);
-            values.push(Sql::from(value));
+            values.push(SqlValue::from(value));
         }
     }
     let conditions = conditions.join(" AND ");
@@ -293,7 +293,7 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
     let content: NotificationContent =
         locator.parse_json(locator.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let code: usize = row.get(6)?;
-    let known = NotificationState::ALL.get(code).map(|(code, _)| *code);
+    let decoded_state = NotificationState::ALL.get(code).map(|(code, _)| *code);
     Ok(Notification {
         id,
         message: NewNotification {
@@ -304,7 +304,7 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: locator.require_decoded("state", code, known)?,
+        state: locator.require_decoded("state", code, decoded_state)?,
         attempts: row.get(7)?,
         next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::domain::MonitorId;
 use crate::store::contract::{AlertChanges, CheckSuppression, CheckVerification};
-use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
+use crate::store::sqlite::rollup::pending_rollups::StaleRollupMarker;
 use crate::store::sqlite::writer::WriteContext;
 
 use super::{episodes, outbox, result_updates};
@@ -52,9 +52,9 @@ impl PreparedAlerts {
             notification.insert(context.conn)?;
         }
         if !self.verified_checks.is_empty() {
-            let frontier = RollupFrontier::read(context.conn)?;
+            let rollup_marker = StaleRollupMarker::read(context.conn)?;
             for check in &self.verified_checks {
-                result_updates::apply_verification(context, check, &frontier)?;
+                result_updates::apply_verification(context, check, &rollup_marker)?;
             }
         }
         for check in &self.suppressed_checks {

@@ -11,7 +11,7 @@ use crate::store::sqlite::captures::{self, CaptureChunk};
 use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
 use crate::store::sqlite::result_counts::CountChanges;
 use crate::store::sqlite::result_row::{DetailsBody, to_json};
-use crate::store::sqlite::rollup::pending_rollups::RollupFrontier;
+use crate::store::sqlite::rollup::pending_rollups::StaleRollupMarker;
 use crate::store::sqlite::writer::WriteContext;
 
 /// A compressed file that is added after its result.
@@ -55,7 +55,7 @@ impl CompressedCapture {
 pub(super) fn apply_verification(
     context: &mut WriteContext<'_>,
     verified: &CheckVerification,
-    frontier: &RollupFrontier,
+    rollup_marker: &StaleRollupMarker,
 ) -> rusqlite::Result<()> {
     let (key, conn) = (&verified.result_key, context.conn);
     let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
@@ -86,7 +86,7 @@ pub(super) fn apply_verification(
     count_changes.add(planned_at, customer, location, i64::from(Outcome::Error.code()), -1);
     count_changes.add(planned_at, customer, location, i64::from(Outcome::Warning.code()), 1);
     count_changes.flush(conn)?;
-    frontier.mark_result(conn, planned_at, monitor, location)
+    rollup_marker.mark_result(conn, planned_at, monitor, location)
 }
 
 /// Stores that the error of a result is suppressed: in its details, and in its row for the reports.

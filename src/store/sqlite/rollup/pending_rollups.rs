@@ -13,14 +13,14 @@ pub(super) const ALL_MONITORS: i64 = i64::MIN;
 /// Most hours that one series of missed runs marks: a year and a month.
 const MAX_MARKED_HOURS: i64 = 24 * 396;
 
-/// The time up to which hours are rolled up. A changed result before it marks its hour, whose rollup is then computed
+/// Marks the hours that are rolled up already when one of their results changes, so that their rollup is computed
 /// again.
-pub(in super::super) struct RollupFrontier {
+pub(in super::super) struct StaleRollupMarker {
     rolled_until: i64,
     complete_from: i64,
 }
 
-impl RollupFrontier {
+impl StaleRollupMarker {
     pub(in super::super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
         let (rolled_until, sources_complete_from) = rollup_bounds(conn, RollupSpan::Hour)?;
         Ok(Self { rolled_until, complete_from: sources_complete_from })
@@ -78,7 +78,7 @@ pub(in super::super) fn rollup_bounds(conn: &Connection, span: RollupSpan) -> ru
         .query_row([span_code(span)], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Marks one rollup as late.
+/// Marks one rollup as pending.
 pub(super) fn mark_pending(
     conn: &Connection,
     span: RollupSpan,

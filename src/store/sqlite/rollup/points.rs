@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, RollupStep, Timestamp};
+use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, RollupInterval, Timestamp};
 use crate::store::contract::RollupSpan;
 
 use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
-use super::result_stats::{ResultRange, result_stats, slots_within};
+use super::result_stats::{ResultRange, result_stats, runs_within};
 use super::span::span_code;
 use super::stats::RollupStats;
 use super::stored;
@@ -67,9 +67,9 @@ impl<'a> PointReader<'a> {
         let step = self.query.step;
         let [from, until] = [self.query.from, self.query.until].map(|time| ceil_step(step, time.as_micros()));
         match step {
-            RollupStep::Minute => self.result_keys(step, from, until),
-            RollupStep::Hour => self.hour_keys(from, until),
-            RollupStep::Day => {
+            RollupInterval::Minute => self.result_keys(step, from, until),
+            RollupInterval::Hour => self.hour_keys(from, until),
+            RollupInterval::Day => {
                 let mut keys = self.stored_keys(RollupSpan::Day, from, until)?;
                 let day = |time| step.start_of(Timestamp::from_micros(time)).as_micros();
                 let hours = self.hour_keys(from.max(self.days_stored_until), until)?;
@@ -81,7 +81,7 @@ impl<'a> PointReader<'a> {
 
     fn hour_keys(&self, from: i64, until: i64) -> rusqlite::Result<BTreeSet<PointKey>> {
         let mut keys = self.stored_keys(RollupSpan::Hour, from, until)?;
-        keys.extend(self.result_keys(RollupStep::Hour, from.max(self.hours_stored_until), until)?);
+        keys.extend(self.result_keys(RollupInterval::Hour, from.max(self.hours_stored_until), until)?);
         Ok(keys)
     }
 
@@ -100,7 +100,7 @@ impl<'a> PointReader<'a> {
     }
 
     /// Returns the steps with results that were planned in `from..until`.
-    fn result_keys(&self, step: RollupStep, from: i64, until: i64) -> rusqlite::Result<BTreeSet<PointKey>> {
+    fn result_keys(&self, step: RollupInterval, from: i64, until: i64) -> rusqlite::Result<BTreeSet<PointKey>> {
         let (monitor, width) = (self.query.monitor_id.0, step.width_us());
         let start_of = |time: i64| time.saturating_sub(time.rem_euclid(width));
         let mut keys: BTreeSet<PointKey> = self
@@ -123,11 +123,11 @@ impl<'a> PointReader<'a> {
         )?;
         let mut rows = statement.query(params![monitor, from, until, self.location()])?;
         while let Some(row) = rows.next()? {
-            let (first, last, slots, location): (i64, i64, i64, i64) =
+            let (first, last, run_count, location): (i64, i64, i64, i64) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let mut start = start_of(first.max(from));
             while start < until && start <= last {
-                if slots_within(first, last, slots, start, start.saturating_add(width)) > 0 {
+                if runs_within(first, last, run_count, start, start.saturating_add(width)) > 0 {
                     keys.insert((start, location));
                 }
                 start = start.saturating_add(width);
@@ -136,16 +136,16 @@ impl<'a> PointReader<'a> {
         Ok(keys)
     }
 
-    fn stats(&self, step: RollupStep, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
-        let pair = (self.query.monitor_id.0, location);
-        let stored_stats = |span| stored::select_stats(self.conn, span, start, pair);
+    fn stats(&self, step: RollupInterval, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
+        let monitor_and_location = (self.query.monitor_id.0, location);
+        let stored_stats = |span| stored::select_stats(self.conn, span, start, monitor_and_location);
         match step {
-            RollupStep::Minute => self.result_stats(step, start, location),
-            RollupStep::Hour => match stored_stats(RollupSpan::Hour)? {
+            RollupInterval::Minute => self.result_stats(step, start, location),
+            RollupInterval::Hour => match stored_stats(RollupSpan::Hour)? {
                 Some(stats) => Ok(stats),
                 None => self.result_stats(step, start, location),
             },
-            RollupStep::Day => match stored_stats(RollupSpan::Day)? {
+            RollupInterval::Day => match stored_stats(RollupSpan::Day)? {
                 Some(stats) => Ok(stats),
                 None => self.day_stats(start, location),
             },
@@ -155,7 +155,7 @@ impl<'a> PointReader<'a> {
     /// Merges the stored hours of a day and those that are not rolled up yet.
     fn day_stats(&self, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
         let mut stats = stored::merge_hours(self.conn, start, (self.query.monitor_id.0, location))?;
-        let hour_us = RollupStep::Hour.width_us();
+        let hour_us = RollupInterval::Hour.width_us();
         for hour in (0..24).map(|number| start + number * hour_us) {
             if hour >= self.hours_stored_until
                 && stored::select_stats(
@@ -166,13 +166,13 @@ impl<'a> PointReader<'a> {
                 )?
                 .is_none()
             {
-                stats.merge(&self.result_stats(RollupStep::Hour, hour, location)?);
+                stats.merge(&self.result_stats(RollupInterval::Hour, hour, location)?);
             }
         }
         Ok(stats)
     }
 
-    fn result_stats(&self, step: RollupStep, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
+    fn result_stats(&self, step: RollupInterval, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
         let until = start.saturating_add(step.width_us());
         let range = ResultRange { monitor: self.query.monitor_id.0, location, from: start, until };
         result_stats(self.conn, range, self.query.with_browser_figures)
@@ -193,7 +193,7 @@ fn stored_until(conn: &Connection, span: RollupSpan) -> rusqlite::Result<i64> {
 }
 
 /// Returns the first start of a step at or after `time_us`.
-const fn ceil_step(step: RollupStep, time_us: i64) -> i64 {
+const fn ceil_step(step: RollupInterval, time_us: i64) -> i64 {
     match time_us.rem_euclid(step.width_us()) {
         0 => time_us,
         rest => time_us.saturating_add(step.width_us() - rest),

@@ -48,7 +48,7 @@ pub(super) fn result_stats(
         if reads_details
             && let Some(details) = skip_undecodable(read_details(conn, outcome, locator))?.flatten()
         {
-            stats.parts.add_details(outcome, &details);
+            stats.sums.add_details(outcome, &details);
         }
     }
     add_missed_runs(conn, range, &mut stats)?;
@@ -72,7 +72,7 @@ fn add_phases(stats: &mut RollupStats, row: &Row<'_>, locator: RowLocator<'_>) -
             phases.set(phase, Duration::from_micros(u64::from(micros)));
         }
     }
-    phases.iter().for_each(|(phase, micros)| stats.parts.add_phase(phase, micros));
+    phases.iter().for_each(|(phase, micros)| stats.sums.add_phase(phase, micros));
     Ok(())
 }
 
@@ -102,18 +102,18 @@ fn add_missed_runs(conn: &Connection, range: ResultRange, stats: &mut RollupStat
     )?;
     let mut rows = statement.query([monitor, from, until, location])?;
     while let Some(row) = rows.next()? {
-        let slots = slots_within(row.get(0)?, row.get(1)?, row.get(2)?, from, until);
-        stats.add(Outcome::Missed, slots, 0);
+        let run_count = runs_within(row.get(0)?, row.get(1)?, row.get(2)?, from, until);
+        stats.add(Outcome::Missed, run_count, 0);
     }
     Ok(())
 }
 
-/// Returns how many of `slots` runs, evenly spaced from `first` to `last`, are in `from..until`.
-pub(super) fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64 {
-    let intervals = i128::from(slots.max(1) - 1);
+/// Returns how many of `run_count` runs, evenly spaced from `first` to `last`, are in `from..until`.
+pub(super) fn runs_within(first: i64, last: i64, run_count: i64, from: i64, until: i64) -> u64 {
+    let intervals = i128::from(run_count.max(1) - 1);
     let duration_us = i128::from(last.saturating_sub(first).max(0));
-    // Runs before `end`: those with first + i * duration_us / intervals < end.
-    let slots_before = |end: i64| -> i128 {
+    // Runs before `end` are those with first + i * duration_us / intervals < end.
+    let runs_before = |end: i64| -> i128 {
         let distance = i128::from(end) - i128::from(first);
         if distance <= 0 {
             0
@@ -123,7 +123,7 @@ pub(super) fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: 
             ((distance * intervals + duration_us - 1) / duration_us).min(intervals + 1)
         }
     };
-    u64::try_from(slots_before(until) - slots_before(from)).unwrap_or(0)
+    u64::try_from(runs_before(until) - runs_before(from)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -135,23 +135,23 @@ mod tests {
         let minute = 60_000_000;
         let hour = 60 * minute;
         // 90 runs, a minute apart, from minute 30 on.
-        let within = |from: i64| slots_within(30 * minute, 119 * minute, 90, from, from + hour);
+        let within = |from: i64| runs_within(30 * minute, 119 * minute, 90, from, from + hour);
         assert_eq!((within(0), within(hour), within(2 * hour)), (30, 60, 0));
-        assert_eq!(slots_within(5, 5, 1, 5, 6), 1);
-        assert_eq!(slots_within(5, 5, 1, 6, 9), 0);
+        assert_eq!(runs_within(5, 5, 1, 5, 6), 1);
+        assert_eq!(runs_within(5, 5, 1, 6, 9), 0);
     }
 
     proptest::proptest! {
         #[test]
         fn no_missed_run_is_lost_or_counted_twice(
-            first in -1_000_000_000_i64..1_000_000_000, step in 1_i64..100_000_000, slots in 1_i64..5000, cut in 0_i64..5_000_000_000
+            first in -1_000_000_000_i64..1_000_000_000, step in 1_i64..100_000_000, run_count in 1_i64..5000, cut in 0_i64..5_000_000_000
         ) {
-            let last = first + step * (slots - 1);
+            let last = first + step * (run_count - 1);
             let cut = first + cut;
-            let before = slots_within(first, last, slots, i64::MIN, cut);
-            let after = slots_within(first, last, slots, cut, i64::MAX);
-            let want = (0..slots).filter(|i| first + i * step < cut).count() as u64;
-            proptest::prop_assert_eq!((before, before + after), (want, slots.unsigned_abs()));
+            let before = runs_within(first, last, run_count, i64::MIN, cut);
+            let after = runs_within(first, last, run_count, cut, i64::MAX);
+            let want = (0..run_count).filter(|i| first + i * step < cut).count() as u64;
+            proptest::prop_assert_eq!((before, before + after), (want, run_count.unsigned_abs()));
         }
     }
 }

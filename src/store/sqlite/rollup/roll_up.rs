@@ -29,7 +29,7 @@ pub(in crate::store::sqlite) async fn roll_up(
     let mut written = 0;
     for span in [RollupSpan::Hour, RollupSpan::Day] {
         let until = span_start(span, now.as_micros());
-        store.writer.call(move |context| advance_frontier(context.conn, span, until)).await?;
+        store.writer.call(move |context| advance_rolled_until(context.conn, span, until)).await?;
         for start in due_span_starts(store, span).await? {
             written += roll_up_span(store, span, start).await?;
         }
@@ -45,7 +45,7 @@ pub(in crate::store::sqlite) async fn roll_up(
 }
 
 /// Advances `rolled_until` to `until` and marks the hours or days in between that have data as pending.
-fn advance_frontier(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite::Result<()> {
+fn advance_rolled_until(conn: &Connection, span: RollupSpan, until: i64) -> rusqlite::Result<()> {
     let (rolled_until, _) = rollup_bounds(conn, span)?;
     let mut search_from = rolled_until;
     while let Some(next) = next_span_with_data(conn, span, search_from)?.filter(|&next| next < until) {
@@ -91,9 +91,9 @@ async fn due_span_starts(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i6
 
 /// Writes one hour or day for all monitors, in chunks.
 async fn roll_up_span(store: &SqliteStore, span: RollupSpan, start: i64) -> Result<u64, StoreError> {
-    let pairs = store.readers.call(move |conn| pairs_in_span(conn, span, start)).await?;
+    let monitor_locations = store.readers.call(move |conn| monitor_locations_in_span(conn, span, start)).await?;
     let mut written = 0;
-    for chunk in pairs.chunks(CHUNK_ROLLUPS) {
+    for chunk in monitor_locations.chunks(CHUNK_ROLLUPS) {
         let chunk = chunk.to_vec();
         let stats_by_pair = store
             .readers
@@ -121,7 +121,7 @@ async fn roll_up_span(store: &SqliteStore, span: RollupSpan, start: i64) -> Resu
 }
 
 /// Returns the monitors and locations with data in an hour or day.
-fn pairs_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+fn monitor_locations_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let to_pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let sql = match span {
         RollupSpan::Hour => {
@@ -133,11 +133,11 @@ fn pairs_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::R
             "SELECT DISTINCT monitor_id, location_id FROM rollups WHERE span = 0 AND start >= ?1 AND start < ?2"
         }
     };
-    let pairs: BTreeSet<(i64, i64)> = conn
+    let monitor_locations: BTreeSet<(i64, i64)> = conn
         .prepare_cached(sql)?
         .query_map([start, start + width_us(span)], to_pair)?
         .collect::<Result<_, _>>()?;
-    Ok(pairs.into_iter().collect())
+    Ok(monitor_locations.into_iter().collect())
 }
 
 /// Computes and writes one chunk of pending rollups in one transaction; returns how many there were.
@@ -155,7 +155,7 @@ fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
         let mut stats = compute_stats(conn, span, start, monitor, location)?;
         let stored = skip_undecodable(stored::select_stats(conn, span, start, (monitor, location)))?;
         if let Some(stored) = stored.flatten() {
-            stats.parts.keep_browser_figures(&stored.parts);
+            stats.sums.keep_browser_figures(&stored.sums);
         }
         insert_rollups(conn, span, start, &[(monitor, location, stats)])?;
         conn.prepare_cached(

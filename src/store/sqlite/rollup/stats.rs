@@ -5,8 +5,8 @@ use rusqlite::Row;
 use crate::domain::{DurationSketch, LocationId, MonitorId, Outcome, Rollup, Timestamp};
 use crate::store::sqlite::decode::RowLocator;
 
-use super::parts::RollupParts;
-use super::parts_codec;
+use super::sums::RollupSums;
+use super::sums_codec;
 
 /// Statistics of one monitor at one location.
 #[derive(Default)]
@@ -14,13 +14,13 @@ pub(super) struct RollupStats {
     pub(super) runs_by_outcome: [u64; 6],
     pub(super) duration_sum_us: u64,
     durations: DurationSketch,
-    pub(super) parts: RollupParts,
+    pub(super) sums: RollupSums,
 }
 
 impl RollupStats {
-    /// Adds `slots` runs with `outcome` that took `duration_us` microseconds.
-    pub(super) fn add(&mut self, outcome: Outcome, slots: u64, duration_us: u64) {
-        self.runs_by_outcome[usize::from(outcome.code())] += slots;
+    /// Adds `run_count` runs with `outcome` that took `duration_us` microseconds.
+    pub(super) fn add(&mut self, outcome: Outcome, run_count: u64, duration_us: u64) {
+        self.runs_by_outcome[usize::from(outcome.code())] += run_count;
         if has_passed(outcome) {
             self.duration_sum_us = self.duration_sum_us.saturating_add(duration_us);
             self.durations.add(duration_us);
@@ -34,7 +34,7 @@ impl RollupStats {
         }
         self.duration_sum_us = self.duration_sum_us.saturating_add(other.duration_sum_us);
         self.durations.merge(&other.durations);
-        self.parts.merge(&other.parts);
+        self.sums.merge(&other.sums);
     }
 
     /// Whether there are no runs.
@@ -57,20 +57,20 @@ impl RollupStats {
             *count = row.get(first_column + offset)?;
         }
         let sketch: Option<Vec<u8>> = row.get(first_column + 7)?;
-        let parts: Option<Vec<u8>> = row.get(first_column + 8)?;
+        let sums: Option<Vec<u8>> = row.get(first_column + 8)?;
         let durations = match sketch {
             Some(bytes) => {
                 DurationSketch::from_bytes(&bytes).map_err(|error| locator.decode_error("sketch", error))?
             }
             None => DurationSketch::default(),
         };
-        let parts = match parts {
+        let sums = match sums {
             Some(bytes) => {
-                parts_codec::decode(&bytes).map_err(|error| locator.decode_error("parts", error))?
+                sums_codec::decode(&bytes).map_err(|error| locator.decode_error("parts", error))?
             }
-            None => RollupParts::default(),
+            None => RollupSums::default(),
         };
-        Ok(Self { runs_by_outcome: runs, duration_sum_us: row.get(first_column + 6)?, durations, parts })
+        Ok(Self { runs_by_outcome: runs, duration_sum_us: row.get(first_column + 6)?, durations, sums })
     }
 
     pub(super) fn to_rollup(
@@ -88,9 +88,9 @@ impl RollupStats {
             runs_by_outcome: self.runs_by_outcome,
             mean_duration_us: self.duration_sum_us.checked_div(timed_runs),
             duration_percentiles_us: self.durations.percentiles_us(),
-            mean_phases: self.parts.mean_phases(),
-            user_experience: self.parts.user_experience(),
-            views: self.parts.view_figures(),
+            mean_phases: self.sums.mean_phases(),
+            user_experience: self.sums.user_experience(),
+            views: self.sums.view_figures(),
         }
     }
 }
@@ -110,7 +110,7 @@ mod tests {
 
     const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
 
-    fn exact(sorted: &[u64], quantile: f64) -> u64 {
+    fn exact_percentile(sorted: &[u64], quantile: f64) -> u64 {
         let rank = quantile * (sorted.len() as f64 - 1.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
         sorted[rank as usize]
@@ -136,7 +136,7 @@ mod tests {
             let rollup = day.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
             prop_assert_eq!(rollup.mean_duration_us, Some(all.iter().sum::<u64>() / all.len() as u64));
             for (found, quantile) in rollup.duration_percentiles_us.unwrap().into_iter().zip(PERCENTILES) {
-                let want = exact(&all, quantile) as f64;
+                let want = exact_percentile(&all, quantile) as f64;
                 // Half a microsecond more, for rounding.
                 prop_assert!((found as f64 - want).abs() <= want * SKETCH_RELATIVE_ERROR * 1.0001 + 0.5,
                     "p{} is {found}, exactly {want}", quantile * 100.0);
@@ -146,10 +146,10 @@ mod tests {
 
     #[test]
     fn errors_count_and_leave_durations_alone() {
-        let mut figures = RollupStats::default();
-        figures.add(Outcome::Error, 1, 30_000_000);
-        figures.add(Outcome::Missed, 7, 0);
-        let rollup = figures.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
+        let mut stats = RollupStats::default();
+        stats.add(Outcome::Error, 1, 30_000_000);
+        stats.add(Outcome::Missed, 7, 0);
+        let rollup = stats.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
         assert_eq!(rollup.runs_by_outcome, [0, 0, 1, 0, 7, 0]);
         assert_eq!((rollup.mean_duration_us, rollup.duration_percentiles_us), (None, None));
     }

@@ -7,7 +7,7 @@ use crate::store::contract::RollupSpan;
 use crate::store::sqlite::decode::RowLocator;
 use crate::store::sqlite::result_row::saturating_i64;
 
-use super::parts_codec;
+use super::sums_codec;
 use super::span::{span_code, width_us};
 use super::stats::RollupStats;
 
@@ -95,7 +95,7 @@ pub(super) fn replace(
         blackout,
         saturating_i64(stats.duration_sum_us),
         stats.to_sketch_bytes(),
-        parts_codec::encode(&stats.parts)
+        sums_codec::encode(&stats.sums)
     ])?;
     Ok(())
 }

@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn read(value: &[u8]) -> Vec<Challenge> {
+    fn parse_challenge_header(value: &[u8]) -> Vec<Challenge> {
         let mut headers = HeaderMap::new();
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_bytes(value).unwrap());
         parse_challenges(&headers)
@@ -137,7 +137,7 @@ mod tests {
             ("realm=\"of nobody\"", vec![]),
             ("Basic realm=\"open", vec!["basic"]),
         ] {
-            let schemes: Vec<String> = read(value.as_bytes()).into_iter().map(|c| c.scheme).collect();
+            let schemes: Vec<String> = parse_challenge_header(value.as_bytes()).into_iter().map(|c| c.scheme).collect();
             assert_eq!(schemes, expected, "{value}");
         }
     }
@@ -146,7 +146,7 @@ mod tests {
     fn parameters_lose_their_quotes_and_escapes() {
         let value =
             "Digest Realm=\"a, \\\"b\\\"\", nonce=n/=1,qop=\"auth,auth-int\" , stale = TRUE, Basic realm=r";
-        let challenges = read(value.as_bytes());
+        let challenges = parse_challenge_header(value.as_bytes());
         let digest = &challenges[0];
         for (name, expected) in
             [("realm", "a, \"b\""), ("nonce", "n/=1"), ("qop", "auth,auth-int"), ("stale", "TRUE")]
@@ -155,7 +155,7 @@ mod tests {
         }
         assert_eq!(digest.parameter("opaque"), None);
         assert_eq!(challenges[1].parameter_text("realm").as_deref(), Some("r"));
-        assert_eq!(read(b"Digest realm=\"\xe9\"")[0].parameter("realm"), Some(&b"\xe9"[..]));
+        assert_eq!(parse_challenge_header(b"Digest realm=\"\xe9\"")[0].parameter("realm"), Some(&b"\xe9"[..]));
     }
 
     proptest! {

@@ -155,8 +155,8 @@ mod tests {
             for value in values {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
             }
-            let authorization = AuthScheme::from_challenges(&headers).map(|mut session| {
-                let value = login.authorization_header(&mut session, &Method::GET, &url, b"").unwrap();
+            let authorization = AuthScheme::from_challenges(&headers).map(|mut auth_scheme| {
+                let value = login.authorization_header(&mut auth_scheme, &Method::GET, &url, b"").unwrap();
                 value.to_str().unwrap().to_owned()
             });
             let text = authorization.unwrap_or_else(|failure| failure.detail);

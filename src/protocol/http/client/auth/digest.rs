@@ -23,7 +23,7 @@ pub(in crate::protocol::http::client) struct DigestAuth {
     realm: Vec<u8>,
     nonce: Vec<u8>,
     opaque: Option<Vec<u8>>,
-    algorithm_hash: DigestAlgorithm,
+    algorithm: DigestAlgorithm,
     is_session_variant: bool,
     /// The algorithm as the server wrote it; `None` when it sent none.
     algorithm_name: Option<String>,
@@ -60,10 +60,10 @@ impl Qop {
         }
     }
 
-    /// Returns the best quality that a server offers in a comma-separated list: `auth` before `auth-int`, which few
+    /// Returns the best `qop` that a server offers in a comma-separated list: `auth` before `auth-int`, which few
     /// servers implement correctly.
-    fn preferred_of(offered: &str) -> Option<Self> {
-        let offers = |qop: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(qop.name()));
+    fn choose_offered(offered: &str) -> Option<Self> {
+        let offers = |qop: Self| offered.split(',').any(|offered_name| offered_name.trim().eq_ignore_ascii_case(qop.name()));
         [Self::Auth, Self::AuthInt].into_iter().find(|&qop| offers(qop))
     }
 }
@@ -81,7 +81,7 @@ impl DigestAlgorithm {
 }
 
 impl DigestAuth {
-    /// Creates the state for `challenge`; `None` when it is not a Digest, or its algorithm or quality is not supported.
+    /// Creates the state for `challenge`; `None` when it is not a Digest, or its algorithm or `qop` is not supported.
     pub(super) fn from_challenge(challenge: &Challenge) -> Option<Self> {
         if challenge.scheme != "digest" {
             return None;
@@ -97,7 +97,7 @@ impl DigestAuth {
             _ => return None,
         };
         let qop = challenge.parameter_text("qop");
-        let chosen_qop = qop.as_deref().and_then(Qop::preferred_of);
+        let chosen_qop = qop.as_deref().and_then(Qop::choose_offered);
         // The hash of a session needs the client's nonce, which is only sent with a quality.
         if chosen_qop.is_none() && (qop.is_some() || is_session) {
             return None;
@@ -111,7 +111,7 @@ impl DigestAuth {
             realm: challenge.parameter("realm").unwrap_or_default().to_vec(),
             nonce: challenge.parameter("nonce")?.to_vec(),
             opaque: challenge.parameter("opaque").map(<[u8]>::to_vec),
-            algorithm_hash: hash,
+            algorithm: hash,
             is_session_variant: is_session,
             algorithm_name: algorithm,
             qop: chosen_qop,
@@ -137,16 +137,16 @@ impl DigestAuth {
         self.nonce_count += 1;
         let nonce_count = format!("{:08x}", self.nonce_count);
         let (nonce, cnonce) = (self.nonce.as_slice(), self.client_nonce.as_bytes());
-        let mut user_hash = self.algorithm_hash.hex_digest(&[user, &self.realm, password]);
+        let mut user_hash = self.algorithm.hex_digest(&[user, &self.realm, password]);
         if self.is_session_variant {
-            user_hash = self.algorithm_hash.hex_digest(&[&user_hash, nonce, cnonce]);
+            user_hash = self.algorithm.hex_digest(&[&user_hash, nonce, cnonce]);
         }
         let mut parts = vec![request.method.as_bytes(), request.target.as_bytes()];
-        let body = self.algorithm_hash.hex_digest(&[request.body]);
+        let body = self.algorithm.hex_digest(&[request.body]);
         parts.extend((self.qop == Some(Qop::AuthInt)).then_some(body.as_slice()));
-        let request_hash = self.algorithm_hash.hex_digest(&parts);
+        let request_hash = self.algorithm.hex_digest(&parts);
         let response = match self.qop.map(Qop::name) {
-            Some(qop_name) => self.algorithm_hash.hex_digest(&[
+            Some(qop_name) => self.algorithm.hex_digest(&[
                 &user_hash,
                 nonce,
                 nonce_count.as_bytes(),
@@ -154,14 +154,14 @@ impl DigestAuth {
                 qop_name.as_bytes(),
                 &request_hash,
             ]),
-            None => self.algorithm_hash.hex_digest(&[&user_hash, nonce, &request_hash]),
+            None => self.algorithm.hex_digest(&[&user_hash, nonce, &request_hash]),
         };
         let mut header = b"Digest ".to_vec();
         if self.hashes_user {
             header.extend(
                 [
                     b"username=".as_slice(),
-                    &quoted_string(&self.algorithm_hash.hex_digest(&[user, &self.realm])),
+                    &quoted_string(&self.algorithm.hex_digest(&[user, &self.realm])),
                 ]
                 .concat(),
             );
@@ -227,52 +227,52 @@ mod tests {
     use super::super::challenge::parse_challenges;
     use super::*;
 
-    fn digest_of(value: &str) -> Option<DigestAuth> {
+    fn parse_digest_challenge(value: &str) -> Option<DigestAuth> {
         let mut headers = HeaderMap::new();
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_str(value).unwrap());
         parse_challenges(&headers).iter().find_map(DigestAuth::from_challenge)
     }
 
-    fn answer(value: &str, cnonce: &str, user: &str, password: &str) -> String {
-        let mut digest = digest_of(value).unwrap();
+    fn authorization(value: &str, cnonce: &str, user: &str, password: &str) -> String {
+        let mut digest = parse_digest_challenge(value).unwrap();
         cnonce.clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/dir/index.html", body: b"" };
-        let answer = digest.authorization_header(user.as_bytes(), password.as_bytes(), request);
-        String::from_utf8(answer).unwrap()
+        let authorization = digest.authorization_header(user.as_bytes(), password.as_bytes(), request);
+        String::from_utf8(authorization).unwrap()
     }
 
     #[test]
     fn the_examples_of_the_rfcs_are_reproduced() {
-        let of_7616 = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", \
+        let rfc7616_challenge = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", \
              nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", \
              opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\", algorithm=";
-        let of_2617 = "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", \
+        let rfc2617_challenge = "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", \
              nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"";
-        let of_2069 = "Digest realm=\"testrealm@host.com\", \
+        let rfc2069_challenge = "Digest realm=\"testrealm@host.com\", \
              nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"";
         let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
         for (challenge, cnonce, password, response) in [
-            (format!("{of_7616}MD5"), cnonce, "Circle of Life", "8ca523f5e9506fed4657c9700eebdbec"),
+            (format!("{rfc7616_challenge}MD5"), cnonce, "Circle of Life", "8ca523f5e9506fed4657c9700eebdbec"),
             (
-                format!("{of_7616}SHA-256"),
+                format!("{rfc7616_challenge}SHA-256"),
                 cnonce,
                 "Circle of Life",
                 "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
             ),
-            (of_2617.to_owned(), "0a4f113b", "Circle Of Life", "6629fae49393a05397450978507c4ef1"),
-            (of_2069.to_owned(), "", "CircleOfLife", "1949323746fe6a43ef61f9606e7febea"),
+            (rfc2617_challenge.to_owned(), "0a4f113b", "Circle Of Life", "6629fae49393a05397450978507c4ef1"),
+            (rfc2069_challenge.to_owned(), "", "CircleOfLife", "1949323746fe6a43ef61f9606e7febea"),
         ] {
-            let answer = answer(&challenge, cnonce, "Mufasa", password);
-            assert!(answer.contains(&format!(", response=\"{response}\"")), "{challenge}: {answer}");
-            assert_eq!(answer.contains("qop=auth, nc=00000001, cnonce="), !cnonce.is_empty(), "{answer}");
-            assert_eq!(answer.contains("algorithm="), challenge.contains("algorithm"), "{answer}");
-            assert!(answer.starts_with("Digest username=\"Mufasa\", realm=\""), "{answer}");
+            let authorization = authorization(&challenge, cnonce, "Mufasa", password);
+            assert!(authorization.contains(&format!(", response=\"{response}\"")), "{challenge}: {authorization}");
+            assert_eq!(authorization.contains("qop=auth, nc=00000001, cnonce="), !cnonce.is_empty(), "{authorization}");
+            assert_eq!(authorization.contains("algorithm="), challenge.contains("algorithm"), "{authorization}");
+            assert!(authorization.starts_with("Digest username=\"Mufasa\", realm=\""), "{authorization}");
         }
     }
 
     #[test]
     fn the_requests_of_a_session_are_counted() {
-        let mut digest = digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
+        let mut digest = parse_digest_challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
         "c".clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/a", body: b"" };
         // H(H(H(u:r:p):n:c):n:nc:c:auth:H(GET:/a)), by Python's hashlib.
@@ -280,17 +280,17 @@ mod tests {
             ("00000001", "6f2dd4cd680a63aec6047f68dc8ba023"),
             ("00000002", "020bf6ebf036ff316453a4168320d453"),
         ] {
-            let answer = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
-            assert!(answer.contains(&format!("nc={count}")), "{answer}");
-            assert!(answer.contains(response), "{answer}");
+            let authorization = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
+            assert!(authorization.contains(&format!("nc={count}")), "{authorization}");
+            assert!(authorization.contains(response), "{authorization}");
         }
         let mut digest =
-            digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
+            parse_digest_challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
         "c".clone_into(&mut digest.client_nonce);
-        let answer = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
+        let authorization = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
         assert!(
-            answer.contains("858ded4bdc539ee7d5b3a904d108f516e55475cdbe70e97c30ec77fe3a762575"),
-            "{answer}"
+            authorization.contains("858ded4bdc539ee7d5b3a904d108f516e55475cdbe70e97c30ec77fe3a762575"),
+            "{authorization}"
         );
     }
 
@@ -300,20 +300,20 @@ mod tests {
         let challenge = "Digest realm=\"api@example.org\", qop=\"auth\", algorithm=SHA-512-256, \
              nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", \
              opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", charset=UTF-8, userhash=true";
-        let mut digest = digest_of(challenge).unwrap();
+        let mut digest = parse_digest_challenge(challenge).unwrap();
         "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v".clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/doe.json", body: b"" };
-        let answer = digest.authorization_header("Jäsøn Doe".as_bytes(), b"Secret, or not?", request);
-        let answer = String::from_utf8(answer).unwrap();
+        let authorization = digest.authorization_header("Jäsøn Doe".as_bytes(), b"Secret, or not?", request);
+        let authorization = String::from_utf8(authorization).unwrap();
         for part in [
             "Digest username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\", realm=",
             ", response=\"3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5\"",
             ", algorithm=SHA-512-256",
             ", userhash=true",
         ] {
-            assert!(answer.contains(part), "{part}: {answer}");
+            assert!(authorization.contains(part), "{part}: {authorization}");
         }
-        assert!(!answer.contains("Doe"), "{answer}");
+        assert!(!authorization.contains("Doe"), "{authorization}");
     }
 
     #[test]
@@ -325,24 +325,24 @@ mod tests {
             ("MD5", "auth-int", "e4ac3c00299d523b5391298c4f855c18"),
             ("SHA-256", "AUTH-INT", "176672e206620851b3a3441c734a317be951c64addcf827261d0455187323ab3"),
         ] {
-            let mut digest = digest_of(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
+            let mut digest = parse_digest_challenge(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
             "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.client_nonce);
             let request = DigestRequest { method: "POST", target: "/dir/index.html", body: b"a=b" };
-            let answer = digest.authorization_header(b"Mufasa", b"Circle of Life", request);
-            let answer = String::from_utf8(answer).unwrap();
-            assert!(answer.contains(response), "{answer}");
-            assert!(answer.contains(", qop=auth-int, nc=00000001, "), "{answer}");
+            let authorization = digest.authorization_header(b"Mufasa", b"Circle of Life", request);
+            let authorization = String::from_utf8(authorization).unwrap();
+            assert!(authorization.contains(response), "{authorization}");
+            assert!(authorization.contains(", qop=auth-int, nc=00000001, "), "{authorization}");
         }
-        let both = digest_of(&format!("{realm}, qop=\"auth-int, auth\"")).unwrap();
+        let both = parse_digest_challenge(&format!("{realm}, qop=\"auth-int, auth\"")).unwrap();
         assert_eq!(both.qop, Some(Qop::Auth));
     }
 
     #[test]
     fn unusual_names_are_quoted_or_escaped() {
         let value = "Digest realm=\"a \\\"b\\\\\", nonce=\"n\"";
-        let odd = answer(value, "", "o\"neil\\", "p");
-        assert!(odd.starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"), "{odd}");
-        let non_ascii = answer(value, "", "Jäsøn Doe", "p");
+        let unusual_name_authorization = authorization(value, "", "o\"neil\\", "p");
+        assert!(unusual_name_authorization.starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"), "{unusual_name_authorization}");
+        let non_ascii = authorization(value, "", "Jäsøn Doe", "p");
         assert!(
             non_ascii.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="),
             "{non_ascii}"
@@ -358,13 +358,13 @@ mod tests {
             "Digest realm=\"r\", nonce=\"n\", algorithm=MD5-sess",
             "Basic realm=\"r\", nonce=\"n\"",
         ] {
-            assert!(digest_of(value).is_none(), "{value}");
+            assert!(parse_digest_challenge(value).is_none(), "{value}");
         }
     }
 
     #[test]
     fn client_nonces_differ() {
-        let cnonce = || digest_of("Digest realm=\"r\", nonce=\"n\"").unwrap().client_nonce;
+        let cnonce = || parse_digest_challenge("Digest realm=\"r\", nonce=\"n\"").unwrap().client_nonce;
         assert_ne!(cnonce(), cnonce());
         assert_eq!(cnonce().len(), 32);
     }

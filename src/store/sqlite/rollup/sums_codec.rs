@@ -1,6 +1,6 @@
-//! The stored form of [`RollupParts`]: a version byte, then numbers of 1 to 10 bytes (LEB128).
+//! The stored form of [`RollupSums`]: a version byte, then numbers of 1 to 10 bytes (LEB128).
 
-use super::parts::{MeanSum, RollupParts, ViewSums};
+use super::sums::{MeanSum, RollupSums, ViewSums};
 use crate::domain::Phase;
 
 /// Version of the form.
@@ -41,19 +41,19 @@ const fn phase_code(phase: Phase) -> u64 {
     }
 }
 
-/// Encodes `parts`; `None` when they are empty.
-pub(super) fn encode(parts: &RollupParts) -> Option<Vec<u8>> {
-    if parts.is_empty() {
+/// Encodes `sums`; `None` when they are empty.
+pub(super) fn encode(sums: &RollupSums) -> Option<Vec<u8>> {
+    if sums.is_empty() {
         return None;
     }
-    let mut numbers = vec![VERSION, parts.phases.len() as u64];
-    for (phase, sum) in &parts.phases {
+    let mut numbers = vec![VERSION, sums.phases.len() as u64];
+    for (phase, sum) in &sums.phases {
         numbers.extend([phase_code(*phase), sum.count, sum.sum]);
     }
-    numbers.push(parts.pages);
-    numbers.extend(parts.experience.iter().flat_map(|sum| [sum.count, sum.sum]));
-    numbers.push(parts.views.len() as u64);
-    for (id, view) in &parts.views {
+    numbers.push(sums.pages);
+    numbers.extend(sums.experience.iter().flat_map(|sum| [sum.count, sum.sum]));
+    numbers.push(sums.views.len() as u64);
+    for (id, view) in &sums.views {
         let ViewSums { runs, errors, duration_us, objects, bytes } = *view;
         numbers.extend([id.cast_unsigned(), runs, errors, duration_us, objects, bytes]);
     }
@@ -68,19 +68,19 @@ pub(super) fn encode(parts: &RollupParts) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// Returns what is wrong with the bytes.
-pub(super) fn decode(mut bytes: &[u8]) -> Result<RollupParts, &'static str> {
+pub(super) fn decode(mut bytes: &[u8]) -> Result<RollupSums, &'static str> {
     let bytes = &mut bytes;
     if take_number(bytes)? != VERSION {
         return Err("unknown version");
     }
-    let mut parts = RollupParts::default();
+    let mut sums = RollupSums::default();
     for _ in 0..take_number(bytes)? {
         let (code, sum) = (take_number(bytes)?, take_sum(bytes)?);
         let phase = Phase::ALL.into_iter().find(|phase| phase_code(*phase) == code).ok_or("unknown phase")?;
-        parts.phases.insert(phase, sum);
+        sums.phases.insert(phase, sum);
     }
-    parts.pages = take_number(bytes)?;
-    for sum in &mut parts.experience {
+    sums.pages = take_number(bytes)?;
+    for sum in &mut sums.experience {
         *sum = take_sum(bytes)?;
     }
     for _ in 0..take_number(bytes)? {
@@ -93,9 +93,9 @@ pub(super) fn decode(mut bytes: &[u8]) -> Result<RollupParts, &'static str> {
             objects: next()?,
             bytes: next()?,
         };
-        parts.views.insert(id, view);
+        sums.views.insert(id, view);
     }
-    if bytes.is_empty() { Ok(parts) } else { Err("more bytes than expected") }
+    if bytes.is_empty() { Ok(sums) } else { Err("more bytes than expected") }
 }
 
 fn take_sum(bytes: &mut &[u8]) -> Result<MeanSum, &'static str> {
@@ -143,16 +143,16 @@ mod tests {
 
     #[test]
     fn the_largest_row_is_small_and_empty_parts_have_none() {
-        assert_eq!(encode(&RollupParts::default()), None);
-        let mut parts = RollupParts { pages: 3600, ..RollupParts::default() };
+        assert_eq!(encode(&RollupSums::default()), None);
+        let mut sums = RollupSums { pages: 3600, ..RollupSums::default() };
         let sum = MeanSum { count: 3600, sum: 3600 * 60_000_000 };
-        parts.phases = Phase::ALL.into_iter().map(|phase| (phase, sum)).collect();
-        parts.experience = [sum; 6];
+        sums.phases = Phase::ALL.into_iter().map(|phase| (phase, sum)).collect();
+        sums.experience = [sum; 6];
         let view = ViewSums { runs: 3600, errors: 1, duration_us: sum.sum, objects: 100_000, bytes: 1 << 40 };
-        parts.views = (0..100).map(|id| (1_000_000 + id, view)).collect();
-        let bytes = encode(&parts).unwrap();
+        sums.views = (0..100).map(|id| (1_000_000 + id, view)).collect();
+        let bytes = encode(&sums).unwrap();
         assert!(bytes.len() < 3000, "{}", bytes.len());
-        assert_eq!(decode(&bytes).unwrap(), parts);
+        assert_eq!(decode(&bytes).unwrap(), sums);
     }
 
     proptest! {
@@ -171,8 +171,8 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(parts) = decode(&bytes) {
-                prop_assert_eq!(decode(&encode(&parts).unwrap_or_else(|| bytes.clone())), Ok(parts));
+            if let Ok(sums) = decode(&bytes) {
+                prop_assert_eq!(decode(&encode(&sums).unwrap_or_else(|| bytes.clone())), Ok(sums));
             }
         }
     }

@@ -12,31 +12,31 @@ use crate::schedule::BlackoutTarget;
 /// Serves lookups from memory, so that no check waits for the store. Each read of an account updates it; entries are at
 /// most a second old while the store can be read, and stay while it cannot.
 #[derive(Default)]
-pub struct BlackoutCache {
+pub struct LastKnownAccounts {
     accounts: RwLock<HashMap<CustomerId, Arc<AccountSnapshot>>>,
 }
 
-impl BlackoutCache {
+impl LastKnownAccounts {
     /// Sets the current data of an account.
-    pub(super) fn update(&self, facts: &Arc<AccountSnapshot>) {
+    pub(super) fn update(&self, account_snapshot: &Arc<AccountSnapshot>) {
         let read = self.accounts.read();
-        if read.get(&facts.customer_id).is_some_and(|cached| Arc::ptr_eq(cached, facts)) {
+        if read.get(&account_snapshot.customer_id).is_some_and(|cached| Arc::ptr_eq(cached, account_snapshot)) {
             return;
         }
         drop(read);
         let mut accounts = self.accounts.write();
-        accounts.insert(facts.customer_id, Arc::clone(facts));
+        accounts.insert(account_snapshot.customer_id, Arc::clone(account_snapshot));
     }
 
     /// Returns the locations of all accounts, by id.
     pub(super) fn locations(&self) -> BTreeMap<i64, Location> {
         let accounts = self.accounts.read();
-        let locations = accounts.values().flat_map(|facts| facts.locations.iter());
+        let locations = accounts.values().flat_map(|account_snapshot| account_snapshot.locations.iter());
         locations.map(|(id, location)| (*id, location.clone())).collect()
     }
 }
 
-impl BlackoutLookup for BlackoutCache {
+impl BlackoutLookup for LastKnownAccounts {
     fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
         let accounts = self.accounts.read();
         let calendar = &accounts.get(&assignment.customer_id)?.blackout_calendar;

@@ -1,4 +1,4 @@
-//! File operations of the spool, each a step at which its test kills the process.
+//! File operations of the spool, each with kill points, at which its test kills the process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -7,41 +7,41 @@ use std::path::Path;
 
 /// Creates a file that only this user can read; its name is on disk once this returns.
 pub(super) fn create(path: &Path) -> io::Result<File> {
-    step();
+    kill_point();
     let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
-    step();
+    kill_point();
     sync_folder(path)?;
     Ok(file)
 }
 
 /// Appends `bytes` and waits until they are on disk.
 pub(super) fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
-    step();
+    kill_point();
     if cfg!(test) {
         // A process that is killed may leave any part of them.
         let (first, second) = bytes.split_at(bytes.len() / 2);
         file.write_all(first)?;
-        step();
+        kill_point();
         file.write_all(second)?;
     } else {
         file.write_all(bytes)?;
     }
-    step();
+    kill_point();
     file.sync_data()
 }
 
 /// Cuts the file to `length` bytes.
 pub(super) fn truncate(path: &Path, length: u64) -> io::Result<()> {
-    step();
+    kill_point();
     let file = OpenOptions::new().write(true).open(path)?;
     file.set_len(length)?;
-    step();
+    kill_point();
     file.sync_all()
 }
 
 /// Removes a file; that it comes back after a power cut does no harm.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    step();
+    kill_point();
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
@@ -53,9 +53,9 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(test))]
-const fn step() {}
+const fn kill_point() {}
 
 #[cfg(test)]
-fn step() {
-    super::kill_tests::die_at_planned_step();
+fn kill_point() {
+    super::kill_tests::die_at_planned_kill_point();
 }

@@ -20,7 +20,7 @@ pub(super) struct TrackedMonitor {
     pub(super) is_active: bool,
     /// Its alert state.
     pub(super) alert_state: AlertState,
-    /// Its alerting rules, with the version of the account facts that they come from.
+    /// Its alerting rules, with the version of the account snapshot that they come from.
     pub(super) cached_rules: Option<(u64, Arc<MonitorRules>)>,
     /// Whether the store has an alert state of it.
     pub(super) has_stored_state: bool,
@@ -82,7 +82,7 @@ impl TrackedMonitor {
         self.cached_rules = None;
     }
 
-    /// Returns its rules for `account_version` of the account facts.
+    /// Returns its rules for `account_version` of the account snapshot.
     pub(super) fn rules(
         &mut self,
         account: &AccountSnapshot,
@@ -106,7 +106,7 @@ impl TrackedMonitor {
         rules: &MonitorRules,
         context: InputContext<'_>,
     ) -> Vec<Effect> {
-        let cx = AlertContext {
+        let alert_context = AlertContext {
             policy: &rules.policy,
             contacts: &context.account.contacts,
             blackout_calendar: &context.account.blackout_calendar,
@@ -115,14 +115,14 @@ impl TrackedMonitor {
             now: context.now,
         };
         match input {
-            AlertInput::Result(result) => self.alert_state.on_result(result, &cx),
+            AlertInput::Result(result) => self.alert_state.on_result(result, &alert_context),
             AlertInput::Verification(planned_at, verification) => {
-                self.alert_state.on_verification(planned_at, verification, &cx)
+                self.alert_state.on_verification(planned_at, verification, &alert_context)
             }
             AlertInput::ParentsChecked(planned_at, failed_parents) => {
-                self.alert_state.on_parents_checked(planned_at, failed_parents, &cx)
+                self.alert_state.on_parents_checked(planned_at, failed_parents, &alert_context)
             }
-            AlertInput::Tick => self.alert_state.on_tick(&cx),
+            AlertInput::Tick => self.alert_state.on_tick(&alert_context),
         }
     }
 }

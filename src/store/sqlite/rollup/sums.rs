@@ -1,9 +1,9 @@
-//! The parts of a rollup beside its durations: phases, user experience and content views, in one compact column.
+//! The sums of a rollup beside its durations: phases, user experience and content views, in one compact column.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::domain::{CheckDetails, Outcome, Phase, Phases, Status, UserExperience, ViewFigures};
+use crate::domain::{CheckDetails, Outcome, Phase, Phases, Status, UserExperience, ContentViewFigures};
 
 /// Most content views of a rollup, so that its row stays small: as many as a monitor may have.
 const MAX_VIEWS: usize = 100;
@@ -31,7 +31,7 @@ pub(super) struct ViewSums {
 
 /// The sums that the means of a rollup are computed from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RollupParts {
+pub(super) struct RollupSums {
     pub(super) phases: BTreeMap<Phase, MeanSum>,
     /// Number of pages that browsers measured.
     pub(super) pages: u64,
@@ -68,21 +68,21 @@ impl ViewSums {
         }
     }
 
-    fn figures(self, id: i64) -> ViewFigures {
-        let passed = self.runs.saturating_sub(self.errors);
-        ViewFigures {
+    fn figures(self, id: i64) -> ContentViewFigures {
+        let passed_runs = self.runs.saturating_sub(self.errors);
+        ContentViewFigures {
             id,
             name: None,
             runs: self.runs,
             errors: self.errors,
-            mean_us: self.duration_us.checked_div(passed),
-            objects: self.objects.checked_div(passed),
-            bytes: self.bytes.checked_div(passed),
+            mean_us: self.duration_us.checked_div(passed_runs),
+            objects: self.objects.checked_div(passed_runs),
+            bytes: self.bytes.checked_div(passed_runs),
         }
     }
 }
 
-impl RollupParts {
+impl RollupSums {
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -183,7 +183,7 @@ impl RollupParts {
         })
     }
 
-    pub(super) fn view_figures(&self) -> Vec<ViewFigures> {
+    pub(super) fn view_figures(&self) -> Vec<ContentViewFigures> {
         self.views.iter().map(|(id, sums)| sums.figures(*id)).collect()
     }
 }
