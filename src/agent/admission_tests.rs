@@ -7,7 +7,13 @@ use super::*;
 const LIMITS: AdmissionLimits =
     AdmissionLimits { max_running: 4, max_light: 3, max_heavy: 2, max_per_target: 2, max_waiting: 6 };
 
-#[derive(Clone, Copy)] struct Entry { ticket: TicketId, account: CustomerId, class: ConcurrencyClass, target: Option<TargetKey> }
+#[derive(Clone, Copy)]
+struct Entry {
+    ticket: TicketId,
+    account: CustomerId,
+    class: ConcurrencyClass,
+    target: Option<TargetKey>,
+}
 
 /// A reference model with the same rules: one list in order of arrival.
 #[derive(Default)]
@@ -32,7 +38,12 @@ impl Model {
         let has_capacity = self.waiting.is_empty() && self.has_capacity(entry.class, entry.target);
         let mut replaced = None;
         if self.waiting.len() >= LIMITS.max_waiting && !has_capacity {
-            let largest = self.waiting.iter().map(|waiting| waiting.account).max_by_key(|&account| (self.waiting_of(account), account)).unwrap();
+            let largest = self
+                .waiting
+                .iter()
+                .map(|waiting| waiting.account)
+                .max_by_key(|&account| (self.waiting_of(account), account))
+                .unwrap();
             if self.waiting_of(largest) < self.waiting_of(entry.account) + 2 {
                 return Err(AdmissionQueueFull);
             }
@@ -44,7 +55,9 @@ impl Model {
     }
 
     fn admit(&mut self) -> Option<TicketId> {
-        let running = |account, class| self.running.iter().filter(|entry| entry.account == account && entry.class == class).count();
+        let running = |account, class| {
+            self.running.iter().filter(|entry| entry.account == account && entry.class == class).count()
+        };
         let (next, _) = (self.waiting.iter().enumerate())
             .filter(|(_, entry)| self.has_capacity(entry.class, entry.target))
             .min_by_key(|(position, entry)| (running(entry.account, entry.class), *position))?;

@@ -8,7 +8,7 @@ use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
 use super::open_episode::{FailedRun, OpenEpisode, PendingClears, confirmation_by, should_traceroute};
 use super::pending_run::{CloseTimeliness, PendingRun, PendingVerification};
-use super::recipient_selection::{is_monitor_silenced, select_recipients, recipients_with_groups};
+use super::recipient_selection::{is_monitor_silenced, recipients_with_groups, select_recipients};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
 
@@ -202,7 +202,8 @@ impl AlertState {
     ) {
         let streak = std::mem::take(&mut self.no_data_streak);
         let (Some(since), Some(deciding_index)) = (streak.since, settlement.deciding_index()) else { return };
-        let recipients = recipients_with_groups(cx, NotificationKind::NoDataClear, &streak.notified_recipients);
+        let recipients =
+            recipients_with_groups(cx, NotificationKind::NoDataClear, &streak.notified_recipients);
         let mut clears =
             PendingClears::new_for_no_data(since, recipients, run.planned_at, &run.results[deciding_index]);
         if run.close_timeliness != Some(CloseTimeliness::Late) {

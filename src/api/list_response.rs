@@ -139,9 +139,7 @@ where
             .items
             .into_iter()
             .filter(|object| {
-                self.last_sent_id
-                    .zip(id_of(object))
-                    .is_none_or(|(last, id)| (self.may_follow)(last, id))
+                self.last_sent_id.zip(id_of(object)).is_none_or(|(last, id)| (self.may_follow)(last, id))
             })
             .collect();
         self.offset += page_length;

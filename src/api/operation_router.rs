@@ -90,10 +90,7 @@ async fn authorize(
 ) -> Response {
     let (token, client_address) = (bearer_token(&request), peer_address(&request));
     let authentication = async { state.account_service.authenticate_bearer(&token?, client_address).await };
-    match authentication
-        .await
-        .and_then(|caller| caller.require_permission(permission).map(|()| caller))
-    {
+    match authentication.await.and_then(|caller| caller.require_permission(permission).map(|()| caller)) {
         Ok(caller) => {
             request.extensions_mut().insert(caller.clone());
             // Held until the handler ends, since the parsed body takes as much memory.

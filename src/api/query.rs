@@ -95,7 +95,11 @@ impl QueryParams {
 
     /// Returns all values of the parameter `name`, one of [`REPEATABLE_PARAMS`].
     pub(super) fn values(&self, name: &str) -> Vec<String> {
-        self.pairs.iter().filter(|(param_name, _)| param_name == name).map(|(_, value)| value.clone()).collect()
+        self.pairs
+            .iter()
+            .filter(|(param_name, _)| param_name == name)
+            .map(|(_, value)| value.clone())
+            .collect()
     }
 
     /// Returns the value of the parameter `name`.

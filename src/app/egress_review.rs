@@ -67,8 +67,10 @@ fn host_without_port(text: &str) -> String {
 /// Returns why `host` is denied, if it is an address or a name of loopback.
 fn denied_host(policy: &EgressPolicy, principal: EgressPrincipal, host: &str) -> Option<String> {
     let bare_host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
-    let is_localhost = bare_host.eq_ignore_ascii_case("localhost") || bare_host.to_lowercase().ends_with(".localhost");
-    let address = if is_localhost { Some(IpAddr::from([127, 0, 0, 1])) } else { bare_host.parse::<IpAddr>().ok() };
+    let is_localhost =
+        bare_host.eq_ignore_ascii_case("localhost") || bare_host.to_lowercase().ends_with(".localhost");
+    let address =
+        if is_localhost { Some(IpAddr::from([127, 0, 0, 1])) } else { bare_host.parse::<IpAddr>().ok() };
     policy.check(principal, address?).err().map(|denied| denied.to_string())
 }
 

@@ -76,7 +76,8 @@ pub fn remove_host_token(data_dir: &Path) {
 /// Finds the token of the server of this user (or of root) that listens on `port`, in the data directories `data_dirs`.
 #[must_use]
 pub fn find_host_token(data_dirs: &[PathBuf], port: u16) -> Option<HostTokenFile> {
-    let listens_on_port = |token_file: &HostTokenFile| token_file.addresses.iter().any(|address| address.port() == port);
+    let listens_on_port =
+        |token_file: &HostTokenFile| token_file.addresses.iter().any(|address| address.port() == port);
     data_dirs.iter().filter_map(|folder| read_host_token(folder)).find(listens_on_port)
 }
 

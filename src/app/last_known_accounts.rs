@@ -20,7 +20,8 @@ impl LastKnownAccounts {
     /// Sets the current data of an account.
     pub(super) fn update(&self, account_snapshot: &Arc<AccountSnapshot>) {
         let read = self.accounts.read();
-        if read.get(&account_snapshot.customer_id).is_some_and(|cached| Arc::ptr_eq(cached, account_snapshot)) {
+        if read.get(&account_snapshot.customer_id).is_some_and(|cached| Arc::ptr_eq(cached, account_snapshot))
+        {
             return;
         }
         drop(read);

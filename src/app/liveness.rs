@@ -305,7 +305,9 @@ mod tests {
         let running = tokio::spawn({
             let stop = stop.clone();
             async move {
-                polled_liveness.run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness)).await;
+                polled_liveness
+                    .run(Arc::default(), store, stop, TaskHeartbeat::unwatched(TaskName::Liveness))
+                    .await;
             }
         });
         while unmet(liveness.readiness()).is_empty() {

@@ -112,7 +112,9 @@ impl LocalPlanner {
                 Entry::Vacant(entry) => entry.insert(self.read_account_snapshot(monitor.customer).await),
             };
             let account_snapshot = account_snapshot.as_deref();
-            let plan = monitor.is_active(now).then(|| monitor.run_plan(&self.location_pool(monitor, account_snapshot)));
+            let plan = monitor
+                .is_active(now)
+                .then(|| monitor.run_plan(&self.location_pool(monitor, account_snapshot)));
             // Built once, and only for a monitor that runs at a location of this process.
             let mut base_assignment: Option<Assignment> = None;
             let mut panic = None;
@@ -206,7 +208,11 @@ impl LocalPlanner {
     }
 
     /// Returns the locations of `monitor`: its own, those of its account, or the first one of this process.
-    fn location_pool(&self, monitor: &Monitor, account_snapshot: Option<&AccountSnapshot>) -> Vec<LocationId> {
+    fn location_pool(
+        &self,
+        monitor: &Monitor,
+        account_snapshot: Option<&AccountSnapshot>,
+    ) -> Vec<LocationId> {
         if let Some(account_snapshot) = account_snapshot {
             return account_snapshot.location_pool_ids(monitor).into_iter().map(LocationId).collect();
         }
@@ -233,8 +239,10 @@ impl LocalPlanner {
         let document = &monitor.document;
         let build_context = {
             let probe_context = self.probe_context.read();
-            let certificate_days =
-                account_snapshot.map_or(probe_context.certificate_warning_days, |account_snapshot| account_snapshot.certificate_warning_days);
+            let certificate_days = account_snapshot
+                .map_or(probe_context.certificate_warning_days, |account_snapshot| {
+                    account_snapshot.certificate_warning_days
+                });
             ProbeBuildContext {
                 certificate_warning_days: certificate_days,
                 monitor_id: monitor.id,

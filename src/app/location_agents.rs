@@ -88,20 +88,14 @@ impl AgentStarter {
     }
 
     fn start_agent(&self, hosted: HostedLocation, browser_capacity: usize) -> anyhow::Result<LocationAgent> {
-        let HostedLocation {
-            location,
-            net,
-            proxy,
-            proxies,
-            concurrency,
-            can_verify,
-            connectivity_targets,
-        } = hosted;
+        let HostedLocation { location, net, proxy, proxies, concurrency, can_verify, connectivity_targets } =
+            hosted;
         let error_context = || format!("the network of location `{}` cannot be set up", location.name);
         let net = Net::new(&net).with_context(error_context)?.with_default_proxy(proxy).with_proxies(proxies);
         let net = Arc::new(net);
         let connectivity =
-            ConnectivityDetector::new(connectivity_targets, Arc::clone(&net), Arc::clone(&self.clock)).map(Arc::new);
+            ConnectivityDetector::new(connectivity_targets, Arc::clone(&net), Arc::clone(&self.clock))
+                .map(Arc::new);
         let blackout_lookup: Arc<dyn BlackoutLookup> = self.last_known_accounts.clone();
         let execution_context = ExecutionContext {
             connectivity_detector: connectivity.clone(),

@@ -1,7 +1,6 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
 mod alert_pipeline_handle;
-mod last_known_accounts;
 mod browser_host;
 mod browser_setup;
 mod certificate_updates;
@@ -12,6 +11,7 @@ mod file_watch;
 mod host_names;
 mod host_token;
 mod key_file;
+mod last_known_accounts;
 mod liveness;
 mod local_planner;
 mod location_agents;
@@ -32,12 +32,12 @@ mod supervisor;
 mod systemd;
 mod validation_context;
 
-pub use last_known_accounts::LastKnownAccounts;
 pub use browser_host::{BrowserHostOptions, run_browser_host};
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
 pub use key_file::key_file_location;
+pub use last_known_accounts::LastKnownAccounts;
 pub use local_planner::{LocalPlanner, PlannerDependencies, RecordedUntil};
 pub use location_agents::{LocationAgent, LocationAgents};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};

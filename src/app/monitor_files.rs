@@ -137,12 +137,14 @@ pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<Vali
         errors.extend(parsed.errors);
     }
     errors.extend(duplicate_key_errors(&monitors));
-    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId::OPERATOR).map(|monitor| {
-        let message = "`customer` is for files on the server; here the token determines the account";
-        ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
-            .with_file(&monitor.file)
-            .with_hint("remove it")
-    }));
+    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId::OPERATOR).map(
+        |monitor| {
+            let message = "`customer` is for files on the server; here the token determines the account";
+            ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
+                .with_file(&monitor.file)
+                .with_hint("remove it")
+        },
+    ));
     if files.is_empty() {
         errors.push(file_error(path, "contains no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
@@ -281,7 +283,10 @@ mod tests {
         for name in ["b.yaml", "a.yml", "sub/c.json", ".b.yaml.swp", ".hidden.yaml", "b.yaml~", "README.md"] {
             fs::write(path_of(name), "").unwrap();
         }
-        assert_eq!(collect_files(folder.path()).unwrap(), [path_of("a.yml"), path_of("b.yaml"), path_of("sub/c.json")]);
+        assert_eq!(
+            collect_files(folder.path()).unwrap(),
+            [path_of("a.yml"), path_of("b.yaml"), path_of("sub/c.json")]
+        );
         assert_eq!(collect_files(&path_of("b.yaml")).unwrap(), [path_of("b.yaml")]);
         assert!(collect_files(&path_of("gone")).unwrap_err().contains("cannot be read"));
     }

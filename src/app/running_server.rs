@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::alert_pipeline_handle::LocalAlertPipeline;
-use super::last_known_accounts::LastKnownAccounts;
 use super::certificate_updates::CertificateUpdates;
 use super::delivery_setup;
 use super::host_names::host_names;
+use super::last_known_accounts::LastKnownAccounts;
 use super::liveness::{Liveness, TimedIngest};
 use super::location_agents::{AgentStarter, LocationAgents};
 use super::reload::{ReloadHandles, RunningConfig};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use super::last_known_accounts::LastKnownAccounts;
 use super::key_file::key_file_location;
+use super::last_known_accounts::LastKnownAccounts;
 use super::local_planner::{LocalPlanner, PlannerDependencies};
 use super::location_agents::LocationAgents;
 use super::validation_context::instance_data;

@@ -123,7 +123,10 @@ mod tests {
         let old = load("");
         let default_mobile_settings = instance_data(&old).mobile_emulation;
         let names: Vec<&str> = default_mobile_settings.profile_names.values().map(String::as_str).collect();
-        assert_eq!((default_mobile_settings.region_id, names), (None, vec!["small phone", "large phone", "tablet"]));
+        assert_eq!(
+            (default_mobile_settings.region_id, names),
+            (None, vec!["small phone", "large phone", "tablet"])
+        );
         let mut new = load(
             "mobile: {region: 40, provider_host: devices.test, profiles: [{subtype: 2, name: tablet}]}\n",
         );

@@ -178,9 +178,9 @@ struct CachedAccounts {
 impl CachedAccounts {
     /// Returns the number of the last invalidation that concerns `customer_id`.
     fn generation_of(&self, customer_id: CustomerId) -> u64 {
-        self.invalidated_generation
-            .get(&customer_id)
-            .map_or(self.all_invalidated_generation, |generation| *generation.max(&self.all_invalidated_generation))
+        self.invalidated_generation.get(&customer_id).map_or(self.all_invalidated_generation, |generation| {
+            *generation.max(&self.all_invalidated_generation)
+        })
     }
 }
 
@@ -403,7 +403,8 @@ impl AccountSnapshot {
     #[must_use]
     pub fn mobile_location_count(&self, monitor: &Monitor) -> usize {
         let Some(region) = self.shared.mobile_emulation.region_id else { return 0 };
-        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|location| location.region_code == region);
+        let is_mobile =
+            |id: &i64| self.locations.get(id).is_some_and(|location| location.region_code == region);
         self.location_pool_ids(monitor).iter().filter(|id| is_mobile(id)).count()
     }
 

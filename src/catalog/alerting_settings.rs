@@ -138,7 +138,8 @@ mod tests {
     fn blackouts_of_every_type_are_windows() {
         let once = json!({"type": "Monitor", "persistent": false, "from_date": "2026-01-01 12:00:00",
             "thru_date": "2026-01-01 13:00:00"});
-        let read = |parent_id, fields| blackout_from_record(&record(ConfigRecordKind::Blackout, parent_id, fields));
+        let read =
+            |parent_id, fields| blackout_from_record(&record(ConfigRecordKind::Blackout, parent_id, fields));
         let at = |hour| jiff::civil::date(2026, 1, 1).at(hour, 0, 0, 0);
         let window = read(Some(3), once.clone()).unwrap();
         assert_eq!(window.target, BlackoutTarget::Monitor(MonitorId(3)));

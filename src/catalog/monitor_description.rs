@@ -9,9 +9,8 @@ use crate::schema::{Monitor, SecretMode};
 /// Returns the URL, host or host and port of `monitor`.
 pub(crate) fn display_target(monitor: &Monitor) -> String {
     let masked_fields = monitor.document.to_json(SecretMode::Masked);
-    let non_empty_field = |field: &str| {
-        masked_fields.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
-    };
+    let non_empty_field =
+        |field: &str| masked_fields.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     if let Some(url) = non_empty_field("url").or_else(|| first_step_url(&masked_fields)) {
         // Even a masked login reveals that there is one.
         return url.replacen("********@", "", 1);

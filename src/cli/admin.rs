@@ -194,8 +194,15 @@ impl AdminBackend {
             Self::Server(server, host_server) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
                 parse_created_id(
-                    &call_for_customer(server, host_server.as_ref(), customer, Method::POST, "users", Some(&body))
-                        .await?,
+                    &call_for_customer(
+                        server,
+                        host_server.as_ref(),
+                        customer,
+                        Method::POST,
+                        "users",
+                        Some(&body),
+                    )
+                    .await?,
                 )
             }
         }
@@ -214,7 +221,8 @@ impl AdminBackend {
             }
             Self::Server(server, host_server) => {
                 let response =
-                    call_for_customer(server, host_server.as_ref(), customer, Method::GET, "users", None).await?;
+                    call_for_customer(server, host_server.as_ref(), customer, Method::GET, "users", None)
+                        .await?;
                 Ok(serde_json::from_value::<ListResponse<UserRow>>(response)?.results)
             }
         }
@@ -254,7 +262,10 @@ impl AdminBackend {
         match self {
             Self::Database(_, accounts) => {
                 let id = accounts
-                    .add_customer(&AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli), name)
+                    .add_customer(
+                        &AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Cli),
+                        name,
+                    )
                     .await;
                 Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
@@ -309,7 +320,8 @@ impl AdminBackend {
             };
             let Self::Server(server, host_server) = self else { break };
             let path = format!("users/{}", user.id);
-            call_for_customer(server, host_server.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
+            call_for_customer(server, host_server.as_ref(), customer, Method::PATCH, &path, Some(&change))
+                .await?;
             return Ok(());
         }
         Err(describe_error(ServiceError::NotFound, &format!("user `{login}`")))

@@ -347,7 +347,10 @@ mod tests {
             ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
         };
         let single_error = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
-        assert_eq!(message(409, single_error), "the server responded to `http://a/b` with 409 Conflict: `a` is there");
+        assert_eq!(
+            message(409, single_error),
+            "the server responded to `http://a/b` with 409 Conflict: `a` is there"
+        );
         let two_errors = r#"{"errors":[{"code":400,"message":"`x` is not a number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
         let expected = "the server responded to `http://a/b` with 400 Bad Request\nerror: `x` is not a number\nhint: `1`\nerror: b";
         assert_eq!(message(400, two_errors), expected);

@@ -174,7 +174,8 @@ mod tests {
             exported(2, "a", "tcp"),
             exported(3, "b", "ping"),
         ]);
-        let keys: Vec<_> = entries_by_type["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
+        let keys: Vec<_> =
+            entries_by_type["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
         assert_eq!(
             (keys, text_field(&entries_by_type["ping"][0], "key")),
             (vec!["a".to_owned(), "b".to_owned()], "b-3")

@@ -69,7 +69,7 @@ pub use phase::{Phase, Phases};
 pub use protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use role::{Permission, Role};
-pub use rollup::{MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupInterval, UserExperience, ContentViewFigures};
+pub use rollup::{ContentViewFigures, MAX_ROLLUP_STEPS, Rollup, RollupInterval, RollupQuery, UserExperience};
 pub use sample::{LocationMeanDuration, Sample};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;

@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn secrets_are_equal_only_as_a_whole() {
-        for (left, right, are_equal) in [("", "", true), ("a", "", false), ("ab", "ac", false), ("é1", "é1", true)]
+        for (left, right, are_equal) in
+            [("", "", true), ("a", "", false), ("ab", "ac", false), ("é1", "é1", true)]
         {
             assert_eq!(constant_time_eq(left, right), are_equal, "{left} {right}");
         }

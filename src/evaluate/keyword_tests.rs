@@ -159,10 +159,12 @@ fn oracle(rule: &KeywordRule, text: &str) -> bool {
 fn ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<usize> {
     let Some((&first, rest)) = pattern.split_first() else { return vec![at] };
     let Some(&text_char) = text.get(at) else { return Vec::new() };
-    let is_same_char = first == text_char || !rule.match_case && first.to_lowercase().eq(text_char.to_lowercase());
+    let is_same_char =
+        first == text_char || !rule.match_case && first.to_lowercase().eq(text_char.to_lowercase());
     let is_space = first == ' ' || rule.normalize_spaces && first == '\n';
-    let wraps =
-        rule.line_wrap && is_space && (matches!(text_char, '\n' | '\r') || rule.normalize_spaces && text_char == ' ');
+    let wraps = rule.line_wrap
+        && is_space
+        && (matches!(text_char, '\n' | '\r') || rule.normalize_spaces && text_char == ' ');
     let mut found = Vec::new();
     if is_same_char || wraps {
         found.extend(ends(rule, rest, text, at + 1));

@@ -80,7 +80,9 @@ mod tests {
     use crate::syntax::pattern::Haystack;
 
     /// Returns a budget with these remaining seconds, one value per call, and the number of calls.
-    fn budget_with_remaining_seconds(remaining: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
+    fn budget_with_remaining_seconds(
+        remaining: &'static [u64],
+    ) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
         let calls = std::rc::Rc::new(Cell::new(0));
         let count = std::rc::Rc::clone(&calls);
         let budget = SearchBudget::with_remaining_time(move || {

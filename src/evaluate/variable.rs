@@ -164,7 +164,12 @@ mod tests {
 
     use super::*;
 
-    fn extract_value(source: Option<&str>, property: &str, content_type: &str, text: &str) -> Result<String, String> {
+    fn extract_value(
+        source: Option<&str>,
+        property: &str,
+        content_type: &str,
+        text: &str,
+    ) -> Result<String, String> {
         let headers = [("X-Id", "7"), ("x-id", "8")].map(|(n, v)| (n.to_owned(), v.to_owned()));
         let response = ParsedResponse::new(200, Duration::ZERO, &headers, text);
         let mut settings_json = json!({"name": "v", "property": property});

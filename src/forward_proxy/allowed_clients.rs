@@ -159,9 +159,17 @@ mod tests {
             let proxy_address = listener.local_addr().unwrap();
             let stream = TcpStream::connect(proxy_address).unwrap();
             let client_address = stream.local_addr().unwrap();
-            assert!(AllowedClients::current_user().allows_connection(client_address, proxy_address, None).await, "{proxy_address}");
+            assert!(
+                AllowedClients::current_user().allows_connection(client_address, proxy_address, None).await,
+                "{proxy_address}"
+            );
             let other_uid = nix::unistd::geteuid().as_raw() + 1;
-            assert!(!AllowedClients::LocalUser(other_uid).allows_connection(client_address, proxy_address, None).await, "{proxy_address}");
+            assert!(
+                !AllowedClients::LocalUser(other_uid)
+                    .allows_connection(client_address, proxy_address, None)
+                    .await,
+                "{proxy_address}"
+            );
             assert!(
                 !AllowedClients::current_user().allows_connection(proxy_address, proxy_address, None).await,
                 "nobody is connected there"

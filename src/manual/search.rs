@@ -45,9 +45,8 @@ fn search_page(page: ManualPage, words: &[String]) -> impl Iterator<Item = (usiz
             heading + text.matches(word.as_str()).take(MAX_COUNTED_OCCURRENCES).count()
         };
         let scores: Vec<usize> = words.iter().map(score_word).collect();
-        let contains_a_word = |line: &&str| {
-            words.iter().any(|word| line.to_lowercase().contains(word.as_str()))
-        };
+        let contains_a_word =
+            |line: &&str| words.iter().any(|word| line.to_lowercase().contains(word.as_str()));
         let first_matching_line =
             section.text.lines().find(contains_a_word).unwrap_or_default().trim().to_owned();
         let hit = SearchHit { page, section_heading: section.heading, first_matching_line };

@@ -255,7 +255,10 @@ fn connect_timeout_failure(
 }
 
 /// Joins the first of `items` in one line; a name can have thousands of addresses.
-pub(super) fn join_first_items<T: fmt::Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
+pub(super) fn join_first_items<T: fmt::Display>(
+    items: impl IntoIterator<Item = T>,
+    separator: &str,
+) -> String {
     const MAX_ITEMS: usize = 8;
     let mut items = items.into_iter();
     let mut listed: Vec<String> = items.by_ref().take(MAX_ITEMS).map(|part| part.to_string()).collect();

@@ -51,7 +51,11 @@ impl Net {
             revocation_cache: RevocationCache::default(),
             echo_sockets: EchoSockets::default(),
         };
-        Ok(Self { stack: Arc::new(stack), egress_principal: EgressPrincipal::Operator, offers_only_weak_suites: false })
+        Ok(Self {
+            stack: Arc::new(stack),
+            egress_principal: EgressPrincipal::Operator,
+            offers_only_weak_suites: false,
+        })
     }
 
     /// Returns the same network for connections on behalf of `principal`.

@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn only_statuses_about_the_message_or_the_address_are_final() {
-        let is_retryable_status = |status| SendError::from_status(StatusCode::from_u16(status).unwrap(), "").is_retryable;
+        let is_retryable_status =
+            |status| SendError::from_status(StatusCode::from_u16(status).unwrap(), "").is_retryable;
         for status in [407, 408, 409, 412, 423, 425, 429, 500, 502, 503, 504] {
             assert!(is_retryable_status(status), "{status}");
         }

@@ -30,7 +30,8 @@ impl RedactingProbe {
         let second_observation = self.probe.attempt(ProbeContext { net: &net, ..cx }).await;
         let failure_kind = second_observation.failure.as_ref().map(|failure| failure.kind);
         // A server that refuses weak suites too has another reason, which the first attempt tells.
-        let explains_failure = second_observation.facts.tls.is_some() || failure_kind == Some(FailureKind::TargetUnsupported);
+        let explains_failure =
+            second_observation.facts.tls.is_some() || failure_kind == Some(FailureKind::TargetUnsupported);
         if explains_failure { second_observation } else { observation }
     }
 }

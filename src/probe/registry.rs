@@ -131,8 +131,11 @@ mod tests {
 
     #[test]
     fn every_type_is_in_one_entry_only() {
-        let mut type_names: Vec<&str> =
-            PROBE_DESCRIPTORS.iter().flat_map(|descriptor| descriptor.monitor_types).map(|kind| kind.name()).collect();
+        let mut type_names: Vec<&str> = PROBE_DESCRIPTORS
+            .iter()
+            .flat_map(|descriptor| descriptor.monitor_types)
+            .map(|kind| kind.name())
+            .collect();
         let type_count = type_names.len();
         type_names.sort_unstable();
         type_names.dedup();

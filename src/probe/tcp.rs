@@ -118,8 +118,9 @@ impl TcpProbe {
         let mut stream = cx.net.connect(&self.endpoint, cx.deadline, trace).await?;
         if let Encryption::StartTls(starttls_protocol) = self.encryption {
             let started = Instant::now();
-            let starttls_result =
-                starttls::request_tls(&mut stream, starttls_protocol, cx.deadline).await.map_err(Failure::from);
+            let starttls_result = starttls::request_tls(&mut stream, starttls_protocol, cx.deadline)
+                .await
+                .map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
             starttls_result?;
         }
@@ -206,7 +207,8 @@ async fn read_until_match<S: AsyncRead + Unpin>(
                 return Err(unexpected_reply_failure(read_phase, step_number, pattern, received));
             }
             Err(failure) if failure.kind == FailureKind::TimedOut && !received.is_empty() => {
-                let reply_detail = unexpected_reply_failure(read_phase, step_number, pattern, received).detail;
+                let reply_detail =
+                    unexpected_reply_failure(read_phase, step_number, pattern, received).detail;
                 return Err(Failure { detail: format!("{}; {reply_detail}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),

@@ -281,7 +281,8 @@ mod tests {
         );
         // RFC 2195 2.
         let challenge = b"<1896.697170952@postoffice.reston.mci.net>";
-        let response = client_response(CramMd5, &credentials("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
+        let response =
+            client_response(CramMd5, &credentials("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
         assert_eq!(response, b"tim b913a602c7eda7a495b4e6e7334d3890");
         // RFC 1939 7.
         let timestamp = "<1896.697170952@dbc.mtview.ca.us>";

@@ -305,7 +305,8 @@ impl<'a> LineSession<'a> {
                 self.read_quit_reply().await;
                 return Ok(());
             }
-            let (_, action) = self.process_next_line(protocol, host, options).await?; match action {
+            let (_, action) = self.process_next_line(protocol, host, options).await?;
+            match action {
                 ProtocolAction::ReadLine | ProtocolAction::StartTls => {}
                 ProtocolAction::SendLine(line) => match self.send(&line).await {
                     Ok(()) => {}

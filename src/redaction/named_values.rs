@@ -325,7 +325,9 @@ mod tests {
         for _ in 0..50_000 {
             let mut text = String::new();
             for _ in 0..(random_state >> 60) + 2 {
-                random_state = random_state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                random_state = random_state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 text.push_str(PARTS[(random_state >> 33) as usize % PARTS.len()]);
             }
             assert_eq!(redact_named_values(&text), redact_by_regex(&text), "{text}");

@@ -123,6 +123,9 @@ mod tests {
         let (masked, outside_of_scope) = tokio::join!(scope("the-secret").wrap(future), async {
             redact_in_scope("the-secret").into_owned()
         });
-        assert_eq!((masked, outside_of_scope.as_str()), (["********".to_owned(), "********".to_owned()], "the-secret"));
+        assert_eq!(
+            (masked, outside_of_scope.as_str()),
+            (["********".to_owned(), "********".to_owned()], "the-secret")
+        );
     }
 }

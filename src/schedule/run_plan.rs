@@ -94,8 +94,13 @@ impl RunPlan {
             return 0;
         }
         let to_i64 = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let (pool_size, locations_per_run) = (to_i64(self.location_pool.len()), to_i64(self.locations_per_run()));
-        usize::try_from(first_position_in_run(run_number(&self.slot_grid, planned_at), pool_size, locations_per_run))
-            .unwrap_or(0)
+        let (pool_size, locations_per_run) =
+            (to_i64(self.location_pool.len()), to_i64(self.locations_per_run()));
+        usize::try_from(first_position_in_run(
+            run_number(&self.slot_grid, planned_at),
+            pool_size,
+            locations_per_run,
+        ))
+        .unwrap_or(0)
     }
 }

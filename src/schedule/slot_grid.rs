@@ -45,7 +45,8 @@ impl SlotGrid {
     /// Returns the last slot that is not after `time`.
     #[must_use]
     pub fn last_slot_at_or_before(&self, time: Timestamp) -> Timestamp {
-        let micros_since_slot = time.as_micros().saturating_sub(self.first_slot_us).rem_euclid(self.interval_us);
+        let micros_since_slot =
+            time.as_micros().saturating_sub(self.first_slot_us).rem_euclid(self.interval_us);
         Timestamp::from_micros(time.as_micros().saturating_sub(micros_since_slot))
     }
 

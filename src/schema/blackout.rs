@@ -185,7 +185,12 @@ mod tests {
     }
 
     fn validation_messages(extra_fields: Value) -> Vec<String> {
-        validate_new(&blackout_body(extra_fields), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
+        validate_new(&blackout_body(extra_fields), now())
+            .err()
+            .into_iter()
+            .flatten()
+            .map(|error| error.to_string())
+            .collect()
     }
 
     fn one_time_dates(from: &str, thru: &str) -> Value {
@@ -196,7 +201,10 @@ mod tests {
     fn a_blackout_is_either_one_time_or_weekly() {
         let weekly = json!({"persistent": true, "start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
         assert_eq!(validation_messages(weekly.clone()), Vec::<String>::new());
-        assert_eq!(validation_messages(one_time_dates("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
+        assert_eq!(
+            validation_messages(one_time_dates("03-01 12:00:00", "03-01 13:00:00")),
+            Vec::<String>::new()
+        );
         assert_eq!(
             validation_messages(json!({})),
             [
@@ -219,19 +227,33 @@ mod tests {
         assert_eq!(read(weekly.clone()).unwrap()["persistent"], json!(true));
         let one_time = read(one_time_dates("03-01 12:00:00", "03-01 13:00:00")).unwrap();
         assert_ne!(one_time.get("persistent"), Some(&json!(true)));
-        assert_eq!(validation_messages(json!({"start_day": 7})).len(), 3, "the other weekly fields are missing");
+        assert_eq!(
+            validation_messages(json!({"start_day": 7})).len(),
+            3,
+            "the other weekly fields are missing"
+        );
         weekly["from_date"] = json!("2026-03-02 00:00:00");
-        assert!(validation_messages(weekly).iter().any(|error| error.contains("does not go with `persistent` false")));
+        assert!(
+            validation_messages(weekly)
+                .iter()
+                .any(|error| error.contains("does not go with `persistent` false"))
+        );
     }
 
     #[test]
     fn a_one_time_blackout_must_not_be_past() {
-        assert_eq!(validation_messages(one_time_dates("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
+        assert_eq!(
+            validation_messages(one_time_dates("03-01 11:55:00", "03-01 12:00:01")),
+            Vec::<String>::new()
+        );
         assert_eq!(
             validation_messages(one_time_dates("03-01 11:54:59", "03-01 13:00:00")),
             ["`from_date` is more than 5 minutes ago"]
         );
-        assert_eq!(validation_messages(one_time_dates("03-01 11:58:00", "03-01 12:00:00")), ["`thru_date` is past"]);
+        assert_eq!(
+            validation_messages(one_time_dates("03-01 11:58:00", "03-01 12:00:00")),
+            ["`thru_date` is past"]
+        );
         assert_eq!(
             validation_messages(one_time_dates("03-01 13:00:00", "03-01 13:00:00")),
             ["`thru_date` must be after `from_date`"]
@@ -261,7 +283,8 @@ mod tests {
             errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["`one_time_blackouts[0].thru_date` must be after `from_date`"]
         );
-        let body_without_actions = Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
+        let body_without_actions =
+            Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
         let errors = validate_bulk_edit(&body_without_actions, now()).unwrap_err();
         assert_eq!(errors[0].message, "`update_one_time_action` is required when `update_one_time` is true");
     }

@@ -41,7 +41,8 @@ pub fn dependency_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut errors = Vec::new();
     for monitor in monitors {
         for id in monitor.document.parent_ids() {
-            let message = format!("`{DEPENDS_ON_FIELD}` names monitors of the files by their keys, not `{id}`");
+            let message =
+                format!("`{DEPENDS_ON_FIELD}` names monitors of the files by their keys, not `{id}`");
             errors.push(conflict(monitor, monitor.position, message).with_value(id.to_string()));
         }
         for (index, ParentKey { key, position }) in monitor.parent_keys.iter().enumerate() {
@@ -54,7 +55,8 @@ pub fn dependency_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
                 let message = format!("`{DEPENDS_ON_FIELD}`: `{displayed_key}` is in the list already");
                 errors.push(conflict(monitor, *position, message).with_value(displayed_key));
             } else if !keys.contains(&(monitor.customer, key.as_str())) {
-                let message = format!("`{DEPENDS_ON_FIELD}`: no monitor of the files has the key `{displayed_key}`");
+                let message =
+                    format!("`{DEPENDS_ON_FIELD}`: no monitor of the files has the key `{displayed_key}`");
                 let error = conflict(monitor, *position, message).with_value(displayed_key);
                 let keys_of_account = keys.iter().filter(|(customer, _)| *customer == monitor.customer);
                 errors.push(match closest_match(key, keys_of_account.map(|(_, key)| *key)) {
@@ -97,5 +99,6 @@ fn circle_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
 }
 
 fn conflict(monitor: &FileMonitor, position: Position, message: String) -> ValidationError {
-    ValidationError::new(ValidationErrorKind::Conflict, DEPENDS_ON_FIELD, position, message).with_file(&monitor.file)
+    ValidationError::new(ValidationErrorKind::Conflict, DEPENDS_ON_FIELD, position, message)
+        .with_file(&monitor.file)
 }

@@ -19,8 +19,12 @@ impl DocumentGenerator {
         match field_type {
             FieldType::Bool | FieldType::Any => Value::from(self.random_below(2) == 0),
             FieldType::Int { .. } | FieldType::Float { .. } => Value::from(self.random_below(3)),
-            FieldType::IntEnum(choices) => Value::from(choices[self.random_below(choices.len() as u64) as usize]),
-            FieldType::TextEnum(choices) => Value::from(choices[self.random_below(choices.len() as u64) as usize]),
+            FieldType::IntEnum(choices) => {
+                Value::from(choices[self.random_below(choices.len() as u64) as usize])
+            }
+            FieldType::TextEnum(choices) => {
+                Value::from(choices[self.random_below(choices.len() as u64) as usize])
+            }
             FieldType::Text { .. } => Value::from(match self.random_below(3) {
                 0 => "",
                 1 => "word",
@@ -125,5 +129,8 @@ fn secrets_of_steps_keep_their_positions() {
     assert_eq!(secrets, expected);
     let non_secret_fields = document.to_non_default_fields(SecretMode::Omitted);
     assert!(!Value::Object(non_secret_fields.clone()).to_string().contains("hunter2"));
-    assert_eq!(MonitorDocument::with_secrets(MonitorType::WebsiteApi, non_secret_fields, secrets).unwrap(), document);
+    assert_eq!(
+        MonitorDocument::with_secrets(MonitorType::WebsiteApi, non_secret_fields, secrets).unwrap(),
+        document
+    );
 }

@@ -127,7 +127,9 @@ impl MonitorFileParser<'_> {
                 let message =
                     format!("a monitor file holds a list of monitors, not `{}`", display_value(&node));
                 let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-                self.parsed_files.errors.push(error.with_file(file).with_hint("start each one with `- key: …`"));
+                self.parsed_files
+                    .errors
+                    .push(error.with_file(file).with_hint("start each one with `- key: …`"));
             }
         }
     }

@@ -140,7 +140,9 @@ impl DocumentValidator<'_> {
     fn ignore_returned_browser_type(&self, new_values: &mut Map<String, Value>) {
         let Some(previous) = self.previous.filter(|_| self.format == InputFormat::Legacy) else { return };
         let sent_browser_type = new_values.get("browser_type").and_then(Value::as_str);
-        if previous.value("browser").is_none() && sent_browser_type == Some(previous.used_browser(self.context.browsers)) {
+        if previous.value("browser").is_none()
+            && sent_browser_type == Some(previous.used_browser(self.context.browsers))
+        {
             new_values.shift_remove("browser_type");
         }
     }

@@ -71,7 +71,8 @@ impl Caller {
     #[must_use]
     pub fn may_read_metrics(&self) -> bool {
         let has_scope = self.token_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
-        let may_view_first_account = self.customer == CustomerId::OPERATOR && self.role.allows(Permission::View);
+        let may_view_first_account =
+            self.customer == CustomerId::OPERATOR && self.role.allows(Permission::View);
         has_scope && (self.user_id == UserId::HOST || may_view_first_account)
     }
 

@@ -209,7 +209,8 @@ impl OnDemandTests {
             private_data: None,
         };
         let object = ConfigRecordKind::Test.name();
-        let entry = caller.audit_entry(now, "create", object, AuditObject::CreatedInThisCall(0), monitor.name());
+        let entry =
+            caller.audit_entry(now, "create", object, AuditObject::CreatedInThisCall(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let ids = self
             .dependencies
@@ -232,7 +233,11 @@ impl OnDemandTests {
         })
     }
 
-    async fn store_check_result(&self, mut record: ConfigRecord, check_result: Result<CheckResult, PlanError>) {
+    async fn store_check_result(
+        &self,
+        mut record: ConfigRecord,
+        check_result: Result<CheckResult, PlanError>,
+    ) {
         let now = self.dependencies.clock.now();
         let (progress, result_field, result_value) = progress_and_result_field(check_result);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
@@ -295,7 +300,9 @@ pub fn on_demand_test_url(id: i64) -> String {
 }
 
 /// Returns the progress after a check, and the name and value of the field with its outcome.
-fn progress_and_result_field(check_result: Result<CheckResult, PlanError>) -> (TestProgress, &'static str, Value) {
+fn progress_and_result_field(
+    check_result: Result<CheckResult, PlanError>,
+) -> (TestProgress, &'static str, Value) {
     let result = match check_result {
         // Captures are stored with regular results only, so a test lists none.
         Ok(result) => CheckResult { captures: Vec::new(), ..result },

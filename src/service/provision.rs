@@ -191,7 +191,7 @@ async fn assign_ids(
         }
     }
     let mut ids_by_customer = HashMap::new();
-    for (customer, keys_by_customer) in keys_by_customer {
+    for (customer, keys) in keys_by_customer {
         let assigned = store.ids_for_file_keys(customer, keys).await?;
         ids_by_customer.insert(customer, assigned.into_iter());
     }

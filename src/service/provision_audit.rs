@@ -35,7 +35,8 @@ impl ProvisionAudit<'_> {
         removed: &[MonitorId],
         now: Timestamp,
     ) -> AuditEntries {
-        let mut old_monitors: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
+        let mut old_monitors: HashMap<_, _> =
+            self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut ids_with_secrets = HashSet::new();
         for running_monitor in self.running_monitors {
             // Unlike the stored monitor, it has its secrets, so that changed secrets are detected.
@@ -82,7 +83,9 @@ impl ProvisionedChange {
         NewAuditEntry {
             customer: monitor.customer,
             occurred_at: now,
-            login: file_names.get(&monitor.id).map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
+            login: file_names
+                .get(&monitor.id)
+                .map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
             address: String::new(),
             entry_point: "file",
             action,

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::caller::{Caller, ServiceError};
 use super::monitor_reader::MonitorReader;
 use crate::domain::{
-    LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission, Phases, Rollup,
-    RollupQuery, RollupInterval, Timestamp, UserExperience, ContentViewFigures,
+    ContentViewFigures, LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission,
+    Phases, Rollup, RollupInterval, RollupQuery, Timestamp, UserExperience,
 };
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};

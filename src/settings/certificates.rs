@@ -93,7 +93,8 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
     let password = match entry.get("password_file") {
         None => String::new(),
         Some(node) => {
-            let password_result = super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
+            let password_result =
+                super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
             let field_path = format!("{path}.password_file");
             let record_error = |reason| {
                 reader.add_error(

@@ -94,8 +94,9 @@ pub(super) fn read_proxy(
 
 fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> HostedLocation {
     let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
-    let limit =
-        |name: &str, default: usize| int(name).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default);
+    let limit = |name: &str, default: usize| {
+        int(name).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default)
+    };
     let defaults = read_concurrency(reader);
     let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
     HostedLocation {

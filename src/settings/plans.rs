@@ -18,7 +18,8 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
                 continue;
             }
             let suggestion = closest_match(name, MonitorType::ALL.iter().map(|kind| kind.name()));
-            let suggestion = suggestion.map(|suggestion| format!("; did you mean `{suggestion}`?")).unwrap_or_default();
+            let suggestion =
+                suggestion.map(|suggestion| format!("; did you mean `{suggestion}`?")).unwrap_or_default();
             let path = format!("plans[{at}].types");
             reader.add_error(
                 ValidationErrorKind::Choice,

@@ -51,7 +51,9 @@ impl Segments {
     pub(super) fn open(folder: PathBuf) -> Result<(Self, Vec<RecordPosition>), SpoolError> {
         std::fs::create_dir_all(&folder).map_err(SpoolError::for_operation("create the folder", &folder))?;
         let mut numbers = Vec::new();
-        for entry in std::fs::read_dir(&folder).map_err(SpoolError::for_operation("read the folder", &folder))? {
+        for entry in
+            std::fs::read_dir(&folder).map_err(SpoolError::for_operation("read the folder", &folder))?
+        {
             let path = entry.map_err(SpoolError::for_operation("read the folder", &folder))?.path();
             let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
             if let Some(number) = number.filter(|_| path.extension().is_some_and(|ext| ext == EXTENSION)) {
@@ -94,7 +96,8 @@ impl Segments {
             return file_operations::remove(&path).map_err(SpoolError::for_operation("remove", &path));
         }
         if !rest.is_empty() {
-            file_operations::truncate(&path, segment.bytes).map_err(SpoolError::for_operation("cut", &path))?;
+            file_operations::truncate(&path, segment.bytes)
+                .map_err(SpoolError::for_operation("cut", &path))?;
         }
         self.files.push_back(segment);
         Ok(())
@@ -134,7 +137,9 @@ impl Segments {
             return Err(SpoolError::for_operation("write", &path)(error));
         }
         let records_with_bytes = records.iter().zip(&encoded);
-        Ok(records_with_bytes.map(|(record, bytes)| segment.add(record.check_id, bytes.len(), written_at)).collect())
+        Ok(records_with_bytes
+            .map(|(record, bytes)| segment.add(record.check_id, bytes.len(), written_at))
+            .collect())
     }
 
     fn start_segment(&mut self) -> Result<(), SpoolError> {
@@ -160,8 +165,9 @@ impl Segments {
             .and_then(|file| file.read_exact_at(&mut bytes, position.offset))
             .map_err(SpoolError::for_operation("read", &path))?;
         let damage_error = || std::io::Error::new(std::io::ErrorKind::InvalidData, "a record is damaged");
-        let decoded =
-            SpoolRecord::decode(&bytes).ok_or_else(damage_error).map_err(SpoolError::for_operation("read", &path))?;
+        let decoded = SpoolRecord::decode(&bytes)
+            .ok_or_else(damage_error)
+            .map_err(SpoolError::for_operation("read", &path))?;
         Ok(decoded.record)
     }
 

@@ -108,7 +108,10 @@ pub(super) async fn require_page_access(
     }
     let caller = match &bearer {
         Some(token) => auth.bearer_caller(&head, token).await.map(|caller| Some((caller?, None))),
-        None => auth.session_caller(&head).await.map(|found| found.map(|(caller, session)| (caller, Some(session)))),
+        None => auth
+            .session_caller(&head)
+            .await
+            .map(|found| found.map(|(caller, session)| (caller, Some(session)))),
     };
     let viewer = match caller {
         Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref()),

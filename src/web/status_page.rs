@@ -217,11 +217,8 @@ fn render_row(row: &StatusRow, overall_health: OverallHealth, now: Timestamp) ->
     if let Some(state) = &row.state {
         let duration_text =
             if state.duration_us > 0 { format_micros(state.duration_us) } else { String::new() };
-        let bar = row
-            .last_result
-            .as_ref()
-            .map(|result| render_phase_bar(&result.phases()))
-            .unwrap_or_default();
+        let bar =
+            row.last_result.as_ref().map(|result| render_phase_bar(&result.phases())).unwrap_or_default();
         let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
         let reason = pause_text.unwrap_or(reason);
         let (last_run_age, state_age) =

@@ -153,7 +153,13 @@ impl CssScanner<'_> {
             media_text = media_text[end..].trim_start_matches([' ', ')']);
         }
         let applies_to_screen = media_query::matches_viewport(media_text);
-        self.queue.add_with_media(self.base_url, url, PageObjectKind::StyleSheet, self.context, applies_to_screen);
+        self.queue.add_with_media(
+            self.base_url,
+            url,
+            PageObjectKind::StyleSheet,
+            self.context,
+            applies_to_screen,
+        );
     }
 }
 

@@ -39,11 +39,8 @@ impl PageLoader<'_> {
         let mut headers = if let Some(cached) = cached_headers {
             cached.headers.clone()
         } else {
-            let (kind, referrer, origin) = (
-                object.found.kind,
-                Arc::clone(&object.found.referrer),
-                object.origin_index,
-            );
+            let (kind, referrer, origin) =
+                (object.found.kind, Arc::clone(&object.found.referrer), object.origin_index);
             let headers = self.build_cacheable_headers(object, version)?;
             if self.header_cache.len() == MAX_CACHED_HEADER_SETS {
                 self.header_cache.remove(0);

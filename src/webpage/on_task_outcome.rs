@@ -5,7 +5,7 @@ use http::header::CONTENT_TYPE;
 use url::Url;
 
 use super::content_scan;
-use super::load_task::{RequestConnection, NewConnection, ObjectResponse, TaskOutcome, object_deadline};
+use super::load_task::{NewConnection, ObjectResponse, RequestConnection, TaskOutcome, object_deadline};
 use super::loader::PageLoader;
 use super::object_queue::{FoundObject, PageObjectQueue};
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};

@@ -104,8 +104,10 @@ async fn the_status_page_and_the_metrics_know_properties() {
         metrics_properties: Arc::from(labels),
         clock: app.clock.clone(),
     };
-    let auth =
-        PageAuth { allows_metrics: Arc::new(|_| true), ..PageAuth::new(Arc::clone(&app.state.account_service)) };
+    let auth = PageAuth {
+        allows_metrics: Arc::new(|_| true),
+        ..PageAuth::new(Arc::clone(&app.state.account_service))
+    };
     let router = web::router(state, auth);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let get = async |path: &str| {
@@ -151,7 +153,7 @@ async fn one_account_does_not_take_all_series() {
     }
     let counts =
         app.state.monitor_reader.property_counts(&["team".to_owned()], app.clock.now()).await.unwrap();
-    let of = |value: &str| counts.iter().find(|count| count.values == [value]).map(|count| count.monitors);
+    let of = |value: &str| counts.iter().find(|count| count.values == [value]).map(|count| count.monitor_count);
     assert_eq!(counts.len(), 3 + 100 + 1);
     assert_eq!([of("a"), of("b:c"), of(""), of("other")], [Some(2), Some(1), Some(1), Some(20)]);
 }

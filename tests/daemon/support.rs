@@ -145,7 +145,8 @@ impl ResultStore for MemoryResults {
     }
 
     fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
-        let find = |state: &LocationState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
+        let find =
+            |state: &LocationState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
         self.respond(states.iter().map(find).collect())
     }
 

@@ -54,7 +54,8 @@ pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -
     let session = format!("session-{user}");
     let issued_at = app.clock.now();
     let expires_at = issued_at + Duration::from_mins(15);
-    let token = StoredToken::new(sha256(&session), TokenKind::LegacySession, user, issued_at).expiring_at(expires_at);
+    let token =
+        StoredToken::new(sha256(&session), TokenKind::LegacySession, user, issued_at).expiring_at(expires_at);
     app.store.insert(token).await.unwrap();
     Someone { router: router(app), login, session }
 }

@@ -34,7 +34,10 @@ async fn a_refused_call_does_not_affect_others_in_its_transaction() {
             };
             let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
             let writes = std::iter::once(new).chain(refused).collect();
-            (n % 4, store.write_changes(writes, vec![entry(AuditObject::CreatedInThisCall(0), "anna", n)]).await)
+            (
+                n % 4,
+                store.write_changes(writes, vec![entry(AuditObject::CreatedInThisCall(0), "anna", n)]).await,
+            )
         })
     });
     let outcomes = futures::future::join_all(calls).await;
@@ -75,7 +78,8 @@ async fn sixteen_creators_reach_a_thousand_creates_a_second() {
                     let mut created = 0_u32;
                     while Instant::now() < until {
                         let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
-                        let audit = vec![entry(AuditObject::CreatedInThisCall(0), "anna", i64::from(created))];
+                        let audit =
+                            vec![entry(AuditObject::CreatedInThisCall(0), "anna", i64::from(created))];
                         store.write_changes(vec![new], audit).await.unwrap();
                         created += 1;
                     }

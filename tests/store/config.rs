@@ -111,7 +111,8 @@ pub async fn a_change_of_an_older_revision_is_refused_and_changes_nothing(store:
     // The record before the refused change, and the audit entry, are rolled back with it.
     let refused =
         vec![ConfigChange::CreateRecord(new_record(ConfigRecordKind::Event, None, json!({}))), put(1)];
-    let outcome = store.write_changes(refused, vec![entry(AuditObject::CreatedInThisCall(0), "anna", 1)]).await;
+    let outcome =
+        store.write_changes(refused, vec![entry(AuditObject::CreatedInThisCall(0), "anna", 1)]).await;
     assert_eq!(outcome, Err(StoreError::Stale));
     assert_eq!(store.records(ConfigRecordFilter::new(ConfigRecordKind::Event), ALL).await.unwrap().total, 0);
     assert_eq!(store.audit_entries(AuditFilter::default(), ALL).await.unwrap().total, 0);
@@ -277,7 +278,8 @@ pub async fn records_are_found_by_id_by_unique_key_and_by_filter(store: &impl St
 
 pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
     let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop"));
-    let entries = vec![entry(AuditObject::CreatedInThisCall(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
+    let entries =
+        vec![entry(AuditObject::CreatedInThisCall(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
     let id = store.write_changes(vec![new], entries).await.unwrap()[0];
     let mut foreign = entry(AuditObject::Id(7), "anna", 30);
     foreign.customer = CustomerId(2);
@@ -346,14 +348,17 @@ pub async fn an_audit_entry_names_the_object_created_in_its_call(store: &impl St
         ConfigChange::RemoveRecord { kind: ConfigRecordKind::User, id: first, expected: Revision(1) },
         ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop")),
     ];
-    let entries =
-        vec![entry(AuditObject::CreatedInThisCall(0), "anna", 1), entry(AuditObject::CreatedInThisCall(1), "otto", 2)];
+    let entries = vec![
+        entry(AuditObject::CreatedInThisCall(0), "anna", 1),
+        entry(AuditObject::CreatedInThisCall(1), "otto", 2),
+    ];
     let created = store.write_changes(changes, entries).await.unwrap();
     let rows = store.audit_entries(AuditFilter::default(), ALL).await.unwrap().items;
     let object_ids: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
     assert_eq!(object_ids, created.iter().copied().map(Some).collect::<Vec<_>>());
     // An entry about no object is an error in the program; its whole call is rolled back.
-    let outcome = store.write_changes(vec![user()], vec![entry(AuditObject::CreatedInThisCall(1), "anna", 3)]).await;
+    let outcome =
+        store.write_changes(vec![user()], vec![entry(AuditObject::CreatedInThisCall(1), "anna", 3)]).await;
     assert!(matches!(outcome, Err(StoreError::Unusable(_))), "{outcome:?}");
     let users = store.records(ConfigRecordFilter::new(ConfigRecordKind::User), ALL).await.unwrap();
     assert_eq!((users.total, store.audit_entries(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));

@@ -216,7 +216,9 @@ impl Simulation {
                 let ledger =
                     self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
                 ledger.change_plan(plan, now);
-                if let Some(newest) = self.newest_slot_of_removed.remove(&MonitorId(id)).filter(|_| was_in_queue) {
+                if let Some(newest) =
+                    self.newest_slot_of_removed.remove(&MonitorId(id)).filter(|_| was_in_queue)
+                {
                     ledger.cursor = ledger.cursor.max(newest);
                     ledger.newest = ledger.newest.max(newest);
                 }
@@ -418,7 +420,9 @@ fn started_runs(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     assigned.location_rotation = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
-    while let Some(now) = queue.next_timer_at().filter(|timer_at| *timer_at <= START + Duration::from_mins(minutes)) {
+    while let Some(now) =
+        queue.next_timer_at().filter(|timer_at| *timer_at <= START + Duration::from_mins(minutes))
+    {
         queue.tick(now, &mut starts);
         for start in starts.split_off(0) {
             assert_eq!(start.location_start_at, now, "it starts when it is due");

@@ -274,7 +274,10 @@ mod tests {
     fn every_type_has_its_own_paths_and_names() {
         let operations = operations_by_type();
         assert_eq!(operations.len(), 21);
-        let ssl = operations.iter().find(|operations_of_type| operations_of_type.monitor_type == MonitorType::WebsiteSslApi).unwrap();
+        let ssl = operations
+            .iter()
+            .find(|operations_of_type| operations_of_type.monitor_type == MonitorType::WebsiteSslApi)
+            .unwrap();
         assert_eq!(ssl.item_path, "/monitors/website-ssl-api/{id}");
         assert_eq!(ssl.create_operation_id, "createWebsiteSslApiMonitor");
     }

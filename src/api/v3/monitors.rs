@@ -88,8 +88,9 @@ async fn list_monitors(
         let account_cache = state.monitor_service.account_cache();
         filter.properties = property_filter(account_cache, &caller, &properties).await?;
     }
-    let (total_count, first_id) =
-        state.monitor_service.count_and_nth_match(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+    let (total_count, first_id) = state
+        .monitor_service
+        .count_and_nth_match(paging.offset.unwrap_or(0), |monitor| filter.matches(monitor));
     let reader = MonitorListReader::new(
         state.monitor_service,
         filter,

@@ -29,7 +29,9 @@ const FILTER_PARAMS: &[Param] = &[
 ];
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
-    let operation = |method, path, operation_id, summary| Operation::new(method, path, operation_id, "notifications", summary);
+    let operation = |method, path, operation_id, summary| {
+        Operation::new(method, path, operation_id, "notifications", summary)
+    };
     let list_operation =
         operation(OperationMethod::Get, "/notifications", "listNotifications", "Notifications, newest first")
             .with_query_params(FILTER_PARAMS)

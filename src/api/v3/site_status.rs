@@ -20,7 +20,7 @@ use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
 use crate::api::state::ApiState;
 use crate::domain::{
-    CheckId, Location, LocationId, MonitorId, LocationState, MonitorType, Outcome, Permission, Status,
+    CheckId, Location, LocationId, LocationState, MonitorId, MonitorType, Outcome, Permission, Status,
     StoreError, Timestamp,
 };
 use crate::schema::Monitor;

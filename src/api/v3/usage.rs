@@ -62,7 +62,11 @@ async fn get_csv(
     Ok((headers, csv).into_response())
 }
 
-async fn compute_usage_report(state: &ApiState, caller: &Caller, mut query: QueryParams) -> Result<UsageReport, ApiError> {
+async fn compute_usage_report(
+    state: &ApiState,
+    caller: &Caller,
+    mut query: QueryParams,
+) -> Result<UsageReport, ApiError> {
     let zone = state.record_service.time_zone(caller).await?;
     let parse_time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let request = UsageRequest {

@@ -108,7 +108,8 @@ async fn long_responses_are_compressed_and_short_ones_and_events_are_not() {
 
 #[tokio::test]
 async fn a_response_has_a_request_id_and_security_headers() {
-    let running = start(&["127.0.0.1:0"], RequestLimits { is_tls_only: true, ..limits_with_timeout(5) }, None).await;
+    let running =
+        start(&["127.0.0.1:0"], RequestLimits { is_tls_only: true, ..limits_with_timeout(5) }, None).await;
     let response = send_request(running.at[0], &get_request("/short", "X-Request-Id: abc-1\r\n")).await;
     assert!(response.contains("x-request-id: abc-1\r\n"), "{response}");
     let forged = send_request(running.at[0], &get_request("/short", "X-Request-Id: a b{}\r\n")).await;
@@ -135,8 +136,12 @@ async fn a_body_beyond_the_limit_is_refused_with_or_without_content_length() {
     };
     assert!(send_request(running.at[0], &post(2048)).await.ends_with("/2048"));
     assert!(send_request(running.at[0], &post(2049)).await.starts_with("HTTP/1.1 413"));
-    let request_with_large_length = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 99999999\r\n\r\n";
-    assert!(send_request(running.at[0], request_with_large_length).await.starts_with("HTTP/1.1 413"), "refused before its bytes come");
+    let request_with_large_length =
+        "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 99999999\r\n\r\n";
+    assert!(
+        send_request(running.at[0], request_with_large_length).await.starts_with("HTTP/1.1 413"),
+        "refused before its bytes come"
+    );
     let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
     let chunked = format!(
         "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",
@@ -238,7 +243,10 @@ async fn tls_serves_both_versions_of_http_and_reloads_valid_pairs_only() {
     tokio::spawn(connection);
     let request = hyper::Request::get("https://localhost/short").body(axum::body::Body::empty()).unwrap();
     assert_eq!(requests.send_request(request).await.unwrap().status(), 200);
-    assert!(!send_request(at, &get_request("/short", "")).await.contains("200 OK"), "plain text is not answered");
+    assert!(
+        !send_request(at, &get_request("/short", "")).await.contains("200 OK"),
+        "plain text is not answered"
+    );
     let second = write_key_pair(folder.path(), "second");
     wait_until_trusted(at, &second).await;
     assert!(tls_handshake(at, &first, b"http/1.1").await.is_err());

@@ -60,7 +60,9 @@ impl HostedBrowser {
             let mut events = MessageReader::new(BufReader::new(reader));
             let timeout_seconds = deadline.remaining().as_secs();
             let request = OpenRequest::Session { launch, timeout_seconds };
-            write_message(&mut control, &request).await.map_err(|error| connection_lost_failure(&error.to_string()))?;
+            write_message(&mut control, &request)
+                .await
+                .map_err(|error| connection_lost_failure(&error.to_string()))?;
             match events.next().await {
                 Ok(Some(HostEvent::Started { session, driver_address, proxy_address, local_browser })) => {
                     Ok(Self {
@@ -130,7 +132,9 @@ impl HostedBrowser {
                     peak_memory_bytes.fetch_max(peak_bytes, Ordering::Relaxed);
                 }
                 Ok(Some(HostEvent::Failed { failure })) => return failure,
-                Ok(Some(HostEvent::Started { .. })) => return connection_lost_failure("it started the session twice"),
+                Ok(Some(HostEvent::Started { .. })) => {
+                    return connection_lost_failure("it started the session twice");
+                }
                 Ok(None) => return connection_lost_failure("it ended"),
                 Err(error) => return connection_lost_failure(&error.to_string()),
             }

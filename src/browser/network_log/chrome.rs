@@ -164,7 +164,9 @@ fn to_phases(timing: &Value) -> Phases {
 fn header_fields(headers: &Value) -> Vec<(String, String)> {
     let fields = headers.as_object().into_iter().flatten().take(MAX_HEADER_FIELDS);
     fields
-        .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), MAX_URL_OR_HEADER_CHARS)))
+        .map(|(name, value)| {
+            (name.clone(), truncate(value.as_str().unwrap_or_default(), MAX_URL_OR_HEADER_CHARS))
+        })
         .collect()
 }
 

@@ -85,10 +85,8 @@ mod tests {
             entry("data:,x", "img", 1004.5),
         ]));
         let requests = network_log.take_activity().requests;
-        let summaries: Vec<(&str, &str, u16)> = requests
-            .iter()
-            .map(|request| (&*request.method, &*request.url, request.http_status))
-            .collect();
+        let summaries: Vec<(&str, &str, u16)> =
+            requests.iter().map(|request| (&*request.method, &*request.url, request.http_status)).collect();
         assert_eq!(
             summaries,
             [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]

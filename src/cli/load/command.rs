@@ -72,7 +72,8 @@ impl Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
     let monitor_type = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
-    let report = crate::cli::process::build_multi_threaded_runtime()?.block_on(measure_load(&args, monitor_type))?;
+    let report =
+        crate::cli::process::build_multi_threaded_runtime()?.block_on(measure_load(&args, monitor_type))?;
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

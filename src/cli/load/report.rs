@@ -52,8 +52,9 @@ pub(super) struct LoadMeasurements {
 impl LoadReport {
     /// Computes the report from `totals` and `measured`. A ratio with a zero divisor is 0.
     pub(super) fn from_totals(totals: &RunTotals, measured: &LoadMeasurements) -> Self {
-        let ratio =
-            |dividend: f64, divisor: f64| if divisor > 0.0 { (dividend / divisor * 10.0).round() / 10.0 } else { 0.0 };
+        let ratio = |dividend: f64, divisor: f64| {
+            if divisor > 0.0 { (dividend / divisor * 10.0).round() / 10.0 } else { 0.0 }
+        };
         let percentile_us = |percentile| totals.start_lateness_us.value_at_percentile(percentile);
         Self {
             executed_runs: totals.executed_runs,

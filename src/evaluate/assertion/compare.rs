@@ -30,7 +30,11 @@ pub(super) fn equals(node: &ResponseNode<'_>, expected: &str) -> bool {
 }
 
 /// Whether `node` is a number whose order to `bound` is one that `is_wanted` accepts.
-pub(super) fn has_wanted_order(node: &ResponseNode<'_>, bound: &str, is_wanted: fn(Ordering) -> bool) -> bool {
+pub(super) fn has_wanted_order(
+    node: &ResponseNode<'_>,
+    bound: &str,
+    is_wanted: fn(Ordering) -> bool,
+) -> bool {
     compare_numbers(&node.text(), bound).is_some_and(is_wanted)
 }
 

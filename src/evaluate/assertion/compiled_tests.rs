@@ -197,7 +197,10 @@ fn invalid_assertions_are_rejected_when_loaded() {
         ("Response", "", IN, r"\w{1000}{1000}"),
     ] {
         let settings_json = assertion_json(source, property, comparison, value);
-        assert!(Assertion::new(&serde_json::from_value(settings_json.clone()).unwrap()).is_err(), "{settings_json}");
+        assert!(
+            Assertion::new(&serde_json::from_value(settings_json.clone()).unwrap()).is_err(),
+            "{settings_json}"
+        );
     }
     assert!(Assertion::new(&AssertionSettings::default()).is_err());
 }
@@ -247,7 +250,10 @@ fn failures_name_no_bodies_and_secrets() {
         ]
     );
     assert!(assertions[0].checks_status() && !assertions[1].checks_status());
-    let long = assertion_failure(&assertion_json(JS, "x", "equals", "y"), &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)));
+    let long = assertion_failure(
+        &assertion_json(JS, "x", "equals", "y"),
+        &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)),
+    );
     assert!(long.unwrap().detail.chars().count() < 120);
 }
 

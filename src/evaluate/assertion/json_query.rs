@@ -391,7 +391,10 @@ mod tests {
                 }
             }
         }
-        assert!(direct_read_count > 1_000 && parser_only_count < direct_read_count / 4, "{direct_read_count} {parser_only_count}");
+        assert!(
+            direct_read_count > 1_000 && parser_only_count < direct_read_count / 4,
+            "{direct_read_count} {parser_only_count}"
+        );
     }
 
     #[test]

@@ -10,7 +10,12 @@ fn at(minute: i64) -> Timestamp {
 /// Counts `runs`, which are a minute apart and separated by spaces. Each letter is a check: `k` ok, `w` warning, `e`
 /// error, `s` suppressed error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a check at location n takes
 /// n seconds.
-fn run_aggregate(runs: &str, scope: SlaScope, bucket_starts: &[i64], trailing_starts: &[i64]) -> SlaAggregate {
+fn run_aggregate(
+    runs: &str,
+    scope: SlaScope,
+    bucket_starts: &[i64],
+    trailing_starts: &[i64],
+) -> SlaAggregate {
     let bucket_starts = bucket_starts.iter().copied().map(at).collect();
     let trailing_starts: Vec<Timestamp> = trailing_starts.iter().copied().map(at).collect();
     let mut aggregator = SlaAggregator::new(scope, bucket_starts, at(1000), &trailing_starts);

@@ -56,11 +56,15 @@ pub(super) fn call_function<'d>(
         XPathFunction::Contains => XPathValue::Boolean(text(0)?.contains(&text(1)?)),
         XPathFunction::SubstringBefore => {
             let (haystack, needle) = (text(0)?, text(1)?);
-            XPathValue::Text(haystack.split_once(&needle).map_or(String::new(), |(before, _)| before.to_owned()))
+            XPathValue::Text(
+                haystack.split_once(&needle).map_or(String::new(), |(before, _)| before.to_owned()),
+            )
         }
         XPathFunction::SubstringAfter => {
             let (haystack, needle) = (text(0)?, text(1)?);
-            XPathValue::Text(haystack.split_once(&needle).map_or(String::new(), |(_, after)| after.to_owned()))
+            XPathValue::Text(
+                haystack.split_once(&needle).map_or(String::new(), |(_, after)| after.to_owned()),
+            )
         }
         XPathFunction::Substring => {
             let length = if arguments.len() == 3 { Some(number(2)?) } else { None };

@@ -121,13 +121,21 @@ impl Net {
             let result = Box::pin(handshake.tls_client.check_revocation(deadline)).await;
             trace.phases.add(Phase::Validate, started.elapsed());
             let revocation_warnings = result?;
-            trace.tls_facts.iter_mut().for_each(|facts| facts.tls_warnings.extend(revocation_warnings.iter().cloned()));
+            trace
+                .tls_facts
+                .iter_mut()
+                .for_each(|facts| facts.tls_warnings.extend(revocation_warnings.iter().cloned()));
         }
         connection_result
     }
 
     async fn quic_handshake(&self, handshake: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
-        let QuicHandshake { address: peer_address, meter, tls_client: quic_tls_client, cipher_suite: suite_cell } = handshake;
+        let QuicHandshake {
+            address: peer_address,
+            meter,
+            tls_client: quic_tls_client,
+            cipher_suite: suite_cell,
+        } = handshake;
         let config = build_client_config(quic_tls_client, suite_cell)?;
         let to_failure = |error: &std::io::Error| self.socket_failure(*peer_address, error);
         let socket = socket::create_connected_udp_socket(self.source_binding(), *peer_address)

@@ -31,7 +31,8 @@ pub(super) fn expired_root(
 ) -> Option<(String, Timestamp)> {
     let name_and_key_digest = name_and_key_digest(anchor);
     let now = Timestamp::from_seconds(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
-    let mut roots_with_same_key = anchors.root_dates().filter(|root| root.name_and_key_digest == name_and_key_digest).peekable();
+    let mut roots_with_same_key =
+        anchors.root_dates().filter(|root| root.name_and_key_digest == name_and_key_digest).peekable();
     roots_with_same_key.peek()?;
     // The same key may be trusted by a newer certificate too.
     let newest = roots_with_same_key.max_by_key(|root| root.not_after)?;

@@ -88,9 +88,15 @@ fn describe_path_error(
         PathError::CertExpired { .. } => match chain.expired_index() {
             Some(index) => (
                 Kind::CertificateExpired,
-                format!("{} expired at {}; renew it", chain.describe_certificate(index), chain.not_after(index)),
+                format!(
+                    "{} expired at {}; renew it",
+                    chain.describe_certificate(index),
+                    chain.not_after(index)
+                ),
             ),
-            None => (Kind::CertificateExpired, format!("{} expired; renew it", chain.describe_any_certificate())),
+            None => {
+                (Kind::CertificateExpired, format!("{} expired; renew it", chain.describe_any_certificate()))
+            }
         },
         PathError::CertNotValidYet { .. } => match chain.not_yet_valid_index() {
             Some(index) => (
@@ -107,7 +113,9 @@ fn describe_path_error(
             ),
         },
         PathError::InvalidCertValidity => {
-            let certificate_text = chain.describe_first_where(|certificate| certificate.validity().not_before > certificate.validity().not_after);
+            let certificate_text = chain.describe_first_where(|certificate| {
+                certificate.validity().not_before > certificate.validity().not_after
+            });
             invalid(format!(
                 "{certificate_text} is valid until a time before the one from which it is valid; issue it anew"
             ))
@@ -138,11 +146,16 @@ fn describe_path_error(
         }
         PathError::CertRevoked => (
             Kind::CertificateRevoked,
-            format!("a certificate of the chain of {} is revoked; install a new one", chain.describe_certificate(0)),
+            format!(
+                "a certificate of the chain of {} is revoked; install a new one",
+                chain.describe_certificate(0)
+            ),
         ),
         PathError::InvalidSignatureForPublicKey => invalid(signature_text(chain, anchors)),
         PathError::SignatureAlgorithmMismatch => {
-            let certificate_text = chain.describe_first_where(|certificate| certificate.signature_algorithm != certificate.tbs_certificate.signature);
+            let certificate_text = chain.describe_first_where(|certificate| {
+                certificate.signature_algorithm != certificate.tbs_certificate.signature
+            });
             invalid(format!("{certificate_text} names two different signature algorithms; issue it anew"))
         }
         PathError::UnsupportedSignatureAlgorithm
@@ -160,7 +173,9 @@ fn describe_path_error(
                 matches!(certificate.extended_key_usage(), Ok(Some(usage))
                     if !usage.value.server_auth && !usage.value.any && usage.value.other.is_empty())
             });
-            invalid(format!("{certificate_text} has an empty list of purposes (extended key usage); issue it anew"))
+            invalid(format!(
+                "{certificate_text} has an empty list of purposes (extended key usage); issue it anew"
+            ))
         }
         PathError::RequiredEkuNotFound | PathError::RequiredEkuNotFoundContext(_) => {
             let certificate_text = chain.describe_first_where(
@@ -171,7 +186,9 @@ fn describe_path_error(
             ))
         }
         PathError::NameConstraintViolation => {
-            let issuer = chain.describe_first_issuer_where(|certificate| matches!(certificate.name_constraints(), Ok(Some(_))));
+            let issuer = chain.describe_first_issuer_where(|certificate| {
+                matches!(certificate.name_constraints(), Ok(Some(_)))
+            });
             invalid(format!(
                 "{} has a name that {issuer} may not issue (name constraints); let another authority issue it",
                 chain.describe_certificate(0)
@@ -188,7 +205,9 @@ fn describe_path_error(
         }
         PathError::UnsupportedCertVersion => {
             let certificate_text = chain.describe_first_where(|certificate| certificate.version().0 != 2);
-            invalid(format!("{certificate_text} is not of X.509 version 3; issue it anew, as every current tool does"))
+            invalid(format!(
+                "{certificate_text} is not of X.509 version 3; issue it anew, as every current tool does"
+            ))
         }
         PathError::UnsupportedCriticalExtension => {
             let (certificate_text, extension) = chain.with_unknown_critical_extension();
@@ -204,7 +223,9 @@ fn describe_path_error(
             chain.describe_certificate(0)
         )),
         PathError::MalformedNameConstraint | PathError::InvalidNetworkMaskConstraint => {
-            let certificate_text = chain.describe_first_issuer_where(|certificate| !matches!(certificate.name_constraints(), Ok(None)));
+            let certificate_text = chain.describe_first_issuer_where(|certificate| {
+                !matches!(certificate.name_constraints(), Ok(None))
+            });
             invalid(format!("{certificate_text} has name constraints that cannot be read; issue it anew"))
         }
         PathError::MaximumNameConstraintComparisonsExceeded

@@ -45,7 +45,10 @@ impl<'a> PresentedChain<'a> {
     }
 
     fn readable(&self) -> impl Iterator<Item = (usize, &X509Certificate<'a>)> {
-        self.certificates.iter().enumerate().filter_map(|(index, certificate)| Some((index, certificate.as_ref()?)))
+        self.certificates
+            .iter()
+            .enumerate()
+            .filter_map(|(index, certificate)| Some((index, certificate.as_ref()?)))
     }
 
     /// Returns the subject of the certificate at `index`, quoted.
@@ -92,12 +95,16 @@ impl<'a> PresentedChain<'a> {
 
     /// Returns the index of a certificate that has expired.
     pub(super) fn expired_index(&self) -> Option<usize> {
-        self.readable().min_by_key(|(_, certificate)| certificate.validity().not_after).map(|(index, _)| index)
+        self.readable()
+            .min_by_key(|(_, certificate)| certificate.validity().not_after)
+            .map(|(index, _)| index)
     }
 
     /// Returns the index of a certificate that is not valid yet.
     pub(super) fn not_yet_valid_index(&self) -> Option<usize> {
-        self.readable().max_by_key(|(_, certificate)| certificate.validity().not_before).map(|(index, _)| index)
+        self.readable()
+            .max_by_key(|(_, certificate)| certificate.validity().not_before)
+            .map(|(index, _)| index)
     }
 
     pub(super) fn not_after(&self, index: usize) -> Timestamp {
@@ -127,7 +134,10 @@ impl<'a> PresentedChain<'a> {
 
     /// Whether the server sent one certificate, which it issued itself.
     pub(super) fn is_single_self_signed(&self) -> bool {
-        self.count == 1 && self.get(0).is_some_and(|certificate| certificate.subject().as_raw() == certificate.issuer().as_raw())
+        self.count == 1
+            && self
+                .get(0)
+                .is_some_and(|certificate| certificate.subject().as_raw() == certificate.issuer().as_raw())
     }
 
     /// Returns the issuer of the last certificate.
@@ -148,11 +158,15 @@ impl<'a> PresentedChain<'a> {
 
     /// Names the first certificate that is signed by a weak or unknown algorithm, and the algorithm.
     pub(super) fn describe_first_weakly_signed(&self) -> (String, String) {
-        let signed = self.readable().map(|(index, certificate)| (index, &certificate.signature_algorithm.algorithm));
+        let signed =
+            self.readable().map(|(index, certificate)| (index, &certificate.signature_algorithm.algorithm));
         let mut weak = signed.filter(|(_, algorithm)| !is_accepted_algorithm(algorithm));
         match weak.next() {
             Some((index, algorithm)) => (self.describe_certificate(index), algorithm_text(algorithm)),
-            None => (self.describe_any_certificate(), "an algorithm that does not go with the key of its issuer".to_owned()),
+            None => (
+                self.describe_any_certificate(),
+                "an algorithm that does not go with the key of its issuer".to_owned(),
+            ),
         }
     }
 
@@ -172,7 +186,10 @@ impl<'a> PresentedChain<'a> {
                     )
             });
             if let Some(extension) = unknown {
-                return (self.describe_certificate(index), format!("the extension {}", extension.oid.to_id_string()));
+                return (
+                    self.describe_certificate(index),
+                    format!("the extension {}", extension.oid.to_id_string()),
+                );
             }
         }
         (self.describe_any_certificate(), "an extension".to_owned())
@@ -208,14 +225,19 @@ impl<'a> PresentedChain<'a> {
             let issuer_content = DerReader(issuer).next_with_tag(SEQUENCE).map(|element| element.content);
             let sent = self.readable().filter(|(_, other)| other.subject().as_raw() == issuer);
             let sent = sent.filter_map(|(_, other)| {
-                DerReader(other.tbs_certificate.subject_pki.raw).next_with_tag(SEQUENCE).map(|key| key.content)
+                DerReader(other.tbs_certificate.subject_pki.raw)
+                    .next_with_tag(SEQUENCE)
+                    .map(|key| key.content)
             });
             let trusted = anchors.roots.roots.iter();
             let trusted = trusted.filter(|anchor| Some(anchor.subject.as_ref()) == issuer_content);
             let mut keys: Vec<&[u8]> = sent.collect();
             keys.extend(trusted.map(|anchor| anchor.subject_public_key_info.as_ref()));
             if !keys.is_empty() && !keys.iter().any(|key| signed.is_signed_by(key, algorithms)) {
-                return Some((self.describe_certificate(index), subject_text(&certificate.issuer().to_string())));
+                return Some((
+                    self.describe_certificate(index),
+                    subject_text(&certificate.issuer().to_string()),
+                ));
             }
         }
         None

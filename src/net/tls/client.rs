@@ -144,13 +144,18 @@ impl TlsClient {
             }
             #[cfg(not(feature = "legacy-tls"))]
             TlsBackend::WeakSuiteProbe => {
-                return Err(legacy_hello::weak_suites_failure(stream, &self.parsed_server_name, deadline).await);
+                return Err(
+                    legacy_hello::weak_suites_failure(stream, &self.parsed_server_name, deadline).await
+                );
             }
         };
         let connection = TlsConnector::from(config).connect(self.parsed_server_name.clone(), stream);
         let connection_result = deadline.enforce(Phase::Tls, connection).await;
-        let rustls_connection =
-            connection_result.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
+        let rustls_connection = connection_result
+            .as_ref()
+            .ok()
+            .and_then(|result| result.as_ref().ok())
+            .map(|stream| stream.get_ref().1);
         let version = rustls_connection
             .and_then(|session| session.protocol_version()?.as_str())
             .map(certificate::version_name);

@@ -303,7 +303,10 @@ fn every_error_of_rustls_is_told_in_words() {
     use CertificateError as Cert;
     use EncryptedClientHelloError as Ech;
     for misbehaviour in peer_misbehaviours() {
-        assert_is_sentence(&format!("{misbehaviour:?}"), &tls_error_text(&Error::PeerMisbehaved(misbehaviour)));
+        assert_is_sentence(
+            &format!("{misbehaviour:?}"),
+            &tls_error_text(&Error::PeerMisbehaved(misbehaviour)),
+        );
     }
     for reason in incompatibilities() {
         assert_is_sentence(&format!("{reason:?}"), &tls_error_text(&Error::PeerIncompatible(reason.clone())));

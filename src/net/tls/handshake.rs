@@ -64,15 +64,16 @@ impl Net {
             options.verify_certificate,
         ));
         let context = &self.stack.tls_context;
-        let offers_weak_suites =
-            self.offers_only_weak_suites && matches!(options.versions, TlsVersions::Default | TlsVersions::Tls12Only);
+        let offers_weak_suites = self.offers_only_weak_suites
+            && matches!(options.versions, TlsVersions::Default | TlsVersions::Tls12Only);
         let backend = if offers_weak_suites {
             context.build_weak_suite_backend(options, &verifier)?
         } else {
             context.build_backend(options, &verifier, allow_resumption)?
         };
         let checks_revocation = options.check_revocation && options.verify_certificate;
-        let revocation_net = checks_revocation.then(|| Self { offers_only_weak_suites: false, ..self.clone() });
+        let revocation_net =
+            checks_revocation.then(|| Self { offers_only_weak_suites: false, ..self.clone() });
         Ok(TlsClient {
             parsed_server_name,
             server_name: server_name.into(),

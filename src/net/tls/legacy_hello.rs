@@ -120,7 +120,14 @@ fn client_hello(server_name: &ServerName<'_>) -> Option<Vec<u8>> {
     // Extended master secret (RFC 7627), renegotiation info (RFC 5746).
     extensions.extend(extension(23, &[]));
     extensions.extend(extension(0xff01, &[0]));
-    let body = [&VERSION[..], &random, &[0], &prefix_with_u16_length(&suites), &[1, 0], &prefix_with_u16_length(&extensions)];
+    let body = [
+        &VERSION[..],
+        &random,
+        &[0],
+        &prefix_with_u16_length(&suites),
+        &[1, 0],
+        &prefix_with_u16_length(&extensions),
+    ];
     let body = body.concat();
     let length = u32::try_from(body.len()).ok()?.to_be_bytes();
     let message = [&[1], &length[1..], &body].concat();

@@ -211,8 +211,9 @@ fn read_status(mut reader: DerReader<'_>, now: i64) -> Result<OcspStatus, String
     let status = reader.next_element().ok_or_else(unreadable)?;
     let this_update = reader.next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
     let next_update = reader.next_if_tag(context_tag(0));
-    let next_update = next_update
-        .map(|element| element.reader().next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable));
+    let next_update = next_update.map(|element| {
+        element.reader().next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)
+    });
     let next_update = next_update.transpose()?;
     if this_update > now + CLOCK_SKEW_SECONDS {
         return Err(format!("it is from the future, {}", Timestamp::from_seconds(this_update)));
@@ -224,8 +225,11 @@ fn read_status(mut reader: DerReader<'_>, now: i64) -> Result<OcspStatus, String
         0 => Ok(OcspStatus::Good(next_update.map(Timestamp::from_seconds))),
         1 => {
             let mut details = status.reader();
-            let since = details.next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
-            let reason = details.next_if_tag(context_tag(0)).and_then(|element| element.reader().next_with_tag(ENUMERATED));
+            let since =
+                details.next_with_tag(GENERALIZED_TIME).and_then(parse_time).ok_or_else(unreadable)?;
+            let reason = details
+                .next_if_tag(context_tag(0))
+                .and_then(|element| element.reader().next_with_tag(ENUMERATED));
             Ok(OcspStatus::Revoked(
                 Timestamp::from_seconds(since),
                 reason.and_then(|reason| revocation_reason(reason.content)),

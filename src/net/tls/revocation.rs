@@ -17,7 +17,7 @@ use super::chain_error::ChainError;
 use super::ocsp::{self, OcspStatus};
 use super::path::verify_with_revocation_lists;
 use super::revocation_fetch::{LIST_LIMIT_BYTES, OCSP_LIMIT_BYTES, RevocationRequest};
-use super::verifier::{RecordingVerifier, ChainVerification};
+use super::verifier::{ChainVerification, RecordingVerifier};
 use crate::domain::Timestamp;
 use crate::net::deadline::Deadline;
 use crate::net::stack::Net;
@@ -235,7 +235,8 @@ fn check_lists(
             Err(ChainError::Revoked { index, since, reason, source })
         }
         Err(error) => {
-            let (_, text) = ChainError::Path(error).describe("", &verification.chain, &verifier.trust_anchors);
+            let (_, text) =
+                ChainError::Path(error).describe("", &verification.chain, &verifier.trust_anchors);
             Ok(Some(format!("whether the chain is revoked could not be found out: {text}")))
         }
     }

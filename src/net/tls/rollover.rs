@@ -99,12 +99,14 @@ impl<'a> Search<'a> {
             let validity = certificate.validity();
             (validity.not_before.timestamp()..=validity.not_after.timestamp()).contains(&now)
         };
-        path.iter().all(|candidate| is_current(&candidate.parsed) && has_known_critical_extensions(&candidate.parsed))
-            && path.iter().all(|candidate| allows_tls_servers(&candidate.parsed))
+        path.iter().all(|candidate| {
+            is_current(&candidate.parsed) && has_known_critical_extensions(&candidate.parsed)
+        }) && path.iter().all(|candidate| allows_tls_servers(&candidate.parsed))
             && !is_authority(&leaf.parsed)
             && issuers.iter().enumerate().all(|(index, issuer)| {
                 // Those that the issuer at `index` has below it, without the server's own and the self-issued ones.
-                let below = issuers[..index].iter().filter(|candidate| !is_self_issued(&candidate.parsed)).count();
+                let below =
+                    issuers[..index].iter().filter(|candidate| !is_self_issued(&candidate.parsed)).count();
                 may_issue(&issuer.parsed, below)
             })
             && fits_name_constraints(path, anchor)

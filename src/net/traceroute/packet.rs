@@ -47,7 +47,11 @@ fn parse_echo_ids(bytes: &[u8], icmp_type: u8) -> Option<(u16, u16)> {
 }
 
 /// Returns what an ICMP error says about its packet; `None` when it says nothing about the route.
-pub(super) fn response_kind_from_icmp_error(is_ipv6: bool, icmp_type: u8, icmp_code: u8) -> Option<ResponseKind> {
+pub(super) fn response_kind_from_icmp_error(
+    is_ipv6: bool,
+    icmp_type: u8,
+    icmp_code: u8,
+) -> Option<ResponseKind> {
     Some(match (is_ipv6, icmp_type, icmp_code) {
         (false, 11, 0) | (true, 3, 0) => ResponseKind::TtlExceeded,
         (false, 3, 3) | (true, 1, 4) => ResponseKind::TargetReached,

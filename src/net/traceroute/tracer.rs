@@ -114,7 +114,9 @@ impl TraceState {
     /// Ends the route after too many hops without reply.
     fn cut_off_silent_hops(&mut self, now: Instant) {
         let has_timed_out = |request_index: usize| {
-            self.sent_at.get(request_index).is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
+            self.sent_at
+                .get(request_index)
+                .is_some_and(|sent| now.duration_since(*sent) >= self.reply_timeout)
                 && self.replies[request_index].is_none()
         };
         let is_silent =
@@ -240,14 +242,18 @@ mod tests {
         let target =
             |hop| Some(if hop < 4 { ResponseKind::TtlExceeded } else { ResponseKind::TargetReached });
         let (sent_hop_limits, hops, end) = simulate_route(new_trace_state(3, 30), target);
-        assert_eq!((last_sender_octets(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
+        assert_eq!(
+            (last_sender_octets(&hops), end),
+            (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached)
+        );
         assert!(sent_hop_limits.len() <= 12 + MAX_REQUESTS_IN_FLIGHT, "{sent_hop_limits:?}");
         assert!(hops.iter().all(|hop| hop.replies.len() == 3));
     }
 
     #[tokio::test]
     async fn silent_hops_end_the_route_unless_a_later_hop_replies() {
-        let (sent_hop_limits, hops, end) = simulate_route(new_trace_state(1, 30), |hop| (hop < 3).then_some(ResponseKind::TtlExceeded));
+        let (sent_hop_limits, hops, end) =
+            simulate_route(new_trace_state(1, 30), |hop| (hop < 3).then_some(ResponseKind::TtlExceeded));
         assert_eq!((last_sender_octets(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::NoReply));
         assert!(sent_hop_limits.len() <= 2 + MAX_REQUESTS_IN_FLIGHT, "{sent_hop_limits:?}");
         let gap = |hop| match hop {
@@ -276,7 +282,8 @@ mod tests {
 
     #[tokio::test]
     async fn max_hops_is_not_exceeded() {
-        let (sent_hop_limits, hops, end) = simulate_route(new_trace_state(2, 5), |_| Some(ResponseKind::TtlExceeded));
+        let (sent_hop_limits, hops, end) =
+            simulate_route(new_trace_state(2, 5), |_| Some(ResponseKind::TtlExceeded));
         assert_eq!((sent_hop_limits.len(), hops.len(), end), (10, 5, RouteEnd::MaxHops));
     }
 
@@ -285,11 +292,8 @@ mod tests {
         let mut tracer = new_trace_state(1, 3);
         let now = Instant::now();
         tracer.record_sent(0, now);
-        let response = |token, kind| HopResponse {
-            request_index: token,
-            sender: IpAddr::from([10, 0, 0, 1]),
-            kind,
-        };
+        let response =
+            |token, kind| HopResponse { request_index: token, sender: IpAddr::from([10, 0, 0, 1]), kind };
         tracer.on_response(response(9, ResponseKind::TargetReached), now);
         tracer.on_response(response(0, ResponseKind::TtlExceeded), now);
         tracer.on_response(response(0, ResponseKind::TargetReached), now);

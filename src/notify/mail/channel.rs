@@ -105,8 +105,8 @@ impl MailChannel {
 
     async fn connect_encrypted(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
         let MailSettings { encryption: mail_encryption, port, .. } = self.settings;
-        let is_implicit_tls =
-            mail_encryption == MailEncryption::ImplicitTls || mail_encryption == MailEncryption::Auto && port == 465;
+        let is_implicit_tls = mail_encryption == MailEncryption::ImplicitTls
+            || mail_encryption == MailEncryption::Auto && port == 465;
         let mut tcp = self.connect_tcp(deadline).await?;
         if mail_encryption == MailEncryption::Unencrypted {
             return Ok(Box::new(ReadLimitStream::from_tcp(tcp)?));

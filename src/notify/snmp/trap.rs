@@ -84,8 +84,10 @@ fn build_trap_packet(
     let community = [message.credential.0.as_str(), recipient.username.as_str(), DEFAULT_COMMUNITY];
     let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(DEFAULT_COMMUNITY);
     let kind = message.content.kind;
-    let specific_trap =
-        NotificationKind::ALL.iter().position(|(candidate_kind, ..)| *candidate_kind == kind).map_or(0, |index| index + 1);
+    let specific_trap = NotificationKind::ALL
+        .iter()
+        .position(|(candidate_kind, ..)| *candidate_kind == kind)
+        .map_or(0, |index| index + 1);
     let specific_trap = u32::try_from(specific_trap).unwrap_or_default();
     let uptime_ticks = encode_tagged(TIME_TICKS_TAG, &ber::encode_unsigned_content(uptime_ticks));
     let (version, pdu) = if recipient.method == NotificationMethod::SnmpV1 {
@@ -153,7 +155,8 @@ fn message_varbinds(message: &OutgoingMessage, enterprise_oid: &[u32]) -> Vec<Ve
         encode_octets(truncate(&dedup_key(content, &message.idempotency_key))),
     ];
     let object_number = |index: usize| u32::try_from(index + 1).unwrap_or_default();
-    let object = |(index, value)| encode_varbind(&[enterprise_oid, &[1, object_number(index)]].concat(), value);
+    let object =
+        |(index, value)| encode_varbind(&[enterprise_oid, &[1, object_number(index)]].concat(), value);
     values.into_iter().enumerate().map(object).collect()
 }
 

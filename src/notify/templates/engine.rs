@@ -93,8 +93,10 @@ fn new_environment(format: OutputFormat) -> Environment<'static> {
     environment.add_filter("lower", |text: String| text.to_lowercase());
     environment.add_filter("trim", |text: String| text.trim().to_owned());
     environment.add_filter("truncate", |text: String, max: usize| text.chars().take(max).collect::<String>());
-    environment
-        .add_filter("default", |value: Value, fallback: Value| if value.is_true() { value } else { fallback });
+    environment.add_filter(
+        "default",
+        |value: Value, fallback: Value| if value.is_true() { value } else { fallback },
+    );
     environment.add_filter("length", |value: Value| value.len().unwrap_or_default());
     environment.add_filter("first", |value: Value| {
         value.try_iter().ok().and_then(|mut items| items.next()).unwrap_or_default()

@@ -21,8 +21,9 @@ impl AlertEngine {
                 continue;
             };
             let (key, location) = ((result.monitor_id, result.location_id), result.location_id);
-            let needs_last_page = !entry.last_pages.iter().any(|(known_location, _)| *known_location == location)
-                && passing_page_fingerprint(result).is_some();
+            let needs_last_page =
+                !entry.last_pages.iter().any(|(known_location, _)| *known_location == location)
+                    && passing_page_fingerprint(result).is_some();
             let needs_object_baseline = result.details.page_load.is_some()
                 && !entry.object_baselines.iter().any(|(known_location, _)| *known_location == location);
             if !needs_last_page && !needs_object_baseline {

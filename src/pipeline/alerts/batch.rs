@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::command::{IngestCommand, result_key};
 use super::engine::AlertEngine;
-use super::tracked_monitor::{AlertInput, InputContext, TrackedMonitor};
 use super::parent_checks::ParentCheckRequest;
 use super::store_records;
 use super::traceroutes::TracerouteJob;
+use super::tracked_monitor::{AlertInput, InputContext, TrackedMonitor};
 use super::verifications::{VerificationRequest, verification_without_check};
 use crate::alerting::{Effect, NotificationDraft};
 use crate::domain::{
@@ -100,12 +100,16 @@ impl AlertEngine {
                     verifications.push((*monitor_id, *planned_at, verification.clone()));
                 }
                 IngestCommand::ParentChecked { parent, outcome } => checked_parents.push((*parent, *outcome)),
-                IngestCommand::TracerouteDone { result_key: traced_result_key, output_file: file, notifications } => {
+                IngestCommand::TracerouteDone {
+                    result_key: traced_result_key,
+                    output_file: file,
+                    notifications,
+                } => {
                     batch.checks_to_release.push(traced_result_key.check_id);
-                    batch
-                        .alert_changes
-                        .added_captures
-                        .extend(file.clone().map(|file| AddedCapture { result_key: *traced_result_key, capture: file }));
+                    batch.alert_changes.added_captures.extend(
+                        file.clone()
+                            .map(|file| AddedCapture { result_key: *traced_result_key, capture: file }),
+                    );
                     let now = batch.now;
                     let due_notifications = notifications.iter().cloned().map(move |mut notification| {
                         // Due after the alert that waited for it, which is due once this is stored.
@@ -353,10 +357,9 @@ impl AlertEngine {
             }
             Effect::Notify { recipient_id: recipient, group_id: group, draft } => {
                 let has_traceroute = draft.awaits_traceroute
-                    && draft
-                        .deciding_result
-                        .as_ref()
-                        .is_some_and(|deciding_result| batch.traced_checks.contains(&deciding_result.check_id));
+                    && draft.deciding_result.as_ref().is_some_and(|deciding_result| {
+                        batch.traced_checks.contains(&deciding_result.check_id)
+                    });
                 if has_traceroute {
                     let draft = NotificationDraft { kind: NotificationKind::Traceroute, ..draft.clone() };
                     batch.traceroute_notifications.push(UnrenderedNotification {
@@ -383,9 +386,11 @@ impl AlertEngine {
         failed_locations: &[LocationId],
         failed_check: (LocationId, CheckId),
     ) -> Result<(LocationId, Duration), Status> {
-        let account_and_rules = self.account_snapshots.get(entry.monitor.customer).zip(entry.cached_rules.as_ref());
+        let account_and_rules =
+            self.account_snapshots.get(entry.monitor.customer).zip(entry.cached_rules.as_ref());
         let ((account, _), (_, rules)) = account_and_rules.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
-        let location = self.locations.select_verifying_location(&rules.policy, account, failed_locations, failed_check);
+        let location =
+            self.locations.select_verifying_location(&rules.policy, account, failed_locations, failed_check);
         let location = location.ok_or(Status::VERIFICATION_UNAVAILABLE)?;
         if !self.verification_runner.has_capacity() {
             return Err(Status::VERIFICATION_NO_RESPONSE);

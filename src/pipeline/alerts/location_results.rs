@@ -5,8 +5,8 @@ use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page_comparison;
 use crate::evaluate::page_comparison::{PageBaseline, PageComparisonRule};
 
-use super::tracked_monitor::{PageFingerprint, TrackedMonitor};
 use super::monitor_rules::MonitorRules;
+use super::tracked_monitor::{PageFingerprint, TrackedMonitor};
 
 impl TrackedMonitor {
     /// Converts `result` and remembers its page. `object_change` is the change of its page's objects.
@@ -51,7 +51,9 @@ impl TrackedMonitor {
         let (current_bytes, current_text_hash) = (current.body_bytes, current.text_hash.clone());
         let previous = previous.replace(current)?;
         let is_resized = previous.body_bytes != current_bytes;
-        let is_reworded = previous.text_hash.is_some() && current_text_hash.is_some() && previous.text_hash != current_text_hash;
+        let is_reworded = previous.text_hash.is_some()
+            && current_text_hash.is_some()
+            && previous.text_hash != current_text_hash;
         if let Some(facts) = &mut result.facts.http {
             facts.content_changed = is_resized || is_reworded;
             facts.previous_text_sha256 = previous.text_hash.filter(|_| is_reworded);

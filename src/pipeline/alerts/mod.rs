@@ -10,7 +10,6 @@ mod engine;
 mod location_results;
 mod locations;
 mod monitor_changes;
-mod tracked_monitor;
 mod monitor_rules;
 mod notification_content;
 mod notifications;
@@ -24,6 +23,7 @@ mod settings;
 mod store_records;
 mod timer_heap;
 mod traceroutes;
+mod tracked_monitor;
 mod verifications;
 
 pub(super) use batch::{BatchOutput, PostCommitActions};

@@ -2,8 +2,8 @@
 
 use super::batch::BatchContext;
 use super::engine::AlertEngine;
-use super::tracked_monitor::{AlertInput, TrackedMonitor};
 use super::store_records;
+use super::tracked_monitor::{AlertInput, TrackedMonitor};
 use crate::alerting::Effect;
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
@@ -37,7 +37,8 @@ impl AlertEngine {
         }
         // The first change contains all monitors: restored state that is left belongs to removed ones.
         if let Some(restored_state) = self.restored_state.take() {
-            let (monitors, episodes) = restored_state.into_states_of_removed_monitors(&self.quarantined_monitors);
+            let (monitors, episodes) =
+                restored_state.into_states_of_removed_monitors(&self.quarantined_monitors);
             batch.alert_changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = batch.now;
             batch

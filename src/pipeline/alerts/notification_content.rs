@@ -34,7 +34,8 @@ pub(super) fn build_notification_content(
 ) -> NotificationContent {
     let (monitor, account) = (sources.monitor, sources.account);
     let deciding_result = draft.deciding_result.as_ref();
-    let result = deciding_result.and_then(|deciding_result| (sources.result_by_check)(deciding_result.check_id));
+    let result =
+        deciding_result.and_then(|deciding_result| (sources.result_by_check)(deciding_result.check_id));
     let (status, status_text) = status_line(draft, result, sources.now);
     NotificationContent {
         kind: draft.kind,
@@ -54,7 +55,9 @@ pub(super) fn build_notification_content(
         consecutive_failures: draft.consecutive_runs,
         http_status: result.and_then(|result| Some(result.facts.http.as_ref()?.http_status)),
         location_id: deciding_result.map(|deciding_result| deciding_result.location_id),
-        location_name: deciding_result.map(|deciding_result| location_name(deciding_result.location_id, sources)).unwrap_or_default(),
+        location_name: deciding_result
+            .map(|deciding_result| location_name(deciding_result.location_id, sources))
+            .unwrap_or_default(),
         location_reports: location_reports(draft, sources),
         verification: draft.verification.clone(),
         target: display_target(monitor),
@@ -78,7 +81,8 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
             (failed_status, format!("no data from {} consecutive runs", draft.consecutive_runs))
         }
         NotificationKind::WebChange => {
-            let page_change = deciding_result.and_then(|deciding_result| deciding_result.page_change.as_ref());
+            let page_change =
+                deciding_result.and_then(|deciding_result| deciding_result.page_change.as_ref());
             let text = page_change.map(|page_change| match &page_change.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
                 None => format!(
@@ -137,7 +141,10 @@ fn location_reports(draft: &NotificationDraft, sources: &ContentSources<'_, '_>)
 
 fn location_name(location_id: LocationId, sources: &ContentSources<'_, '_>) -> String {
     let account_location = sources.account.locations.get(&location_id.0);
-    account_location.map_or_else(|| (sources.location_name)(location_id), |account_location| account_location.name.clone())
+    account_location.map_or_else(
+        || (sources.location_name)(location_id),
+        |account_location| account_location.name.clone(),
+    )
 }
 
 /// Returns the phases of the attempt that decided.
@@ -192,7 +199,8 @@ fn extra_fields(
         extra.insert("bytes_before".to_owned(), json!(page_change.bytes_before));
         extra.insert("bytes_now".to_owned(), json!(page_change.bytes_now));
     }
-    let certificate = deciding_result.and_then(|deciding_result| deciding_result.expiring_certificate.as_ref());
+    let certificate =
+        deciding_result.and_then(|deciding_result| deciding_result.expiring_certificate.as_ref());
     if let (NotificationKind::CertificateExpiration, Some(certificate)) = (draft.kind, certificate) {
         let days_left =
             if certificate.not_after > now { certificate.not_after.since(now).as_secs() / 86_400 } else { 0 };

@@ -51,7 +51,9 @@ impl AlertEngine {
             }
             let Some((.., content)) = &last_content else { continue };
             let is_delayed = draft.awaits_traceroute
-                && draft.deciding_result.is_some_and(|deciding_result| batch.traced_checks.contains(&deciding_result.check_id));
+                && draft
+                    .deciding_result
+                    .is_some_and(|deciding_result| batch.traced_checks.contains(&deciding_result.check_id));
             let not_before = if is_delayed { batch.now + self.settings.traceroute_wait } else { batch.now };
             let notification = NewNotification {
                 idempotency_key: deduplication_key(content, recipient_id),

@@ -217,7 +217,10 @@ mod tests {
         assert_eq!(checks.complete(other_parent, check_result(2, false)), (vec![(run, Vec::new())], false));
         let mut checks = ParentChecks::default();
         checks.wait_for(run, &[PARENT, other_parent]);
-        assert_eq!(checks.complete(other_parent, check_result(1, true)), (vec![(run, vec![other_parent])], false));
+        assert_eq!(
+            checks.complete(other_parent, check_result(1, true)),
+            (vec![(run, vec![other_parent])], false)
+        );
         assert_eq!(checks.complete(PARENT, check_result(2, true)), (Vec::new(), false));
         assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
     }

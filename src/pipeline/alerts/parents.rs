@@ -3,8 +3,8 @@
 use super::batch::BatchContext;
 use super::command::ParentCheckResult;
 use super::engine::AlertEngine;
-use super::tracked_monitor::{AlertInput, TrackedMonitor};
 use super::parent_checks::ParentCheckRequest;
+use super::tracked_monitor::{AlertInput, TrackedMonitor};
 use crate::alerting::ParentStatus;
 use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schedule::BlackoutTarget;

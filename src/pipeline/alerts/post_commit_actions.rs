@@ -28,7 +28,9 @@ impl AlertEngine {
         }
         for request in parent_checks {
             let command_sender = self.command_sender.clone();
-            run_caught(&mut panic_messages, || self.parent_checks.start(request, &self.dependencies, command_sender));
+            run_caught(&mut panic_messages, || {
+                self.parent_checks.start(request, &self.dependencies, command_sender)
+            });
         }
         for traceroute in traceroutes {
             let command_sender = self.command_sender.clone();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::tracked_monitor::TrackedMonitor;
 use super::settings::AlertEngineDependencies;
+use super::tracked_monitor::TrackedMonitor;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::{MonitorId, Revision};
 use crate::schema::Monitor;
@@ -36,8 +36,7 @@ impl RestoredAlertStates {
         }
         let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
-        let page =
-            dependencies.alert_store.episodes(filter, Pagination::ALL).await?;
+        let page = dependencies.alert_store.episodes(filter, Pagination::ALL).await?;
         let unreadable_count = page.total.saturating_sub(page.items.len() as u64);
         if unreadable_count > 0 {
             return Err(StoreError::Undecodable {

@@ -68,7 +68,8 @@ impl TracerouteRunner {
         command_sender: WeakSender<IngestCommand>,
     ) {
         let (permits, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
-        let TracerouteJob { monitor, result_key: traced_result_key, peer_address: address, notifications } = job;
+        let TracerouteJob { monitor, result_key: traced_result_key, peer_address: address, notifications } =
+            job;
         let traceroute_task = tokio::spawn(async move {
             let _permit = permits.acquire().await.ok()?;
             match planner.run_traceroute(monitor, traced_result_key.location_id, address).await {
@@ -89,7 +90,11 @@ impl TracerouteRunner {
             if let Some(command_sender) = command_sender.upgrade() {
                 // Fails only at the end of the process.
                 let _ = command_sender
-                    .send(IngestCommand::TracerouteDone { result_key: traced_result_key, output_file, notifications })
+                    .send(IngestCommand::TracerouteDone {
+                        result_key: traced_result_key,
+                        output_file,
+                        notifications,
+                    })
                     .await;
             }
         });

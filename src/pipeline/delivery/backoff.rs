@@ -40,7 +40,10 @@ mod tests {
                 "{failures}"
             );
             let (min, max) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
-            assert!(max.saturating_sub(*min) > nominal_delay / 4, "no spread after {failures}: {min:?} to {max:?}");
+            assert!(
+                max.saturating_sub(*min) > nominal_delay / 4,
+                "no spread after {failures}: {min:?} to {max:?}"
+            );
         }
     }
 }

@@ -46,8 +46,14 @@ impl DeliveryTask {
         let (abort, ended) = (CancellationToken::new(), CancellationToken::new());
         let cancellation_tokens = (abort.clone(), ended.clone());
         let (settings_sender, settings_receiver) = watch::channel(settings);
-        let worker =
-            DeliveryWorker::new(dependencies, settings_receiver, wakeup, drain_timeout_receiver, heartbeat, cancellation_tokens);
+        let worker = DeliveryWorker::new(
+            dependencies,
+            settings_receiver,
+            wakeup,
+            drain_timeout_receiver,
+            heartbeat,
+            cancellation_tokens,
+        );
         (Self { drain_timeout_sender, settings_sender, abort, ended }, worker)
     }
 

@@ -173,7 +173,10 @@ mod tests {
         assert_eq!(state.decide_next(at(1), false, &settings), DeliveryDecision::Wait);
         assert_eq!(state.decide_next(retry_at, false, &settings), DeliveryDecision::Send);
         let requested = state.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
-        assert_eq!((requested, state.decide_next(at(99), false, &settings)), (at(100), DeliveryDecision::Wait));
+        assert_eq!(
+            (requested, state.decide_next(at(99), false, &settings)),
+            (at(100), DeliveryDecision::Wait)
+        );
         assert_eq!(
             state.decide_next(at(-7_200), false, &settings),
             DeliveryDecision::Send,

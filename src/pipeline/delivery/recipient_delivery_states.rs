@@ -50,7 +50,11 @@ impl RecipientDeliveryStates {
     pub(super) fn recipients_with_due_digest(&self, now: Timestamp) -> Vec<RecipientId> {
         let has_due_digest =
             |state: &RecipientDeliveryState| !state.is_busy && state.digest_at.is_some_and(|at| at <= now);
-        self.states.iter().filter(|(_, state)| has_due_digest(state)).map(|(recipient, _)| *recipient).collect()
+        self.states
+            .iter()
+            .filter(|(_, state)| has_due_digest(state))
+            .map(|(recipient, _)| *recipient)
+            .collect()
     }
 
     /// Returns when the next queue is ready or the next digest is due.

@@ -376,7 +376,8 @@ impl DeliveryWorker {
         let was_reported_recently = state
             .dead_letter_reported_at
             .is_some_and(|at| at <= now && now.since(at) < DEAD_LETTER_REPORT_INTERVAL);
-        if let Some(config_store) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently) {
+        if let Some(config_store) = self.dependencies.config_store.as_ref().filter(|_| !was_reported_recently)
+        {
             state.dead_letter_reported_at = Some(now);
             let recipient_name = recipient.map_or("", |recipient| recipient.name.as_str());
             let event = dead_letter_event::dead_letter_event(notification, recipient_name, &error, now);

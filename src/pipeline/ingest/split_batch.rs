@@ -22,7 +22,10 @@ pub(super) fn split_batch(batch: &IngestBatch) -> SplitBatch {
     let monitor_ids: Vec<MonitorId> = monitor_ids(batch).into_iter().collect();
     if monitor_ids.len() > 1 {
         let middle = monitor_ids[monitor_ids.len() / 2];
-        return SplitBatch::Parts(vec![select_monitors(batch, |id| id < middle), select_monitors(batch, |id| id >= middle)]);
+        return SplitBatch::Parts(vec![
+            select_monitors(batch, |id| id < middle),
+            select_monitors(batch, |id| id >= middle),
+        ]);
     }
     let single_item_batches = single_item_batches(batch);
     if single_item_batches.len() > 1 {
@@ -38,7 +41,12 @@ fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
         .chain(batch.monitor_states.iter().map(|state| state.monitor_id))
         .chain(changes.alert_states.iter().map(|(monitor_id, _)| *monitor_id))
         .chain(changes.episodes.iter().map(|episode| episode.monitor_id))
-        .chain(changes.notifications.iter().map(|notification| monitor_id_or_zero(notification.content.monitor_id)))
+        .chain(
+            changes
+                .notifications
+                .iter()
+                .map(|notification| monitor_id_or_zero(notification.content.monitor_id)),
+        )
         .chain(changes.verified_checks.iter().map(|check| check.result_key.monitor_id))
         .chain(changes.suppressed_checks.iter().map(|check| check.result_key.monitor_id))
         .chain(changes.added_captures.iter().map(|capture| capture.result_key.monitor_id))
@@ -97,7 +105,10 @@ fn single_item_batches(batch: &IngestBatch) -> Vec<IngestBatch> {
         parts.push(batch_of_changes(AlertChanges { episodes: vec![episode.clone()], ..no_changes() }));
     }
     for notification in &changes.notifications {
-        parts.push(batch_of_changes(AlertChanges { notifications: vec![notification.clone()], ..no_changes() }));
+        parts.push(batch_of_changes(AlertChanges {
+            notifications: vec![notification.clone()],
+            ..no_changes()
+        }));
     }
     for check in &changes.verified_checks {
         parts.push(batch_of_changes(AlertChanges { verified_checks: vec![check.clone()], ..no_changes() }));

@@ -184,8 +184,10 @@ impl PerformanceEvaluator {
             self.dependencies.result_store.mean_durations(rule.monitor_id, now - rule.window, now).await?
         {
             let key = (rule.id, mean.location_id);
-            let reference_mean =
-                reference_means.iter().find(|reference_mean| reference_mean.location_id == mean.location_id).copied();
+            let reference_mean = reference_means
+                .iter()
+                .find(|reference_mean| reference_mean.location_id == mean.location_id)
+                .copied();
             let alert = self.active_alerts.get(&key);
             let Some(change) = rule.evaluate(alert.is_some(), Some(mean), reference_mean) else { continue };
             match change {

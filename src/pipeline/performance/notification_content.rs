@@ -59,7 +59,11 @@ pub(super) fn build_notification_content(
         consecutive_failures: u32::from(kind == NotificationKind::PerformanceError),
         http_status: None,
         location_id: Some(*location),
-        location_name: account.locations.get(&location.0).map(|account_location| account_location.name.clone()).unwrap_or_default(),
+        location_name: account
+            .locations
+            .get(&location.0)
+            .map(|account_location| account_location.name.clone())
+            .unwrap_or_default(),
         location_reports: Vec::new(),
         verification: None,
         target: display_target(monitor),

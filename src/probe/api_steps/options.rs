@@ -71,8 +71,9 @@ fn parse_steps(settings: WebsiteApiSettings<'_>) -> Result<Vec<StepPlan>, String
         let assertions = settings.assertions.unwrap_or_default();
         return Ok(vec![StepPlan::new(1, &ApiStepSettings::from_single_request(url, method, assertions))?]);
     }
-    let step_number =
-        |index: usize, configured_number: Option<u32>| configured_number.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
+    let step_number = |index: usize, configured_number: Option<u32>| {
+        configured_number.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX))
+    };
     let plans = step_settings
         .iter()
         .enumerate()

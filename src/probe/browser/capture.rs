@@ -221,7 +221,11 @@ mod tests {
             let mut decoder = zune_jpeg::JpegDecoder::new(Cursor::new(png_to_jpeg(&packed).unwrap()));
             let pixels = decoder.decode().unwrap();
             let jpeg_info = decoder.info().unwrap();
-            assert_eq!((u32::from(jpeg_info.width), u32::from(jpeg_info.height)), (width, height), "{color:?}");
+            assert_eq!(
+                (u32::from(jpeg_info.width), u32::from(jpeg_info.height)),
+                (width, height),
+                "{color:?}"
+            );
             for pixel in pixels.chunks(pixels.len() / (width * height) as usize) {
                 let near = pixel.iter().zip(expected).all(|(actual, wanted)| actual.abs_diff(wanted) < 4);
                 assert!(near, "{color:?} {depth:?}: {pixel:?}, not {expected:?}");

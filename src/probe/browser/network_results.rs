@@ -51,7 +51,9 @@ pub(super) async fn record_network_results(
         browser.network_log_reader.lock_log().add_chrome_console(&console_entries);
     }
     let mut logged = browser.network_log_reader.lock_log().take_activity();
-    for logged_request in logged.requests.iter_mut().filter(|logged_request| logged_request.error_name.is_some()) {
+    for logged_request in
+        logged.requests.iter_mut().filter(|logged_request| logged_request.error_name.is_some())
+    {
         logged_request.proxy_failure = browser.proxy_failure(&logged_request.url);
     }
     let requests = classify_requests(&logged.requests, previous_page_url(recorder.steps()), browser);
@@ -99,10 +101,12 @@ fn frame_failure(requests: &[ClassifiedRequest<'_>], count_third_party: bool) ->
             && (count_third_party || !request.third_party)
             && !request.blocked
     };
-    requests.iter().filter(is_counted_frame).find_map(|ClassifiedRequest { request: logged_request, .. }| {
-        let failure = request_failure(logged_request)?;
-        Some(failure.into_page_object_failure(&display_url(&logged_request.url)))
-    })
+    requests.iter().filter(is_counted_frame).find_map(
+        |ClassifiedRequest { request: logged_request, .. }| {
+            let failure = request_failure(logged_request)?;
+            Some(failure.into_page_object_failure(&display_url(&logged_request.url)))
+        },
+    )
 }
 
 /// Returns when the first request of the step started, by the browser's clock. A new window may report older requests.
@@ -124,7 +128,11 @@ fn classify_requests<'e>(
             page_url = Url::parse(&logged_request.url).ok();
         }
         let third_party = is_third_party(page_url.as_ref(), &logged_request.url);
-        ClassifiedRequest { request: logged_request, third_party, blocked: browser.is_host_denied(&logged_request.url) }
+        ClassifiedRequest {
+            request: logged_request,
+            third_party,
+            blocked: browser.is_host_denied(&logged_request.url),
+        }
     };
     logged_requests.iter().map(classify).collect()
 }

@@ -78,7 +78,11 @@ impl PageReport {
         };
         let tls = navigation.secure_connection_start;
         set_phase(Phase::Resolve, navigation.domain_lookup_start, navigation.domain_lookup_end);
-        set_phase(Phase::Connect, navigation.connect_start, if tls > 0.0 { tls } else { navigation.connect_end });
+        set_phase(
+            Phase::Connect,
+            navigation.connect_start,
+            if tls > 0.0 { tls } else { navigation.connect_end },
+        );
         set_phase(Phase::Tls, if tls > 0.0 { tls } else { navigation.connect_end }, navigation.connect_end);
         set_phase(Phase::FirstByte, navigation.request_start, navigation.response_start);
         set_phase(Phase::Transfer, navigation.response_start, navigation.response_end);

@@ -207,7 +207,8 @@ impl<'a> ScriptRunner<'a> {
                 Err(failure) => {
                     let (redactor, result_options) = (self.redactor(), self.page_result_options());
                     let Self { recorder, browser: script_browser, time_budget: budget, .. } = self;
-                    record_failed_page(recorder, script_browser, budget, &redactor, result_options, &failure).await;
+                    record_failed_page(recorder, script_browser, budget, &redactor, result_options, &failure)
+                        .await;
                     self.capture(CaptureMoment::Failure, &capture_name_prefix(index, Some(action_index)))
                         .await;
                     return Err(failure);
@@ -382,7 +383,8 @@ impl<'a> ScriptRunner<'a> {
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
         let redactor = self.redactor();
         let Self { recorder, browser: script_browser, time_budget: budget, options, .. } = self;
-        capture_moment(recorder, script_browser, budget, &options.capture_rule, &redactor, (moment, name)).await;
+        capture_moment(recorder, script_browser, budget, &options.capture_rule, &redactor, (moment, name))
+            .await;
     }
 
     fn current_page(&self) -> CurrentPage<'_> {

@@ -153,8 +153,11 @@ async fn enter_selected_window(
         open_windows.map_err(|error| action_error(browser, budget, error, wait_limit.response_limit_kind))?;
     browser.window_handles.retain(|window_handle| open_windows.contains(window_handle));
     let main_window = browser.window_handles.first().cloned();
-    let new_windows: Vec<String> =
-        open_windows.iter().filter(|window_handle| !browser.window_handles.contains(window_handle)).cloned().collect();
+    let new_windows: Vec<String> = open_windows
+        .iter()
+        .filter(|window_handle| !browser.window_handles.contains(window_handle))
+        .cloned()
+        .collect();
     browser.window_handles.extend(new_windows);
     let page = CurrentPage { browser, budget, variables };
     let selected = match selector {

@@ -88,7 +88,8 @@ fn check_response_head(head: &ResponseHead) -> Result<(), Failure> {
         return Err(Failure::new(Phase::FirstByte, FailureKind::HttpErrorStatus, detail));
     }
     let actual = media_type(head).unwrap_or_default();
-    if actual.split(';').next().is_some_and(|type_name| type_name.trim().eq_ignore_ascii_case(DNS_MEDIA_TYPE)) {
+    if actual.split(';').next().is_some_and(|type_name| type_name.trim().eq_ignore_ascii_case(DNS_MEDIA_TYPE))
+    {
         return Ok(());
     }
     let actual = if actual.is_empty() { "of no media type".to_owned() } else { format!("`{actual}`") };

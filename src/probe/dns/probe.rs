@@ -173,7 +173,8 @@ impl DnsProbe {
 
 /// Returns the addresses of the server, those with a route first: over UDP, addresses cannot be raced.
 fn sort_routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
-    let mut server_addresses: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
+    let mut server_addresses: Vec<SocketAddr> =
+        addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if server_addresses.len() > 1 {
         server_addresses.sort_by_cached_key(|&server| cx.net.open_udp_socket(server).is_err());
     }

@@ -39,7 +39,10 @@ impl TestFile {
 
 /// Describes the first difference between `uploaded` and `downloaded`, if there is one.
 fn describe_difference(uploaded: &[u8], downloaded: &[u8]) -> Option<String> {
-    let first_difference = uploaded.iter().zip(downloaded).position(|(uploaded_byte, downloaded_byte)| uploaded_byte != downloaded_byte);
+    let first_difference = uploaded
+        .iter()
+        .zip(downloaded)
+        .position(|(uploaded_byte, downloaded_byte)| uploaded_byte != downloaded_byte);
     let first_difference = first_difference
         .or_else(|| (uploaded.len() != downloaded.len()).then(|| uploaded.len().min(downloaded.len())))?;
     let received = match downloaded.len() {

@@ -205,7 +205,8 @@ impl<'a> HttpAttempt<'a> {
             (None, Some(keyword)) => {
                 let started = Instant::now();
                 let (body, media_type) = (Arc::clone(&bytes), media_type.map(str::to_owned));
-                let evaluation_result = keyword_search::search_keyword((**keyword).clone(), body, media_type, deadline).await;
+                let evaluation_result =
+                    keyword_search::search_keyword((**keyword).clone(), body, media_type, deadline).await;
                 self.chain.exchange_trace.phases.set(Phase::Validate, started.elapsed());
                 evaluation_result
             }

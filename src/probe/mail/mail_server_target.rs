@@ -115,7 +115,8 @@ impl MailServerTarget {
         facts: MailFacts,
     ) -> Observation {
         let facts = redact_facts(&session.transcript, facts);
-        let session_result = session_result.map_err(|failure| self.with_tls_hint(failure, &session.connect_trace));
+        let session_result =
+            session_result.map_err(|failure| self.with_tls_hint(failure, &session.connect_trace));
         let mut observation = build_session_observation(started, session, session_result);
         // Without a greeting there was no mail server.
         observation.facts.mail = facts.map(Box::new);

@@ -72,7 +72,8 @@ impl SmtpProbe {
             mechanism: self.target.auth_mechanism,
             message: None,
         });
-        let session_result = session.run_protocol(&mut smtp, self.target.host(), &self.target.tls_options).await;
+        let session_result =
+            session.run_protocol(&mut smtp, self.target.host(), &self.target.tls_options).await;
         *facts = smtp.facts();
         session_result
     }

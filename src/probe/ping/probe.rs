@@ -173,8 +173,9 @@ impl PingProbe {
             if statistics.sent_count() < self.request_count && next_send_at <= Instant::now() {
                 let send_result =
                     cx.deadline.enforce(Phase::Echo, socket.send(address, self.payload_bytes)).await?;
-                pending_replies
-                    .push(send_result.map_err(|error| cx.net.echo_send_failure(address, &error))?.echo_result());
+                pending_replies.push(
+                    send_result.map_err(|error| cx.net.echo_send_failure(address, &error))?.echo_result(),
+                );
                 statistics.record_sent();
                 next_send_at += interval;
             }

@@ -218,13 +218,19 @@ mod tests {
         };
         assert!(matches!(match_changed_reply(&|_| {}), ReplyMatch::Response(_)));
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
-        assert!(matches!(match_changed_reply(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
+        assert!(matches!(
+            match_changed_reply(&|m| m.queries = vec![other_case.clone()]),
+            ReplyMatch::Response(_)
+        ));
         assert!(matches!(match_changed_reply(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
         assert!(matches!(
             match_changed_reply(&|m| m.metadata.message_type = MessageType::Query),
             ReplyMatch::Mismatch(_)
         ));
-        assert!(matches!(match_changed_reply(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
+        assert!(matches!(
+            match_changed_reply(&|m| m.queries[0].query_type = RecordType::AAAA),
+            ReplyMatch::Mismatch(_)
+        ));
         assert!(matches!(match_changed_reply(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
         let reply = match_changed_reply(&|m| {
             m.queries.clear();

@@ -146,10 +146,21 @@ mod tests {
 
     #[test]
     fn replies_of_one_and_of_many_lines_are_assembled() {
-        assert_eq!(parse_replies(&["220 ready", "331 password"]), [(220, "ready".into()), (331, "password".into())]);
+        assert_eq!(
+            parse_replies(&["220 ready", "331 password"]),
+            [(220, "ready".into()), (331, "password".into())]
+        );
         assert_eq!(parse_replies(&["226"]), [(226, String::new())]);
         assert_eq!(
-            parse_replies(&["220-Welcome", "150 users are here", "", " 220 not yet", "220-nor now", "220 ok", "221 x"]),
+            parse_replies(&[
+                "220-Welcome",
+                "150 users are here",
+                "",
+                " 220 not yet",
+                "220-nor now",
+                "220 ok",
+                "221 x"
+            ]),
             [
                 (220, "Welcome / 150 users are here / 220 not yet / 220-nor now / ok".to_owned()),
                 (221, "x".to_owned())

@@ -274,7 +274,8 @@ mod tests {
         let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
         let starttls_dialogue = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
         let tls_required_options = OpeningDialogueOptions { require_tls: true, ..TLS_OPTIONAL };
-        let preauth_dialogue = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
+        let preauth_dialogue =
+            "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
         for (options, dialogue, reply) in [
             (TLS_OPTIONAL, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
             (TLS_OPTIONAL, "< +OK POP3", "banner 3: `+OK POP3` is not an IMAP response"),
@@ -302,12 +303,19 @@ mod tests {
             ),
             (TLS_OPTIONAL, &format!("{starttls_dialogue}< * BYE"), "starttls 3: it closes the session: ``"),
             (tls_required_options, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
-            (tls_required_options, preauth_dialogue, "capability 5: it greets with PREAUTH, after which TLS is not possible"),
+            (
+                tls_required_options,
+                preauth_dialogue,
+                "capability 5: it greets with PREAUTH, after which TLS is not possible",
+            ),
         ] {
             assert_eq!(failure_text(options, dialogue), reply);
         }
         let opening = run_to_success(TLS_OPTIONAL, &format!("{hello}< v1 BAD what\n* done"));
-        assert!(opening.capabilities.is_empty(), "a server that does not know CAPABILITY can be logged in to");
+        assert!(
+            opening.capabilities.is_empty(),
+            "a server that does not know CAPABILITY can be logged in to"
+        );
         let opening = run_to_success(TLS_OPTIONAL, &format!("{preauth_dialogue}\n* done"));
         assert!(opening.is_preauthenticated);
     }

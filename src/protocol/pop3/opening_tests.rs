@@ -25,7 +25,11 @@ fn facts_after(opening_dialogue: &mut OpeningDialogue, dialogue: &str) -> MailFa
 /// Returns phase, status and text of the failure at the end of `dialogue`.
 fn fails(opening_dialogue: &mut OpeningDialogue, dialogue: &str) -> (Phase, u16, String) {
     let failure = run_transcript(opening_dialogue, dialogue).unwrap();
-    assert_eq!(failure.phase, opening_dialogue.phase(), "the phase that failed is not the one that was timed");
+    assert_eq!(
+        failure.phase,
+        opening_dialogue.phase(),
+        "the phase that failed is not the one that was timed"
+    );
     (failure.phase, failure.status().0, failure.detail)
 }
 

@@ -229,7 +229,8 @@ impl SmtpSession {
         self.capabilities.iter().find_map(|line| {
             let (name, rest) = line.split_at_checked(keyword.len())?;
             let is_whole_keyword = rest.is_empty() || rest.starts_with([' ', '=']);
-            (name.eq_ignore_ascii_case(keyword) && is_whole_keyword).then(|| rest.trim_start_matches([' ', '=']))
+            (name.eq_ignore_ascii_case(keyword) && is_whole_keyword)
+                .then(|| rest.trim_start_matches([' ', '=']))
         })
     }
 

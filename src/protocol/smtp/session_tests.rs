@@ -196,11 +196,14 @@ fn a_message_can_be_refused_at_every_step() {
         for (dialogue_before, command) in
             [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
         {
-            let reply = fails(options_with_message(), &format!("{EHLO_DIALOGUE}{dialogue_before}< {code} no"));
+            let reply =
+                fails(options_with_message(), &format!("{EHLO_DIALOGUE}{dialogue_before}< {code} no"));
             assert_eq!(reply, format!("deliver 3: it replies to {command} with `{code} no`"));
         }
-        let mut session =
-            passes(options_with_message(), &format!("{EHLO_DIALOGUE}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
+        let mut session = passes(
+            options_with_message(),
+            &format!("{EHLO_DIALOGUE}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"),
+        );
         assert!(matches!(session.on_line("354 go"), Ok(ProtocolAction::SendLine(_))));
         let failure = session.on_line(&format!("{code} no")).unwrap_err();
         assert_eq!(failure.detail, format!("it replies to the message with `{code} no`"));
@@ -209,7 +212,10 @@ fn a_message_can_be_refused_at_every_step() {
     let reply = fails(options_with_message(), &format!("{EHLO_DIALOGUE}{data}< 250 what?"));
     assert_eq!(reply, "deliver 3: it replies to `DATA` with `250 what?`");
     let small = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 18";
-    assert_eq!(fails(options_with_message(), small), "deliver 3: it accepts at most 18 bytes, the message has 19");
+    assert_eq!(
+        fails(options_with_message(), small),
+        "deliver 3: it accepts at most 18 bytes, the message has 19"
+    );
 }
 
 #[test]

@@ -67,7 +67,8 @@ pub fn add_component_schema(
 fn object_schema(table: &'static FieldTable, role: SchemaRole, with_required: bool) -> Value {
     let mut properties = Map::new();
     if let Some(monitor_type) = MonitorType::from_name(table.name) {
-        properties.insert("type".to_owned(), json!({"const": monitor_type.name(), "description": "The type"}));
+        properties
+            .insert("type".to_owned(), json!({"const": monitor_type.name(), "description": "The type"}));
     }
     for field in table.fields() {
         properties.insert(field.name.to_owned(), field_schema(field, role));

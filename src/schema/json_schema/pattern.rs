@@ -140,7 +140,11 @@ mod tests {
         let pattern = pattern(TextFormat::HeaderName).unwrap();
         let (reserved_pattern, token_pattern) = pattern.trim_start_matches("^(?!").split_once("$)").unwrap();
         let reserved_pattern = regex::Regex::new(&format!("^{reserved_pattern}$")).unwrap();
-        assert!(reserved_pattern.is_match("HOST") && reserved_pattern.is_match("Te") && !reserved_pattern.is_match("X-Host"));
+        assert!(
+            reserved_pattern.is_match("HOST")
+                && reserved_pattern.is_match("Te")
+                && !reserved_pattern.is_match("X-Host")
+        );
         assert!(regex::Regex::new(&format!("^{token_pattern}")).unwrap().is_match("X-Host"));
     }
 }

@@ -222,8 +222,10 @@ impl<'a> FieldReader<'a> {
             if index_field != name || is_empty_text(node) {
                 continue;
             }
-            let index_type = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
-            let index = self.read_value(field, &index_type, node, path, true).and_then(|value| value.as_u64());
+            let index_type =
+                FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
+            let index =
+                self.read_value(field, &index_type, node, path, true).and_then(|value| value.as_u64());
             let choice = index.and_then(|index| choices.get(usize::try_from(index).ok()?));
             if let Some(choice) = choice {
                 let object_value = values.entry(field.name).or_insert_with(|| Value::Object(Map::new()));

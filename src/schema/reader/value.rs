@@ -300,7 +300,8 @@ fn hint_for(field_type: &FieldType, node: &Node) -> Option<String> {
         (FieldType::TextEnum(choices), NodeValue::Text(text)) => {
             let folded = text.to_lowercase();
             let same_ignoring_case = choices.iter().copied().find(|choice| choice.to_lowercase() == folded);
-            let closest_choice = same_ignoring_case.or_else(|| closest_match(text, choices.iter().copied()))?;
+            let closest_choice =
+                same_ignoring_case.or_else(|| closest_match(text, choices.iter().copied()))?;
             Some(format!("did you mean `{closest_choice}`?"))
         }
         (FieldType::Text { .. }, NodeValue::Int(_) | NodeValue::Float(_) | NodeValue::Bool(_)) => {

@@ -109,6 +109,7 @@ fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
 fn unsupported_type(input: &RuleInput<'_>) -> Option<String> {
     let monitor_type = input.document.monitor_type();
     let supported = input.context.supported_types?.contains(&monitor_type);
-    (!supported)
-        .then(|| format!("this build has no probe for type `{monitor_type}`: checks end as unknown, status 95"))
+    (!supported).then(|| {
+        format!("this build has no probe for type `{monitor_type}`: checks end as unknown, status 95")
+    })
 }

@@ -32,7 +32,10 @@ fn check_scheme(cx: &mut RuleContext<'_>) {
     let Some(url) = parsed.filter(|url| url.scheme() != expected) else { return };
     cx.add_conflict_with_hint(
         "url",
-        format!("`url` of a `{monitor_type}` monitor must start with `{expected}://`, not `{}://`", url.scheme()),
+        format!(
+            "`url` of a `{monitor_type}` monitor must start with `{expected}://`, not `{}://`",
+            url.scheme()
+        ),
         format!("type `{other_type}` is for such URLs"),
     );
 }

@@ -102,7 +102,11 @@ impl MapAccess<'static> for FieldComparer<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
         let field = self.next.unwrap();
-        let value = ValueComparer { field_type: &field.field_type, name: field.name, report: self.struct_comparer.report };
+        let value = ValueComparer {
+            field_type: &field.field_type,
+            name: field.name,
+            report: self.struct_comparer.report,
+        };
         seed.deserialize(value).map_err(|error| error.with_path_prefix(field.name))
     }
 }
@@ -241,7 +245,10 @@ impl Deserializer<'static> for ValueComparer<'_> {
         };
         let (struct_choices, table_choices) = (BTreeSet::from_iter(variants), BTreeSet::from_iter(*choices));
         if struct_choices != table_choices {
-            self.report.add_error(self.name, format!("{name} takes {struct_choices:?}, the table {table_choices:?}"));
+            self.report.add_error(
+                self.name,
+                format!("{name} takes {struct_choices:?}, the table {table_choices:?}"),
+            );
         }
         StrDeserializer::new(choices[0]).deserialize_enum(name, variants, visitor)
     }
@@ -270,7 +277,8 @@ const HANDSETS: &[MonitorType] = &[MonitorType::MobileCloud, MonitorType::Mobile
 const WEBSITES: &[MonitorType] = &[MonitorType::Website, MonitorType::WebsiteSsl];
 const API_STEP_TYPES: &[MonitorType] = &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi];
 const BROWSER_TYPES: &[MonitorType] = &[MonitorType::BrowserScript];
-const MAIL_SESSION_TYPES: &[MonitorType] = &[MonitorType::EmailImap, MonitorType::EmailPop, MonitorType::EmailSmtp];
+const MAIL_SESSION_TYPES: &[MonitorType] =
+    &[MonitorType::EmailImap, MonitorType::EmailPop, MonitorType::EmailSmtp];
 const ROUND_TRIP_TYPES: &[MonitorType] = &[MonitorType::EmailRoundTrip];
 const FTP: &[MonitorType] = &[MonitorType::Ftp, MonitorType::FtpSsl];
 const SECURE_FTP: &[MonitorType] = &[MonitorType::FtpSsl];
@@ -280,30 +288,48 @@ const NAME_SERVERS: &[MonitorType] = &[MonitorType::NameServer];
 
 fn compare_all_structs() -> ComparisonReport {
     let report = ComparisonReport::default();
-    let types_with_location_mode: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
+    let types_with_location_mode: Vec<_> =
+        MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
     report.compare_types::<schedule::ScheduleSettings>(MonitorType::ALL);
     report.compare_types::<schedule::LocationModeSettings>(&types_with_location_mode);
     report.compare_types::<schedule::HandsetSettings>(HANDSETS);
     report.compare_types::<schedule::ShortIntervalSettings>(
-        &[WEBSITES, API_STEP_TYPES, TCP, PING, NAME_SERVERS, MAIL_SESSION_TYPES, ROUND_TRIP_TYPES, FTP].concat(),
+        &[WEBSITES, API_STEP_TYPES, TCP, PING, NAME_SERVERS, MAIL_SESSION_TYPES, ROUND_TRIP_TYPES, FTP]
+            .concat(),
     );
     report.compare_types::<alerting::AlertingSettings>(MonitorType::ALL);
     report.compare_types::<alerting::FullPageSettings>(&[WEBSITES, BROWSER_TYPES].concat());
     report.compare_types::<alerting::CertificateDateSettings>(WEBSITES);
     report.compare_types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSER_TYPES].concat());
-    report.compare_types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, MAIL_SESSION_TYPES, FTP].concat());
-    report
-        .compare_types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, MAIL_SESSION_TYPES, FTP].concat());
-    let types_with_tls = [WEBSITES, API_STEP_TYPES, BROWSER_TYPES, TCP, NAME_SERVERS, MAIL_SESSION_TYPES, ROUND_TRIP_TYPES, SECURE_FTP].concat();
+    report.compare_types::<connection::PortSettings>(
+        &[WEBSITES, TCP, NAME_SERVERS, MAIL_SESSION_TYPES, FTP].concat(),
+    );
+    report.compare_types::<connection::AddressSettings<'_>>(
+        &[TCP, PING, NAME_SERVERS, MAIL_SESSION_TYPES, FTP].concat(),
+    );
+    let types_with_tls = [
+        WEBSITES,
+        API_STEP_TYPES,
+        BROWSER_TYPES,
+        TCP,
+        NAME_SERVERS,
+        MAIL_SESSION_TYPES,
+        ROUND_TRIP_TYPES,
+        SECURE_FTP,
+    ]
+    .concat();
     report.compare_types::<connection::TrustSettings>(&types_with_tls);
     report.compare_types::<connection::RevocationSettings>(
-        &[WEBSITES, API_STEP_TYPES, TCP, NAME_SERVERS, MAIL_SESSION_TYPES, ROUND_TRIP_TYPES, SECURE_FTP].concat(),
+        &[WEBSITES, API_STEP_TYPES, TCP, NAME_SERVERS, MAIL_SESSION_TYPES, ROUND_TRIP_TYPES, SECURE_FTP]
+            .concat(),
     );
     report.compare_types::<connection::ClientCertificateSettings>(
         &[WEBSITES, API_STEP_TYPES, BROWSER_TYPES, SECURE_FTP].concat(),
     );
     report.compare_types::<connection::TlsVersionSettings>(&[WEBSITES, API_STEP_TYPES, SECURE_FTP].concat());
-    report.compare_types::<connection::AddressFamilySettings>(&[WEBSITES, API_STEP_TYPES, BROWSER_TYPES].concat());
+    report.compare_types::<connection::AddressFamilySettings>(
+        &[WEBSITES, API_STEP_TYPES, BROWSER_TYPES].concat(),
+    );
     report.compare_types::<connection::ProxySettings>(&[WEBSITES, API_STEP_TYPES, BROWSER_TYPES].concat());
     report.compare_types::<website::WebsiteSettings<'_>>(WEBSITES);
     report.compare_types::<WebsiteApiSettings<'_>>(API_STEP_TYPES);

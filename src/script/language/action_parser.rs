@@ -10,8 +10,8 @@ use super::element::{ElementParser, is_blank};
 use super::element_target::parse_target;
 use super::keys::KeyChord;
 use super::vocabulary::{
-    ActionSpec, ELEMENT_STATES, EXTRACT_SOURCES, ExtractSource, FRAME_KEYWORDS,
-    WINDOW_KEYWORDS, WindowKeyword,
+    ActionSpec, ELEMENT_STATES, EXTRACT_SOURCES, ExtractSource, FRAME_KEYWORDS, WINDOW_KEYWORDS,
+    WindowKeyword,
 };
 
 /// Default of the attribute `quiet`: how long the network must be idle.

@@ -39,7 +39,8 @@ impl SelectorChecker {
                 '{' | '}' | ';' | '@' | '!' => return Err(format!("`{c}` is not allowed in a selector")),
                 ',' | '>' | '~' | '+' => self.check_combinator(c)?,
                 '.' | '#' if self.is_outside_attribute_selector() => {
-                    let starts_name = |c: &char| c.is_ascii_alphabetic() || "_-\\".contains(*c) || !c.is_ascii();
+                    let starts_name =
+                        |c: &char| c.is_ascii_alphabetic() || "_-\\".contains(*c) || !c.is_ascii();
                     if !letters.peek().is_some_and(starts_name) {
                         return Err(format!(
                             "`{c}` must be followed by a name that does not start with a digit"

@@ -113,9 +113,9 @@ impl ActionSpec {
     /// Returns the locators that it accepts as attributes.
     pub fn locators(&self) -> impl Iterator<Item = &'static str> {
         let own_attributes = self.attributes;
-        LOCATOR_ATTRIBUTES
-            .into_iter()
-            .filter(move |locator| self.target != TargetRequirement::None && !own_attributes.contains(locator))
+        LOCATOR_ATTRIBUTES.into_iter().filter(move |locator| {
+            self.target != TargetRequirement::None && !own_attributes.contains(locator)
+        })
     }
 
     /// Returns all attributes that it may have.

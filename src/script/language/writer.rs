@@ -247,7 +247,9 @@ impl XmlElement {
         let supports =
             |name| ActionSpec::find(self.name).is_some_and(|spec| spec.locators().any(|known| known == name));
         match locators.pop() {
-            Some(single_locator) if locators.is_empty() && supports(single_locator.0) => self.attributes.push(single_locator),
+            Some(single_locator) if locators.is_empty() && supports(single_locator.0) => {
+                self.attributes.push(single_locator)
+            }
             last_locator => {
                 self.by_elements = locators;
                 self.by_elements.extend(last_locator);

@@ -159,7 +159,8 @@ fn convert_typing(
     let command = cx.command;
     let value = &command.value;
     let mut locators = command.recorded_locators.iter().flatten().chain([&command.target]);
-    let is_password_field = locators.any(|text| PASSWORD_HINTS.iter().any(|hint| text.to_lowercase().contains(hint)));
+    let is_password_field =
+        locators.any(|text| PASSWORD_HINTS.iter().any(|hint| text.to_lowercase().contains(hint)));
     if is_password_field && !value.is_empty() && !value.contains("${") {
         let text = converter.protected_placeholder(value, cx);
         return Ok(vec![ActionKind::Type { target: field.clone(), text }]);
@@ -198,7 +199,10 @@ fn convert_frame(converter: &Converter<'_>, command: &SeleniumIdeCommand) -> Res
     }
 }
 
-fn convert_window(converter: &mut Converter<'_>, command: &SeleniumIdeCommand) -> Result<WindowSelector, String> {
+fn convert_window(
+    converter: &mut Converter<'_>,
+    command: &SeleniumIdeCommand,
+) -> Result<WindowSelector, String> {
     let target = command.target.trim();
     let handle = target.strip_prefix("handle=${").and_then(|rest| rest.strip_suffix('}'));
     let window = match (handle, target.strip_prefix("win_ser_")) {
@@ -300,7 +304,11 @@ fn target_with_suffix(
     Ok(ElementTarget { locators })
 }
 
-fn convert_wait(converter: &Converter<'_>, command: &SeleniumIdeCommand, condition: &str) -> ConvertedActions {
+fn convert_wait(
+    converter: &Converter<'_>,
+    command: &SeleniumIdeCommand,
+    condition: &str,
+) -> ConvertedActions {
     let state = match condition {
         "ElementPresent" => ElementState::Present,
         "ElementVisible" => ElementState::Visible,
@@ -319,7 +327,11 @@ fn convert_wait(converter: &Converter<'_>, command: &SeleniumIdeCommand, conditi
     Ok(vec![ActionKind::WaitFor(WaitCondition::Element(converter.convert_target(command)?, state))])
 }
 
-fn convert_store(converter: &mut Converter<'_>, command: &SeleniumIdeCommand, source: &str) -> ConvertedActions {
+fn convert_store(
+    converter: &mut Converter<'_>,
+    command: &SeleniumIdeCommand,
+    source: &str,
+) -> ConvertedActions {
     let variable = if command.value.trim().is_empty() { &command.target } else { &command.value };
     let variable = variable_name(variable);
     let extract = |variable: String, from| {
@@ -345,8 +357,11 @@ fn convert_store(converter: &mut Converter<'_>, command: &SeleniumIdeCommand, so
         }
         "Attribute" => {
             let (target, name) = command.target.rsplit_once('@').ok_or("it names no attribute")?;
-            let element =
-                SeleniumIdeCommand { target: target.to_owned(), recorded_locators: Vec::new(), ..command.clone() };
+            let element = SeleniumIdeCommand {
+                target: target.to_owned(),
+                recorded_locators: Vec::new(),
+                ..command.clone()
+            };
             extract(variable, PageProperty::Attribute(converter.convert_target(&element)?, name.to_owned()))
         }
         "WindowHandle" => {

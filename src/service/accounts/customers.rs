@@ -46,7 +46,8 @@ impl AccountService {
             fields: fields.clone(),
             private_data: None,
         };
-        let mut audit_entry = caller.audit_entry(now, "create", "customer", AuditObject::CreatedInThisCall(0), name);
+        let mut audit_entry =
+            caller.audit_entry(now, "create", "customer", AuditObject::CreatedInThisCall(0), name);
         audit_entry.after = fields;
         let write_result = self
             .config_store

@@ -94,7 +94,8 @@ impl LoginThrottle {
             known_addresses: last_successes,
         } = &mut *counters;
         let login_and_address = (login, address);
-        let is_known_address = last_successes.get(&login_and_address).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
+        let is_known_address =
+            last_successes.get(&login_and_address).is_some_and(|at| now.since(*at) < KNOWN_ADDRESS_TTL);
         let delay = if is_known_address {
             remaining_delay(failures_from_known, &login_and_address, LOGIN_RULE, now)
         } else {
@@ -289,7 +290,8 @@ mod tests {
         let again = throttle.try_admit("anna", ip("192.0.2.1"), at(200)).expect("the owner is kept out");
         throttle.record_success(&again, at(200));
         // Guesses from a known address are throttled all the same.
-        let admitted = (0..30).filter(|_| throttle.try_admit("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
+        let admitted =
+            (0..30).filter(|_| throttle.try_admit("anna", ip("192.0.2.1"), at(201)).is_ok()).count();
         assert_eq!(admitted, 5);
         let later = at(200) + KNOWN_ADDRESS_TTL;
         for host in 0..6 {
@@ -308,7 +310,8 @@ mod tests {
                 throttle.record_success(attempt, at(0));
             }
             let neighbour_address = ip(&format!("2001:db8::{n:x}"));
-            admitted += usize::from(throttle.try_admit(&format!("login {n}"), neighbour_address, at(0)).is_ok());
+            admitted +=
+                usize::from(throttle.try_admit(&format!("login {n}"), neighbour_address, at(0)).is_ok());
         }
         assert_eq!(admitted, 20);
         assert!(throttle.try_admit("anna", ip("2001:db8:0:1::1"), at(0)).is_ok(), "another network");
@@ -387,7 +390,8 @@ mod tests {
             network_failures: networks,
             known_addresses: last_successes,
         } = &*counters;
-        let sizes = [logins.len(), failures_from_known.len(), addresses.len(), networks.len(), last_successes.len()];
+        let sizes =
+            [logins.len(), failures_from_known.len(), addresses.len(), networks.len(), last_successes.len()];
         assert!(sizes.iter().all(|size| *size <= MAX_COUNTERS), "{sizes:?}");
         assert_eq!(logins[&hash_login("anna")].failures, 5);
     }

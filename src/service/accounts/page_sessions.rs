@@ -58,7 +58,8 @@ impl AccountService {
             .expiring_at(now + Duration::from_secs(IDLE_SECONDS));
         let token = StoredToken { address: address.to_string(), ..token };
         self.token_store.insert(token).await?;
-        let caller = with_client_address(address, Self::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Pages));
+        let caller =
+            with_client_address(address, Self::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Pages));
         self.audit_session_event(&caller, "login").await?;
         Ok(session.to_string())
     }

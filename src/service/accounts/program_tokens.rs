@@ -85,7 +85,8 @@ impl AccountService {
             ));
         }
         for scope in scopes.iter() {
-            let is_about_other_accounts = scope == TokenScope::Metrics && caller.customer != CustomerId::OPERATOR;
+            let is_about_other_accounts =
+                scope == TokenScope::Metrics && caller.customer != CustomerId::OPERATOR;
             if is_about_other_accounts || !caller.allows(scope.required_permission()) {
                 let (role, scope) = (caller.role, scope.name());
                 return Err(ServiceError::Forbidden(if is_about_other_accounts {

@@ -132,7 +132,9 @@ impl AccountService {
     /// Creates the user `admin` of account 1 when there is no user yet; returns the password if one was generated.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
         let one_row = Pagination { limit: 1, offset: 0 };
-        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one_row).await?.total > 0 {
+        if self.config_store.records(ConfigRecordFilter::new(ConfigRecordKind::User), one_row).await?.total
+            > 0
+        {
             return Ok(None);
         }
         let generated_password = password.is_none().then(generate_password);

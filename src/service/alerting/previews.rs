@@ -17,7 +17,7 @@ use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFICATION};
 use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, parse_request_fields};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::service::records::{fields_with_defaults, field_conflict_error, template};
+use crate::service::records::{field_conflict_error, fields_with_defaults, template};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 

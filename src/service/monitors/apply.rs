@@ -184,8 +184,9 @@ impl ExistingMonitors {
     }
 
     fn find_for_key(&self, key: &str) -> Option<&Monitor> {
-        let api_created =
-            || self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_MONITOR_KEY_PREFIX)?.parse().ok()?));
+        let api_created = || {
+            self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_MONITOR_KEY_PREFIX)?.parse().ok()?))
+        };
         self.applied_by_key.get(key).or_else(api_created)
     }
 }
@@ -241,8 +242,11 @@ fn decide_all(
         .billing_plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
     let existing_dependencies = ExistingDependencies::from_monitors(&monitors);
-    let validation_context =
-        ValidationContext { billing_plans: plans.as_deref(), monitors: Some(&existing_dependencies), ..validation_context };
+    let validation_context = ValidationContext {
+        billing_plans: plans.as_deref(),
+        monitors: Some(&existing_dependencies),
+        ..validation_context
+    };
     let existing = ExistingMonitors::from_monitors(monitors);
     let (mut decisions, mut collector, mut seen_keys) =
         (Vec::new(), ErrorCollector::default(), HashSet::new());

@@ -75,8 +75,7 @@ async fn copy_performance_alerts(
         parent_ids: vec![from.0],
         ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert).for_customer(caller.customer)
     };
-    let found =
-        service.dependencies.config_store.records(filter, Pagination::ALL).await?;
+    let found = service.dependencies.config_store.records(filter, Pagination::ALL).await?;
     let now = service.dependencies.clock.now();
     let to_copy = |record: ConfigRecord| {
         ConfigChange::CreateRecord(NewConfigRecord {

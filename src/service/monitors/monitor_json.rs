@@ -113,12 +113,7 @@ async fn records_of_monitors(
         parent_ids: monitors.iter().map(|monitor| monitor.id.0).collect(),
         ..ConfigRecordFilter::new(kind).for_customer(caller.customer)
     };
-    Ok(service
-        .dependencies
-        .config_store
-        .records(filter, Pagination::ALL)
-        .await?
-        .items)
+    Ok(service.dependencies.config_store.records(filter, Pagination::ALL).await?.items)
 }
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.

@@ -86,7 +86,11 @@ impl MonitorService {
     }
 
     /// Returns how many monitors match, and the id of the match after `skip` others.
-    pub fn count_and_nth_match(&self, skip: u64, matches: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+    pub fn count_and_nth_match(
+        &self,
+        skip: u64,
+        matches: impl Fn(&Monitor) -> bool,
+    ) -> (u64, Option<MonitorId>) {
         self.dependencies.monitor_cache.count_and_nth_match(skip, matches)
     }
 

@@ -86,8 +86,7 @@ impl ConfigRecordService {
         if monitor_ids.len() <= MAX_MONITORS_IN_FILTER {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
-        let found =
-            self.dependencies.config_store.records(filter, Pagination::ALL).await?;
+        let found = self.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let is_replaced = |record: &ConfigRecord| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let is_selected = if blackout.recurs_weekly { replaces_weekly } else { replaces_one_time };
@@ -147,8 +146,11 @@ fn build_changes(
     for (monitor, fields) in
         monitor_ids.iter().flat_map(|id| new_blackouts.iter().map(move |fields| (*id, fields)))
     {
-        let mut entry =
-            cx.audit_entry("create", AuditObject::CreatedInThisCall(changes.len()), cx.definition.record_name(fields));
+        let mut entry = cx.audit_entry(
+            "create",
+            AuditObject::CreatedInThisCall(changes.len()),
+            cx.definition.record_name(fields),
+        );
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         audit_entries.push(entry);

@@ -61,8 +61,7 @@ impl ConfigRecordService {
         if monitor_ids.len() <= MAX_MONITORS_IN_FILTER {
             filter.parent_ids = monitor_ids.iter().copied().collect();
         }
-        let found =
-            self.dependencies.config_store.records(filter, Pagination::ALL).await?;
+        let found = self.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let agreements = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
         Ok(agreements.filter(|(monitor, _)| monitor_ids.contains(monitor)).collect())
     }
@@ -90,8 +89,9 @@ fn build_changes(
         if old.is_some() && fields == before {
             continue;
         }
-        let object =
-            old.as_ref().map_or(AuditObject::CreatedInThisCall(created_count), |record| AuditObject::Id(record.id));
+        let object = old
+            .as_ref()
+            .map_or(AuditObject::CreatedInThisCall(created_count), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
         let mut entry = cx.audit_entry(action, object, cx.definition.record_name(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);

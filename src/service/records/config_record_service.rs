@@ -98,8 +98,11 @@ impl ConfigRecordService {
             Some(draft) => draft,
             None => super::kind_rules::create(&cx, body).await?,
         };
-        let mut audit_entry =
-            cx.audit_entry("create", AuditObject::CreatedInThisCall(0), definition.record_name(&draft.fields));
+        let mut audit_entry = cx.audit_entry(
+            "create",
+            AuditObject::CreatedInThisCall(0),
+            definition.record_name(&draft.fields),
+        );
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &Map::new(), &draft.fields);
         let new_record = NewConfigRecord {
@@ -204,7 +207,8 @@ impl ConfigRecordService {
         let cx = self.context(caller, definition).await?;
         let old = self.find_changeable(&cx, id, if_match).await?;
         let draft = super::kind_rules::removal_draft(&cx, &old).await?;
-        let mut audit_entry = cx.audit_entry("delete", AuditObject::Id(id), definition.record_name(&old.fields));
+        let mut audit_entry =
+            cx.audit_entry("delete", AuditObject::Id(id), definition.record_name(&old.fields));
         (audit_entry.before, audit_entry.after) =
             super::audit_fields::changed_fields(definition.field_table, &old.fields, &Map::new());
         let remove = ConfigChange::RemoveRecord { kind: definition.kind, id, expected: old.revision };

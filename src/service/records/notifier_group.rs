@@ -95,8 +95,7 @@ async fn validate(
     report_unknown_ids("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
         let filter = ConfigRecordFilter::new(ConfigRecordKind::Template).for_customer(customer);
-        let found =
-            cx.dependencies.config_store.records(filter, Pagination::ALL).await?;
+        let found = cx.dependencies.config_store.records(filter, Pagination::ALL).await?;
         let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
         report_unknown_ids("templates", "template", &|id| templates.contains(&id));
     }

@@ -68,7 +68,8 @@ fn unique_key(cx: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
 /// Returns the values by id.
 fn value_texts_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
     let list = fields.get("values").and_then(Value::as_array);
-    let id_and_text = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
+    let id_and_text =
+        |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
     list.into_iter().flatten().filter_map(id_and_text).collect()
 }
 
@@ -107,9 +108,8 @@ fn assign_value_ids(
             }
             Some(id) => id,
             None => {
-                let unchanged_value = old_values
-                    .iter()
-                    .find(|(id, old_text)| *old_text == text && !requested_ids.contains(id));
+                let unchanged_value =
+                    old_values.iter().find(|(id, old_text)| *old_text == text && !requested_ids.contains(id));
                 unchanged_value.map_or_else(
                     || {
                         next_id += 1;

@@ -1,7 +1,7 @@
 //! Read access to results and monitor states.
 
 use crate::domain::{
-    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, LocationState, Paginated, PaginatedResults,
+    CapturedFile, CheckId, CheckResult, LocationId, LocationState, MonitorId, Paginated, PaginatedResults,
     Pagination, ResultFilter, Rollup, RollupQuery, Timestamp,
 };
 

@@ -176,7 +176,9 @@ fn to_sql_value(value: &Value) -> SqlValue {
     match value {
         Value::Null => SqlValue::Null,
         Value::Bool(flag) => SqlValue::from(*flag),
-        Value::Number(number) => number.as_i64().map_or_else(|| SqlValue::from(number.as_f64()), SqlValue::from),
+        Value::Number(number) => {
+            number.as_i64().map_or_else(|| SqlValue::from(number.as_f64()), SqlValue::from)
+        }
         Value::String(text) => SqlValue::from(text.clone()),
         Value::Array(_) | Value::Object(_) => SqlValue::from(value.to_string()),
     }

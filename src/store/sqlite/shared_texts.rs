@@ -97,7 +97,11 @@ impl WriteCache {
     }
 
     /// Returns what counts need of `monitor`.
-    pub(super) fn cached_attributes(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<MonitorAttributes> {
+    pub(super) fn cached_attributes(
+        &mut self,
+        conn: &Connection,
+        monitor: i64,
+    ) -> rusqlite::Result<MonitorAttributes> {
         if let Some(attributes) = self.attributes_by_monitor.get(&monitor) {
             return Ok(attributes.clone());
         }
@@ -110,7 +114,11 @@ impl WriteCache {
         let is_known = row.is_some();
         let (customer, plan, monitor_type) = row.unwrap_or_default();
         let (plan, monitor_type) = (plan.unwrap_or_default(), monitor_type.unwrap_or_default());
-        let attributes = MonitorAttributes { customer, plan: self.intern(&plan), monitor_type: self.intern(&monitor_type) };
+        let attributes = MonitorAttributes {
+            customer,
+            plan: self.intern(&plan),
+            monitor_type: self.intern(&monitor_type),
+        };
         if is_known {
             if self.attributes_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
                 self.attributes_by_monitor.clear();

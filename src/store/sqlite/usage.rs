@@ -28,7 +28,13 @@ pub(super) struct UsageChanges(BTreeMap<(i64, i64), BTreeMap<UsageKey, i64>>);
 
 impl UsageChanges {
     /// Adds a check, if it ran.
-    pub(super) fn add(&mut self, planned_at: i64, attributes: &MonitorAttributes, location: i64, outcome: Outcome) {
+    pub(super) fn add(
+        &mut self,
+        planned_at: i64,
+        attributes: &MonitorAttributes,
+        location: i64,
+        outcome: Outcome,
+    ) {
         if !has_run(outcome) {
             return;
         }

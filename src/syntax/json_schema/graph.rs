@@ -235,7 +235,11 @@ impl<'s> GraphReader<'s> {
         let mut nodes: Vec<_> = self.nodes.into_iter().map(Some).collect();
         let nodes = order.iter().filter_map(|index| nodes[*index].take());
         let nodes = nodes.map(|node| SubschemaNode {
-            in_place: node.in_place.into_iter().map(|(index, is_alternative)| (new_index(index), is_alternative)).collect(),
+            in_place: node
+                .in_place
+                .into_iter()
+                .map(|(index, is_alternative)| (new_index(index), is_alternative))
+                .collect(),
             properties: node.properties.into_iter().map(|(name, index)| (name, new_index(index))).collect(),
             pattern_properties: node.pattern_properties.into_iter().map(new_index).collect(),
             additional_properties: node.additional_properties.map(new_index),

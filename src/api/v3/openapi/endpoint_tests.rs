@@ -55,8 +55,8 @@ fn operations() -> Vec<Operation> {
                 .with_response(ResponseSpec::SavedId { additional_fields: None }),
         );
         let (path, operation_id) = (format!("{path}/{{id}}").leak(), format!("edit{index}").leak());
-        let edit =
-            Operation::new(OperationMethod::Patch, path, operation_id, "monitors", "Change a monitor").with_if_match();
+        let edit = Operation::new(OperationMethod::Patch, path, operation_id, "monitors", "Change a monitor")
+            .with_if_match();
         operations.push(
             edit.with_body(BodySpec::Patch(table))
                 .with_response(ResponseSpec::SavedId { additional_fields: None }),

@@ -134,7 +134,9 @@ const PERFORMANCE_ALERTS_PATH: &str = "/monitors/{id}/performance-alerts";
 const PERFORMANCE_ALERT_PATH: &str = "/monitors/{id}/performance-alerts/{alert_id}";
 
 fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
-    let operation = |method, path, operation_id, summary| Operation::new(method, path, operation_id, "performance-alerts", summary);
+    let operation = |method, path, operation_id, summary| {
+        Operation::new(method, path, operation_id, "performance-alerts", summary)
+    };
     let list_operation = operation(
         OperationMethod::Get,
         PERFORMANCE_ALERTS_PATH,
@@ -212,7 +214,10 @@ async fn create_performance_alert(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     Ok(etag::saved_response(
-        state.record_service.create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor_id), &body).await?,
+        state
+            .record_service
+            .create_for_parent(&caller, PERFORMANCE_ALERT_KIND, Some(monitor_id), &body)
+            .await?,
     ))
 }
 
@@ -286,5 +291,10 @@ async fn list_blackout_occurrences(
     let occurrences = state.record_service.blackout_occurrences(&caller, id, after, max_occurrences).await?;
     let total_count = occurrences.len() as u64;
     let chunk = list_response::json_chunk(occurrences);
-    Ok(list_response::stream_list::<StoreError>(caller.role, total_count, paging, stream::once(async { Ok(chunk) })))
+    Ok(list_response::stream_list::<StoreError>(
+        caller.role,
+        total_count,
+        paging,
+        stream::once(async { Ok(chunk) }),
+    ))
 }

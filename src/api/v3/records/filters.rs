@@ -41,8 +41,11 @@ pub(super) fn parse_record_filter(
     match kind {
         ConfigRecordKind::Blackout => {
             let parse_blackout_type = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
-            let blackout_type =
-                query.parse_value("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), parse_blackout_type);
+            let blackout_type = query.parse_value(
+                "type",
+                format!("one of {}", quoted_list(BLACKOUT_TYPES)),
+                parse_blackout_type,
+            );
             filter.field_values.extend(blackout_type.map(|blackout_type| ("type", blackout_type)));
             let is_weekly =
                 query.parse_value("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());

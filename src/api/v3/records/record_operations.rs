@@ -102,12 +102,13 @@ impl RecordOperations {
         summary: &'static str,
         permission: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Patch, self.item_path, operation_id, self.tag, summary)
-            .with_permission(Some(permission))
-            .with_body(BodySpec::Patch(self.field_table))
-            .with_response(ResponseSpec::SavedId { additional_fields: None })
-            .with_additional_status(409, "Conflict with the current state; the message has the reason")
-            .with_if_match();
+        let operation =
+            Operation::new(OperationMethod::Patch, self.item_path, operation_id, self.tag, summary)
+                .with_permission(Some(permission))
+                .with_body(BodySpec::Patch(self.field_table))
+                .with_response(ResponseSpec::SavedId { additional_fields: None })
+                .with_additional_status(409, "Conflict with the current state; the message has the reason")
+                .with_if_match();
         let kind = self.record_kind;
         router.route(
             operation,
@@ -126,10 +127,11 @@ impl RecordOperations {
         summary: &'static str,
         permission: Permission,
     ) -> OperationRouter {
-        let operation = Operation::new(OperationMethod::Delete, self.item_path, operation_id, self.tag, summary)
-            .with_permission(Some(permission))
-            .with_additional_status(409, "Still in use; the message names what uses it")
-            .with_if_match();
+        let operation =
+            Operation::new(OperationMethod::Delete, self.item_path, operation_id, self.tag, summary)
+                .with_permission(Some(permission))
+                .with_additional_status(409, "Still in use; the message names what uses it")
+                .with_if_match();
         let kind = self.record_kind;
         router.route(
             operation,

@@ -105,9 +105,15 @@ impl RoundTripProbe {
         let mut session = LineSession::new(cx.net, cx.deadline);
         let mut mail_facts = MailFacts::default();
         let ehlo_name = self.configured_ehlo_name.as_deref();
-        let send_result =
-            send::send_message(&self.smtp_target, ehlo_name, &mut session, message, cx.clock, &mut mail_facts)
-                .await;
+        let send_result = send::send_message(
+            &self.smtp_target,
+            ehlo_name,
+            &mut session,
+            message,
+            cx.clock,
+            &mut mail_facts,
+        )
+        .await;
         session.close().await;
         match send_result {
             Err(failure) => {

@@ -62,7 +62,8 @@ pub(super) fn build_round_trip_observation(
         // The time since the message was accepted is part of the transit already.
         session.connect_trace.phases = Phases::default();
     }
-    let poll_result = poll_result.map_err(|failure| pop_target.with_tls_hint(failure, &session.connect_trace));
+    let poll_result =
+        poll_result.map_err(|failure| pop_target.with_tls_hint(failure, &session.connect_trace));
     let failed = poll_result.is_err();
     let mut observation = build_session_observation(state.started, session, poll_result);
     // The message is sent already; another attempt would send another one.

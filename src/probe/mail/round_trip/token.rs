@@ -108,14 +108,14 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_seconds(1_795_262_400);
 
-    fn token_signer(keyring: &Arc<Keyring>, monitor: i64) -> TokenSigner {
+    fn new_token_signer(keyring: &Arc<Keyring>, monitor: i64) -> TokenSigner {
         TokenSigner::new(Some(keyring), MonitorId(monitor))
     }
 
     #[test]
     fn own_and_stale_messages_are_recognised() {
         let keyring = Arc::new(Keyring::ephemeral());
-        let token_signer = token_signer(&keyring, 7);
+        let token_signer = new_token_signer(&keyring, 7);
         let own_token = token_signer.issue_token(NOW);
         assert_eq!(token_signer.classify(&own_token, &own_token, NOW), MessageOrigin::ThisCheck);
         for (age, expected_origin) in [
@@ -124,7 +124,11 @@ mod tests {
             (Duration::from_secs(24 * 3600 + 1), MessageOrigin::StaleCheck),
             (Duration::from_hours(24 * 400), MessageOrigin::StaleCheck),
         ] {
-            assert_eq!(token_signer.classify(&token_signer.issue_token(NOW - age), &own_token, NOW), expected_origin, "{age:?}");
+            assert_eq!(
+                token_signer.classify(&token_signer.issue_token(NOW - age), &own_token, NOW),
+                expected_origin,
+                "{age:?}"
+            );
         }
         let future_token = token_signer.issue_token(NOW + Duration::from_hours(48));
         assert_eq!(
@@ -137,12 +141,12 @@ mod tests {
     #[test]
     fn messages_of_others_are_not_own() {
         let keyring = Arc::new(Keyring::ephemeral());
-        let token_signer = token_signer(&keyring, 7);
+        let token_signer = new_token_signer(&keyring, 7);
         let own_token = token_signer.issue_token(NOW);
         let old = NOW - Duration::from_hours(48);
         let foreign_signer = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
         for (foreign_token, reason) in [
-            (token_signer(&keyring, 8).issue_token(old), "of another monitor"),
+            (new_token_signer(&keyring, 8).issue_token(old), "of another monitor"),
             (foreign_signer.issue_token(old), "of another installation"),
             (own_token.replacen("1795", "1695", 1), "its time was changed"),
             (own_token.to_uppercase(), "in capitals"),
@@ -152,7 +156,11 @@ mod tests {
             ("..".to_owned(), "points"),
             ("1.2.é".to_owned(), "not ASCII"),
         ] {
-            assert_eq!(token_signer.classify(&foreign_token, &own_token, NOW), MessageOrigin::Other, "{reason}: {foreign_token}");
+            assert_eq!(
+                token_signer.classify(&foreign_token, &own_token, NOW),
+                MessageOrigin::Other,
+                "{reason}: {foreign_token}"
+            );
         }
         assert_ne!(token_signer.issue_token(NOW), own_token, "two messages of one microsecond are the same");
     }
@@ -160,7 +168,7 @@ mod tests {
     #[test]
     fn tokens_from_before_a_key_rotation_stay_valid() {
         let keyring = Arc::new(Keyring::ephemeral());
-        let token_signer = token_signer(&keyring, 7);
+        let token_signer = new_token_signer(&keyring, 7);
         let token_before_rotation = token_signer.issue_token(NOW - Duration::from_hours(48));
         keyring.add_key().unwrap();
         let own_token = token_signer.issue_token(NOW);
@@ -170,7 +178,8 @@ mod tests {
 
     #[test]
     fn without_a_keyring_the_process_has_a_key_of_its_own() {
-        let (first_signer, second_signer) = (TokenSigner::new(None, MonitorId(0)), TokenSigner::new(None, MonitorId(0)));
+        let (first_signer, second_signer) =
+            (TokenSigner::new(None, MonitorId(0)), TokenSigner::new(None, MonitorId(0)));
         let own_token = first_signer.issue_token(NOW);
         assert_eq!(second_signer.classify(&own_token, &own_token, NOW), MessageOrigin::ThisCheck);
     }

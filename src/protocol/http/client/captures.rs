@@ -101,13 +101,19 @@ mod tests {
         let expected = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
         assert_eq!(name_and_media_type(None), expected("response-body.txt", "text/plain"));
         let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
-        assert_eq!(name_and_media_type(html), expected("response-body.html", "text/html; charset=iso-8859-1"));
+        assert_eq!(
+            name_and_media_type(html),
+            expected("response-body.html", "text/html; charset=iso-8859-1")
+        );
         assert_eq!(
             name_and_media_type(Some("application/problem+json")),
             expected("response-body.json", "application/json")
         );
         assert_eq!(name_and_media_type(Some("image/png")), expected("response-body.txt", "text/plain"));
-        assert_eq!(name_and_media_type(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
+        assert_eq!(
+            name_and_media_type(Some("text/html; charset=a\r\nb")),
+            expected("response-body.html", "text/html")
+        );
         assert_eq!(body_capture(&[], None), None);
         assert_eq!(
             body_capture(&vec![b'x'; MAX_CAPTURED_BODY_BYTES + 9], None).map(|c| c.content_bytes),

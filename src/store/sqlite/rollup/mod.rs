@@ -4,8 +4,6 @@
 //! late result for them marks its own rollup as pending. So no result is lost between reading an hour and writing its
 //! rollups, and a process killed in between continues later.
 
-mod sums;
-mod sums_codec;
 pub(super) mod pending_rollups;
 pub(super) mod points;
 mod result_stats;
@@ -13,3 +11,5 @@ pub(super) mod roll_up;
 pub(super) mod span;
 mod stats;
 pub(super) mod stored;
+mod sums;
+mod sums_codec;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, RollupInterval, Timestamp};
+use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupInterval, RollupQuery, Timestamp};
 use crate::store::contract::RollupSpan;
 
 use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
@@ -100,7 +100,12 @@ impl<'a> PointReader<'a> {
     }
 
     /// Returns the steps with results that were planned in `from..until`.
-    fn result_keys(&self, step: RollupInterval, from: i64, until: i64) -> rusqlite::Result<BTreeSet<PointKey>> {
+    fn result_keys(
+        &self,
+        step: RollupInterval,
+        from: i64,
+        until: i64,
+    ) -> rusqlite::Result<BTreeSet<PointKey>> {
         let (monitor, width) = (self.query.monitor_id.0, step.width_us());
         let start_of = |time: i64| time.saturating_sub(time.rem_euclid(width));
         let mut keys: BTreeSet<PointKey> = self

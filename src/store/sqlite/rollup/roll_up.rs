@@ -91,7 +91,8 @@ async fn due_span_starts(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i6
 
 /// Writes one hour or day for all monitors, in chunks.
 async fn roll_up_span(store: &SqliteStore, span: RollupSpan, start: i64) -> Result<u64, StoreError> {
-    let monitor_locations = store.readers.call(move |conn| monitor_locations_in_span(conn, span, start)).await?;
+    let monitor_locations =
+        store.readers.call(move |conn| monitor_locations_in_span(conn, span, start)).await?;
     let mut written = 0;
     for chunk in monitor_locations.chunks(CHUNK_ROLLUPS) {
         let chunk = chunk.to_vec();
@@ -121,7 +122,11 @@ async fn roll_up_span(store: &SqliteStore, span: RollupSpan, start: i64) -> Resu
 }
 
 /// Returns the monitors and locations with data in an hour or day.
-fn monitor_locations_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+fn monitor_locations_in_span(
+    conn: &Connection,
+    span: RollupSpan,
+    start: i64,
+) -> rusqlite::Result<Vec<(i64, i64)>> {
     let to_pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let sql = match span {
         RollupSpan::Hour => {

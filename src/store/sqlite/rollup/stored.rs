@@ -7,9 +7,9 @@ use crate::store::contract::RollupSpan;
 use crate::store::sqlite::decode::RowLocator;
 use crate::store::sqlite::result_row::saturating_i64;
 
-use super::sums_codec;
 use super::span::{span_code, width_us};
 use super::stats::RollupStats;
+use super::sums_codec;
 
 /// Returns the rollups of one monitor, oldest first.
 pub(in crate::store::sqlite) fn select_rollups(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::domain::{CheckDetails, Outcome, Phase, Phases, Status, UserExperience, ContentViewFigures};
+use crate::domain::{CheckDetails, ContentViewFigures, Outcome, Phase, Phases, Status, UserExperience};
 
 /// Most content views of a rollup, so that its row stays small: as many as a monitor may have.
 const MAX_VIEWS: usize = 100;

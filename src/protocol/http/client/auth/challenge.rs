@@ -137,7 +137,8 @@ mod tests {
             ("realm=\"of nobody\"", vec![]),
             ("Basic realm=\"open", vec!["basic"]),
         ] {
-            let schemes: Vec<String> = parse_challenge_header(value.as_bytes()).into_iter().map(|c| c.scheme).collect();
+            let schemes: Vec<String> =
+                parse_challenge_header(value.as_bytes()).into_iter().map(|c| c.scheme).collect();
             assert_eq!(schemes, expected, "{value}");
         }
     }
@@ -155,7 +156,10 @@ mod tests {
         }
         assert_eq!(digest.parameter("opaque"), None);
         assert_eq!(challenges[1].parameter_text("realm").as_deref(), Some("r"));
-        assert_eq!(parse_challenge_header(b"Digest realm=\"\xe9\"")[0].parameter("realm"), Some(&b"\xe9"[..]));
+        assert_eq!(
+            parse_challenge_header(b"Digest realm=\"\xe9\"")[0].parameter("realm"),
+            Some(&b"\xe9"[..])
+        );
     }
 
     proptest! {

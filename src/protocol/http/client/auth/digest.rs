@@ -63,7 +63,9 @@ impl Qop {
     /// Returns the best `qop` that a server offers in a comma-separated list: `auth` before `auth-int`, which few
     /// servers implement correctly.
     fn choose_offered(offered: &str) -> Option<Self> {
-        let offers = |qop: Self| offered.split(',').any(|offered_name| offered_name.trim().eq_ignore_ascii_case(qop.name()));
+        let offers = |qop: Self| {
+            offered.split(',').any(|offered_name| offered_name.trim().eq_ignore_ascii_case(qop.name()))
+        };
         [Self::Auth, Self::AuthInt].into_iter().find(|&qop| offers(qop))
     }
 }
@@ -159,11 +161,8 @@ impl DigestAuth {
         let mut header = b"Digest ".to_vec();
         if self.hashes_user {
             header.extend(
-                [
-                    b"username=".as_slice(),
-                    &quoted_string(&self.algorithm.hex_digest(&[user, &self.realm])),
-                ]
-                .concat(),
+                [b"username=".as_slice(), &quoted_string(&self.algorithm.hex_digest(&[user, &self.realm]))]
+                    .concat(),
             );
         } else {
             header.extend(username_parameter(user));
@@ -263,16 +262,28 @@ mod tests {
             (rfc2069_challenge.to_owned(), "", "CircleOfLife", "1949323746fe6a43ef61f9606e7febea"),
         ] {
             let authorization = authorization(&challenge, cnonce, "Mufasa", password);
-            assert!(authorization.contains(&format!(", response=\"{response}\"")), "{challenge}: {authorization}");
-            assert_eq!(authorization.contains("qop=auth, nc=00000001, cnonce="), !cnonce.is_empty(), "{authorization}");
-            assert_eq!(authorization.contains("algorithm="), challenge.contains("algorithm"), "{authorization}");
+            assert!(
+                authorization.contains(&format!(", response=\"{response}\"")),
+                "{challenge}: {authorization}"
+            );
+            assert_eq!(
+                authorization.contains("qop=auth, nc=00000001, cnonce="),
+                !cnonce.is_empty(),
+                "{authorization}"
+            );
+            assert_eq!(
+                authorization.contains("algorithm="),
+                challenge.contains("algorithm"),
+                "{authorization}"
+            );
             assert!(authorization.starts_with("Digest username=\"Mufasa\", realm=\""), "{authorization}");
         }
     }
 
     #[test]
     fn the_requests_of_a_session_are_counted() {
-        let mut digest = parse_digest_challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
+        let mut digest =
+            parse_digest_challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
         "c".clone_into(&mut digest.client_nonce);
         let request = DigestRequest { method: "GET", target: "/a", body: b"" };
         // H(H(H(u:r:p):n:c):n:nc:c:auth:H(GET:/a)), by Python's hashlib.
@@ -285,7 +296,8 @@ mod tests {
             assert!(authorization.contains(response), "{authorization}");
         }
         let mut digest =
-            parse_digest_challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
+            parse_digest_challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess")
+                .unwrap();
         "c".clone_into(&mut digest.client_nonce);
         let authorization = String::from_utf8(digest.authorization_header(b"u", b"p", request)).unwrap();
         assert!(
@@ -325,7 +337,8 @@ mod tests {
             ("MD5", "auth-int", "e4ac3c00299d523b5391298c4f855c18"),
             ("SHA-256", "AUTH-INT", "176672e206620851b3a3441c734a317be951c64addcf827261d0455187323ab3"),
         ] {
-            let mut digest = parse_digest_challenge(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
+            let mut digest =
+                parse_digest_challenge(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
             "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.client_nonce);
             let request = DigestRequest { method: "POST", target: "/dir/index.html", body: b"a=b" };
             let authorization = digest.authorization_header(b"Mufasa", b"Circle of Life", request);
@@ -341,7 +354,11 @@ mod tests {
     fn unusual_names_are_quoted_or_escaped() {
         let value = "Digest realm=\"a \\\"b\\\\\", nonce=\"n\"";
         let unusual_name_authorization = authorization(value, "", "o\"neil\\", "p");
-        assert!(unusual_name_authorization.starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"), "{unusual_name_authorization}");
+        assert!(
+            unusual_name_authorization
+                .starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"),
+            "{unusual_name_authorization}"
+        );
         let non_ascii = authorization(value, "", "Jäsøn Doe", "p");
         assert!(
             non_ascii.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="),
