@@ -230,7 +230,7 @@ impl Spool {
     fn append_results(&mut self, batch: &[&SpoolRecord], now: Timestamp) -> Result<(), SpoolError> {
         let bytes = batch.iter().map(|record| record.byte_count() as u64).sum::<u64>();
         let is_too_large = batch.iter().any(|record| record.is_too_long());
-        if is_too_large || !self.make_room(bytes, true)? {
+        if is_too_large || !self.make_room_for_results(bytes)? {
             self.dropped.results += batch.len();
             return Ok(());
         }
@@ -251,7 +251,7 @@ impl Spool {
     fn append_captures(&mut self, batch: &[&SpoolRecord], now: Timestamp) {
         let bytes = batch.iter().map(|record| record.byte_count() as u64).sum::<u64>();
         let is_too_large = batch.iter().any(|record| record.is_too_long());
-        let has_room = !is_too_large && self.make_room(bytes, false).unwrap_or(false);
+        let has_room = !is_too_large && self.make_room_for_captures(bytes).unwrap_or(false);
         let segment_bytes = self.settings.segment_bytes();
         let appended = has_room.then(|| self.capture_segments.append(batch, now, segment_bytes));
         match appended {
@@ -269,15 +269,27 @@ impl Spool {
     }
 
     /// Drops records until `bytes` more fit, captures first; `false` when they never will.
-    fn make_room(&mut self, bytes: u64, drops_results: bool) -> Result<bool, SpoolError> {
-        while self.bytes() + bytes > self.settings.max_bytes {
-            let has_dropped =
-                self.drop_oldest_captures()? || (drops_results && self.drop_oldest_results()?);
-            if !has_dropped {
+    fn make_room_for_results(&mut self, bytes: u64) -> Result<bool, SpoolError> {
+        while self.lacks_room(bytes) {
+            if !self.drop_oldest_captures()? && !self.drop_oldest_results()? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Drops captures until `bytes` more fit; `false` when they never will.
+    fn make_room_for_captures(&mut self, bytes: u64) -> Result<bool, SpoolError> {
+        while self.lacks_room(bytes) {
+            if !self.drop_oldest_captures()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn lacks_room(&self, bytes: u64) -> bool {
+        self.bytes() + bytes > self.settings.max_bytes
     }
 
     fn drop_expired(&mut self, now: Timestamp) -> Result<(), SpoolError> {

@@ -153,7 +153,8 @@ async fn one_account_does_not_take_all_series() {
     }
     let counts =
         app.state.monitor_reader.property_counts(&["team".to_owned()], app.clock.now()).await.unwrap();
-    let of = |value: &str| counts.iter().find(|count| count.values == [value]).map(|count| count.monitor_count);
+    let of =
+        |value: &str| counts.iter().find(|count| count.values == [value]).map(|count| count.monitor_count);
     assert_eq!(counts.len(), 3 + 100 + 1);
     assert_eq!([of("a"), of("b:c"), of(""), of("other")], [Some(2), Some(1), Some(1), Some(20)]);
 }

@@ -17,7 +17,7 @@ use crate::api::operation_router::OperationRouter;
 use crate::api::query::{Paging, QueryParams};
 use crate::api::state::ApiState;
 use crate::domain::Permission;
-use crate::schema::table::records::CUSTOMER;
+use crate::schema::table::records::ACCOUNT_SUMMARY;
 use crate::schema::typed::record::{AccountNameSettings, parse_record, parse_record_fields};
 use crate::service::{Caller, ServiceError};
 
@@ -29,7 +29,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let list_operation = Operation::new(OperationMethod::Get, PATH, "listCustomers", TAG, summary);
     let list_operation = list_operation
         .with_permission(Some(Permission::ManageAdmins))
-        .with_response(ResponseSpec::List(vec![&CUSTOMER]));
+        .with_response(ResponseSpec::List(vec![&ACCOUNT_SUMMARY]));
     let create_operation = Operation::new(
         OperationMethod::Post,
         PATH,
@@ -39,7 +39,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     );
     let create_operation = create_operation
         .with_permission(Some(Permission::ManageAdmins))
-        .with_body(BodySpec::Create(&CUSTOMER))
+        .with_body(BodySpec::Create(&ACCOUNT_SUMMARY))
         .with_response(ResponseSpec::SavedId { additional_fields: None })
         .with_additional_status(409, "An account with this name exists already");
     router.route(list_operation, list_customers).route(create_operation, create_customer)
@@ -71,7 +71,7 @@ async fn create_customer(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
-    let fields = parse_body_fields(&CUSTOMER, &body)?;
+    let fields = parse_body_fields(&ACCOUNT_SUMMARY, &body)?;
     let settings: AccountNameSettings<'_> = parse_record_fields(&fields).map_err(ServiceError::from)?;
     let id = state.account_service.add_customer(&caller, settings.name).await?;
     Ok(Json(json!({"id": id.to_string()})))

@@ -17,7 +17,7 @@ use crate::api::state::ApiState;
 use crate::api::{etag, list_response};
 use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, Permission, RecipientId};
 use crate::schema::table::alerting::{
-    NOTIFICATION, NOTIFICATION_STATES, RENDERED_PREVIEW, TEMPLATE_PREVIEW, TEST_NOTIFICATION,
+    NOTIFICATION, NOTIFICATION_STATES, RENDERED_PREVIEW, TEMPLATE_PREVIEW_REQUEST, TEST_NOTIFICATION,
 };
 use crate::service::Caller;
 
@@ -55,7 +55,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let preview_operation =
         Operation::new(OperationMethod::Post, "/templates/preview", "previewTemplate", "templates", summary)
             .with_permission(Some(Permission::Edit))
-            .with_body(BodySpec::Create(&TEMPLATE_PREVIEW))
+            .with_body(BodySpec::Create(&TEMPLATE_PREVIEW_REQUEST))
             .with_response(ResponseSpec::Object(&RENDERED_PREVIEW));
     router
         .route(list_operation, list_notifications)

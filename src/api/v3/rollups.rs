@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::json_schema as schema;
+use super::response_schemas as schema;
 use crate::api::error::ApiError;
 use crate::api::list_response;
 use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
-use super::json_schema as schema;
+use super::response_schemas as schema;
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;

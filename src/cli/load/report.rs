@@ -12,7 +12,7 @@ use crate::service::result_view::format_duration;
 pub(super) struct LoadReport {
     /// Executed runs within the measured time.
     #[serde(rename = "checks")]
-    pub(super) executed_runs: u64,
+    pub(super) executed_checks: u64,
     /// Missed runs.
     #[serde(rename = "missed")]
     pub(super) missed_runs: u64,
@@ -57,12 +57,12 @@ impl LoadReport {
         };
         let percentile_us = |percentile| totals.start_lateness_us.value_at_percentile(percentile);
         Self {
-            executed_runs: totals.executed_runs,
+            executed_checks: totals.executed_checks,
             missed_runs: totals.missed_runs,
             lateness_p50_us: percentile_us(50.0),
             lateness_p99_us: percentile_us(99.0),
             lateness_max_us: totals.start_lateness_us.max(),
-            cpu_us_per_check: ratio(measured.cpu_time.as_secs_f64() * 1e6, totals.executed_runs as f64),
+            cpu_us_per_check: ratio(measured.cpu_time.as_secs_f64() * 1e6, totals.executed_checks as f64),
             stored_results_per_second: ratio(
                 measured.stored_count as f64,
                 measured.window_length.as_secs_f64(),
@@ -78,7 +78,7 @@ impl LoadReport {
     pub(super) fn render_table(&self) -> String {
         let rows = [
             ("monitors", self.monitor_count.to_string()),
-            ("checks done", self.executed_runs.to_string()),
+            ("checks done", self.executed_checks.to_string()),
             ("not ok", self.not_ok_runs.to_string()),
             ("missed", self.missed_runs.to_string()),
             ("start lateness p50", format_duration(self.lateness_p50_us)),

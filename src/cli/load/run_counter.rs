@@ -19,7 +19,7 @@ pub(super) struct RunCounter {
 #[derive(Clone)]
 pub(super) struct RunTotals {
     /// Executed runs.
-    pub(super) executed_runs: u64,
+    pub(super) executed_checks: u64,
     /// Executed runs with another outcome than ok.
     pub(super) not_ok_runs: u64,
     /// Missed runs.
@@ -35,7 +35,7 @@ impl RunCounter {
     pub(super) fn new() -> anyhow::Result<Self> {
         let start_lateness_us = Histogram::new_with_bounds(1, MAX_LATENESS_US, 3)?;
         let totals = RunTotals {
-            executed_runs: 0,
+            executed_checks: 0,
             not_ok_runs: 0,
             missed_runs: 0,
             start_lateness_us,
@@ -61,7 +61,7 @@ impl RunCounter {
             totals.missed_runs += u64::from(result.run_count());
             return;
         };
-        totals.executed_runs += 1;
+        totals.executed_checks += 1;
         totals
             .start_lateness_us
             .saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(MAX_LATENESS_US));

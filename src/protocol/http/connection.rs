@@ -43,7 +43,7 @@ impl Http1Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let timings = ExchangeTimings::new(true);
+        let timings = ExchangeTimings::for_http1();
         let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
         let (sender, connection) = exchange::http1_client_builder(header_limit)
             .handshake(io)
@@ -96,7 +96,7 @@ impl Http1Connection {
             timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, incoming) = exchange::split_response(result?, timings, true);
+        let (head, incoming) = exchange::split_response(result?, timings);
         let Self { sender, driver, timings, header_limit: limit, .. } = self;
         let body = ResponseBody::new(incoming, driver, timings, &head.headers);
         // A TLS shutdown takes a while, so a closing connection would still look alive after the body.
@@ -159,7 +159,7 @@ impl MultiplexedConnection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (timings, tasks) = (ExchangeTimings::new(false), SpawnedTasks::default());
+        let (timings, tasks) = (ExchangeTimings::for_multiplexed(), SpawnedTasks::default());
         let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
         let handshake = exchange::http2_client_builder(tasks.clone()).handshake(io).await;
         let (sender, connection) = handshake.map_err(|error| failure::from_hyper_error(&timings, &error))?;
@@ -175,7 +175,8 @@ impl MultiplexedConnection {
     /// # Errors
     /// Fails when the connection fails.
     pub async fn handshake_http3(quic: QuicConnection) -> Result<(Self, ConnectionDriver), Failure> {
-        let (connection, driver) = Http3Connection::handshake(quic, ExchangeTimings::new(false)).await?;
+        let (connection, driver) =
+            Http3Connection::handshake(quic, ExchangeTimings::for_multiplexed()).await?;
         Ok((Self(MultiplexedProtocol::Http3(connection)), driver))
     }
 
@@ -230,7 +231,7 @@ impl Http2Connection {
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         // The timings of this exchange; those of the connection tell how it ended.
-        let timings = ExchangeTimings::new(false);
+        let timings = ExchangeTimings::for_multiplexed();
         timings.assume_sent_at_start();
         let sender = &mut self.sender;
         let exchange_future = async {
@@ -256,7 +257,7 @@ impl Http2Connection {
             self.connection_timings.record_response_head();
         }
         timings.write_phases(phases);
-        let (head, incoming) = exchange::split_response(result?, &timings, false);
+        let (head, incoming) = exchange::split_response(result?, &timings);
         let body =
             ResponseBody::new(incoming, ConnectionDriver::without_connection(), timings, &head.headers);
         Ok((head, body))

@@ -57,7 +57,10 @@ pub async fn send_request<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let timings = ExchangeTimings::new(protocol == HttpProtocol::Http1);
+    let timings = match protocol {
+        HttpProtocol::Http1 => ExchangeTimings::for_http1(),
+        _ => ExchangeTimings::for_multiplexed(),
+    };
     let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
     // Pinned here, since returning a future copies it.
     let result = {
@@ -80,7 +83,7 @@ where
     }
     timings.write_phases(phases);
     let (response, driver) = result?;
-    let (head, incoming) = split_response(response, &timings, protocol == HttpProtocol::Http1);
+    let (head, incoming) = split_response(response, &timings);
     let body = ResponseBody::new(incoming, driver, timings, &head.headers);
     Ok((head, body))
 }
@@ -89,12 +92,11 @@ where
 pub(super) fn split_response(
     response: Response<Incoming>,
     timings: &ExchangeTimings,
-    is_http1: bool,
 ) -> (ResponseHead, Incoming) {
     let (parts, incoming) = response.into_parts();
     let reason = match parts.extensions.get::<ReasonPhrase>() {
         Some(phrase) => Some(String::from_utf8_lossy(phrase.as_bytes()).into_owned()),
-        None if is_http1 => parts.status.canonical_reason().map(str::to_owned),
+        None if timings.is_http1() => parts.status.canonical_reason().map(str::to_owned),
         None => None,
     };
     let reason = reason.filter(|reason| !reason.is_empty());

@@ -59,8 +59,17 @@ struct TimingState {
 }
 
 impl ExchangeTimings {
-    /// Starts recording an exchange now.
-    pub(super) fn new(is_http1: bool) -> Self {
+    /// Starts recording an exchange over HTTP/1 now.
+    pub(super) fn for_http1() -> Self {
+        Self::new(true)
+    }
+
+    /// Starts recording an exchange over HTTP/2 or HTTP/3 now.
+    pub(super) fn for_multiplexed() -> Self {
+        Self::new(false)
+    }
+
+    fn new(is_http1: bool) -> Self {
         Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
             last_write_at: None,
@@ -128,6 +137,11 @@ impl ExchangeTimings {
     /// Returns how the stream ended, if it did.
     pub(super) fn stream_end(&self) -> Option<StreamEnd> {
         self.lock().stream_end.clone()
+    }
+
+    /// Whether the exchange is one over HTTP/1.
+    pub(super) fn is_http1(&self) -> bool {
+        self.lock().is_http1
     }
 
     /// Returns the number of bytes read so far.

@@ -179,7 +179,7 @@ pub static TEMPLATE: FieldTable = FieldTable::new(
 );
 
 /// A template to preview.
-pub static TEMPLATE_PREVIEW: FieldTable = FieldTable::new(
+pub static TEMPLATE_PREVIEW_REQUEST: FieldTable = FieldTable::new(
     "TemplatePreview",
     "A template to render with an example",
     &[&[

@@ -77,7 +77,7 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
 );
 
 /// Fields that only the response to a new location has.
-pub static LOCATION_SECRET: FieldTable = FieldTable::new(
+pub static LOCATION_ENROLMENT: FieldTable = FieldTable::new(
     "LocationSecret",
     "The secret with which an agent of a new location enrols; shown this once",
     &[&[Field::text("enrolment_secret", 255, "The secret").read_only()]],
@@ -177,7 +177,7 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
 );
 
 /// An account, for callers who may see several.
-pub static CUSTOMER: FieldTable = FieldTable::new(
+pub static ACCOUNT_SUMMARY: FieldTable = FieldTable::new(
     "Customer",
     "An account",
     &[&[read_only_field("id", ID, "Id"), Field::name("name", 255, "Display name").required()]],

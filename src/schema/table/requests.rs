@@ -100,8 +100,8 @@ pub static BLACKOUT_BULK_EDIT: FieldTable = FieldTable::new(
     ]],
 );
 
-/// The fields that a bulk edit must have: they never take a default (behaviour.md 1).
-static REQUIRED_SCHEDULE_FIELDS: &[Field] = &[
+/// Replace the fields of `SCHEDULE_FIELDS` of the same name: a bulk edit never takes their default (behaviour.md 1).
+static BULK_EDIT_SCHEDULE_OVERRIDES: &[Field] = &[
     Field::text("billing_plancode", 255, "Plan that checks are counted under").required(),
     Field::new("enabled", FieldType::Bool, "Whether runs are planned").required(),
     Field::new("interval", FieldType::IntEnum(INTERVALS), "Minutes between two runs").required(),
@@ -130,7 +130,7 @@ pub static MONITOR_BULK_EDIT: FieldTable = FieldTable::new(
     &[
         &[Field::new("monitors", MONITOR_IDS, "Monitors").required()],
         SCHEDULE_FIELDS,
-        REQUIRED_SCHEDULE_FIELDS,
+        BULK_EDIT_SCHEDULE_OVERRIDES,
         &[Field::new("update_locations_action", LIST_UPDATE_ACTION, "Keep the present locations or not")
             .with_default(DefaultValue::Text("replace"))],
     ],
@@ -224,11 +224,11 @@ pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &PROGRAM_TOKEN,
     &records::USER,
     &records::LOCATION_RECORD,
-    &records::LOCATION_SECRET,
+    &records::LOCATION_ENROLMENT,
     &records::PROPERTY,
     &records::CERTIFICATE,
     &records::ACCOUNT,
-    &records::CUSTOMER,
+    &records::ACCOUNT_SUMMARY,
     &records::AUDIT_ENTRY,
     &records::ON_DEMAND_TEST,
     &records::ACCESS_TOKEN,
@@ -237,7 +237,7 @@ pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &alerting::RECIPIENT,
     &alerting::NOTIFIER_GROUP,
     &alerting::TEMPLATE,
-    &alerting::TEMPLATE_PREVIEW,
+    &alerting::TEMPLATE_PREVIEW_REQUEST,
     &alerting::RENDERED_PREVIEW,
     &alerting::TEST_NOTIFICATION,
     &alerting::BLACKOUT_OCCURRENCE,

@@ -366,7 +366,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
     report.compare_table::<request::TestAlertRequest>(&tables::TEST_NOTIFICATION);
     report.compare_table::<request::PreviewRequest>(&tables::TEST_NOTIFICATION);
-    report.compare_table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
+    report.compare_table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW_REQUEST);
     report.compare_table::<request::ApplyRequest>(&operations::APPLY);
     report
 }

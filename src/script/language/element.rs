@@ -231,8 +231,8 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
                 .map(String::as_str)
                 .take(MAX_SUGGESTION_CANDIDATES)
                 .chain(BUILT_IN_VARIABLES);
-            let suggestion =
-                closest_match(name, candidates).map(|suggestion| format!("did you mean `{{{{{suggestion}}}}}`?"));
+            let suggestion = closest_match(name, candidates)
+                .map(|suggestion| format!("did you mean `{{{{{suggestion}}}}}`?"));
             let message = if name.starts_with('$') {
                 format!("`{{{{{}}}}}` is not a built-in variable", truncate_value(name))
             } else {

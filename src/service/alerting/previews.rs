@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::notify::{AccountTemplate, MessageRenderer};
 use crate::schema::Monitor;
 use crate::schema::field::FieldTable;
-use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFICATION};
+use crate::schema::table::alerting::{TEMPLATE_PREVIEW_REQUEST, TEST_NOTIFICATION};
 use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, parse_request_fields};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::records::{field_conflict_error, fields_with_defaults, template};
@@ -60,10 +60,14 @@ impl AlertService {
         body: &Node,
     ) -> Result<Map<String, Value>, ServiceError> {
         caller.require_permission(Permission::Edit)?;
-        let fields = fields_with_defaults(&TEMPLATE_PREVIEW, body)?;
+        let fields = fields_with_defaults(&TEMPLATE_PREVIEW_REQUEST, body)?;
         let mut errors = Vec::new();
-        let monitor =
-            self.requested_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut errors);
+        let monitor = self.requested_monitor(
+            caller,
+            parse_request(&TEMPLATE_PREVIEW_REQUEST, &fields)?,
+            body,
+            &mut errors,
+        );
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }

@@ -142,7 +142,7 @@ fn titled_responses_become_components_and_optional_bodies_are_not_required() {
 #[test]
 fn objects_of_lists_are_complete_or_reduced_by_select() {
     let item = json!({"title": "Item", "type": "object", "properties": {"a": {}}, "required": ["a"]});
-    let schema = crate::api::v3::json_schema::list_schema("ItemList", item);
+    let schema = crate::api::v3::response_schemas::list_schema("ItemList", item);
     let operation = Operation::new(OperationMethod::Get, "/items", "listItems", "results", "Items")
         .with_paging()
         .with_response(ResponseSpec::JsonSchema(schema));

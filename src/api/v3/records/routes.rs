@@ -5,7 +5,7 @@ use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::domain::{ConfigRecordKind, Permission};
 use crate::schema::table::operations::BULK_EDIT_RESULT;
-use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
+use crate::schema::table::records::{CERTIFICATE, LOCATION_ENROLMENT, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
 
 pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter {
@@ -45,7 +45,7 @@ fn add_location_routes(router: OperationRouter) -> OperationRouter {
         "createLocation",
         summary,
         Permission::Administer,
-        Some(&LOCATION_SECRET),
+        Some(&LOCATION_ENROLMENT),
     );
     let router = operations.add_update(router, "updateLocation", "Change a location", Permission::Administer);
     operations.add_delete(

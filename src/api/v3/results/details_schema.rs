@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::browser_schema::browser_step_schema;
 use super::page_object_schema::page_object_schema;
 use super::schema_parts::{failure_schema, phases_schema};
-use crate::api::v3::json_schema::{
+use crate::api::v3::response_schemas::{
     duration_us_schema, integer_schema, named_object_schema, object_schema, string_schema,
 };
 

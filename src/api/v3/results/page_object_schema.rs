@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::schema_parts::{failure_schema, phases_schema};
-use crate::api::v3::json_schema::{
+use crate::api::v3::response_schemas::{
     boolean_schema, duration_us_schema, integer_schema, named_object_schema, string_schema,
 };
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::schema_parts::{failure_schema, phases_schema};
 use super::{browser_schema, details_schema};
-use crate::api::v3::json_schema::{
+use crate::api::v3::response_schemas::{
     boolean_schema, duration_us_schema, hex_id_schema, integer_schema, list_schema, named_object_schema,
     object_schema, outcome_schema, string_schema, timestamp_schema,
 };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::v3::json_schema::{duration_us_schema, integer_schema, named_object_schema};
+use crate::api::v3::response_schemas::{duration_us_schema, integer_schema, named_object_schema};
 use crate::domain::{FailureKind, Phase};
 
 /// Returns the schema of a failure.

@@ -32,7 +32,7 @@ pub async fn send_http3_request(
     deadline: Deadline,
     phases: &mut Phases,
 ) -> Result<(ResponseHead, ResponseBody), Failure> {
-    let (timings, is_head_request) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+    let (timings, is_head_request) = (ExchangeTimings::for_multiplexed(), request.method() == Method::HEAD);
     let exchange = async {
         let (mut connection, mut driver) = Http3Connection::handshake(quic, timings.clone()).await?;
         let result = driver.drive_until(connection.run_exchange(request, &timings)).await;
@@ -91,7 +91,8 @@ impl Http3Connection {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
-        let (timings, is_head_request) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+        let (timings, is_head_request) =
+            (ExchangeTimings::for_multiplexed(), request.method() == Method::HEAD);
         timings.assume_sent_at_start();
         let timeout_error = || RequestError {
             failure: Failure::timed_out(timings.phase(), deadline.timeout),

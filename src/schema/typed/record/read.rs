@@ -54,7 +54,7 @@ macro_rules! impl_record_settings {
 
 impl_record_settings! {
     AccountSettings<'a> = records::ACCOUNT;
-    AccountNameSettings<'a> = records::CUSTOMER;
+    AccountNameSettings<'a> = records::ACCOUNT_SUMMARY;
     UserSettings<'a> = records::USER;
     LocationSettings<'a> = records::LOCATION_RECORD;
     CertificateSettings<'a> = records::CERTIFICATE;

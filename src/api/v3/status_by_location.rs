@@ -10,8 +10,8 @@ use futures::stream;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::json_schema as schema;
 use super::monitors::monitor_type_names;
+use super::response_schemas as schema;
 use crate::api::error::ApiError;
 use crate::api::list_response;
 use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
