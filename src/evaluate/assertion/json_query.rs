@@ -91,7 +91,7 @@ impl JsonQuery {
     }
 
     fn charge(&self, size: DocumentSize, node_budget: &Cell<u64>) -> Result<(), String> {
-        let cost = self.cost.visited_value_count(size);
+        let cost = self.cost.read_value_count(size);
         let remaining = node_budget
             .get()
             .checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT)
@@ -182,7 +182,7 @@ impl QueryCost {
         cost
     }
 
-    fn visited_value_count(self, size: DocumentSize) -> u64 {
+    fn read_value_count(self, size: DocumentSize) -> u64 {
         if self.is_single_value {
             return 1;
         }
@@ -254,11 +254,11 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(QueryCost::from_path(path).visited_value_count(size), cost, "{path}");
+            assert_eq!(QueryCost::from_path(path).read_value_count(size), cost, "{path}");
         }
         assert_eq!(
             QueryCost::from_path("$[?@[?$..*[?$..*]]]")
-                .visited_value_count(DocumentSize { value_count: u64::MAX, depth: 9 }),
+                .read_value_count(DocumentSize { value_count: u64::MAX, depth: 9 }),
             u64::MAX
         );
     }

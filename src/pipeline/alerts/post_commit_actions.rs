@@ -29,7 +29,7 @@ impl AlertEngine {
         for request in parent_checks {
             let command_sender = self.command_sender.clone();
             run_caught(&mut panic_messages, || {
-                self.parent_checks.start(request, &self.dependencies, command_sender)
+                self.parent_checks.start(request, &self.dependencies, command_sender);
             });
         }
         for traceroute in traceroutes {

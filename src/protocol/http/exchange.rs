@@ -59,7 +59,7 @@ where
 {
     let timings = match protocol {
         HttpProtocol::Http1 => ExchangeTimings::for_http1(),
-        _ => ExchangeTimings::for_multiplexed(),
+        HttpProtocol::Http2 => ExchangeTimings::for_multiplexed(),
     };
     let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
     // Pinned here, since returning a future copies it.

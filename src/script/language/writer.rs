@@ -248,7 +248,7 @@ impl XmlElement {
             |name| ActionSpec::find(self.name).is_some_and(|spec| spec.locators().any(|known| known == name));
         match locators.pop() {
             Some(single_locator) if locators.is_empty() && supports(single_locator.0) => {
-                self.attributes.push(single_locator)
+                self.attributes.push(single_locator);
             }
             last_locator => {
                 self.by_elements = locators;
