@@ -5,6 +5,7 @@ mod audit_entry;
 mod capture;
 mod check_details;
 mod check_result;
+mod check_trigger;
 mod duration_sketch;
 mod egress_principal;
 mod event_series;
@@ -45,6 +46,7 @@ pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,
     duration_micros,
 };
+pub use check_trigger::CheckTrigger;
 pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;
 pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, MAX_EVENT_POINTS};

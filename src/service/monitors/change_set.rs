@@ -180,8 +180,22 @@ impl ChangeSet {
                 return Err(planner_stopped_error(error));
             }
         }
+        let to_check = self.monitors_to_check();
         quota_reservation.release_with(|| dependencies.monitor_cache.apply(upserts, &removed));
+        dependencies.planner.request_first_checks(&to_check);
         Ok(self.outcomes.into_iter().map(ChangeOutcome::into_monitor).collect())
+    }
+
+    /// Returns the new monitors, and those that check something else than before.
+    fn monitors_to_check(&self) -> Vec<Monitor> {
+        let to_check = |outcome: &ChangeOutcome| match outcome {
+            ChangeOutcome::Created(monitor) => Some(monitor.clone()),
+            ChangeOutcome::Updated(updated, old) => {
+                (!updated.document.checks_the_same(&old.document)).then(|| updated.clone())
+            }
+            ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => None,
+        };
+        self.outcomes.iter().filter_map(to_check).collect()
     }
 
     fn assign_ids(&mut self, ids: Vec<i64>) {

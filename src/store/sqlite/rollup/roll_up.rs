@@ -125,7 +125,8 @@ fn pairs_in_span(conn: &Connection, span: RollupSpan, start: i64) -> rusqlite::R
     let to_pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let sql = match span {
         RollupSpan::Hour => {
-            "SELECT monitor_id, location_id FROM results WHERE planned_at >= ?1 AND planned_at < ?2
+            "SELECT monitor_id, location_id FROM results
+             WHERE planned_at >= ?1 AND planned_at < ?2 AND first_check IS NULL
              UNION
              SELECT monitor_id, location_id FROM results WHERE last_planned_at >= ?1 AND planned_at < ?2"
         }
