@@ -78,6 +78,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
         verification: None,
         missed: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
     }
 }
 
@@ -136,6 +137,8 @@ impl Planner for OneLocationPlanner {
     fn apply_monitor_changes(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
+
+    fn request_first_checks(&self, _: &[Monitor]) {}
 
     fn run_check_now(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))

@@ -54,7 +54,19 @@ impl TargetKey {
 /// Id of one waiting or running check, shared by the admission and its owner.
 pub type TicketId = u32;
 
-/// Admits waiting checks within the limits. The next one is the longest waiting check of the account that has the fewest
+/// How urgent a waiting check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdmissionPriority {
+    /// A planned run, or one on demand.
+    Normal,
+    /// A first check: it waits for those of all accounts, and never takes the place of another in a full queue.
+    Low,
+}
+
+/// Sequence numbers from here on are those of checks of low priority.
+const FIRST_LOW_SEQUENCE: u64 = 1 << 63;
+
+/// Admits waiting checks within the limits. Those of low priority wait for all others. The next one is the longest waiting check of the account that has the fewest
 /// running checks of that class, so that no account can take the places of another, however many checks it has waiting
 /// and however long they run. A check whose target or concurrency class is full does not block those behind it.
 #[derive(Debug)]
@@ -88,9 +100,11 @@ struct AccountQueue {
     ready_by_class: [BTreeMap<u64, TicketId>; 2],
 }
 
-/// Rank of an account in one class: its running checks, then the sequence number of its first ready check.
+/// Rank of an account in one class: whether only checks of low priority are ready, its running checks, then the
+/// sequence number of its first ready check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct AccountRank {
+    is_low_priority: bool,
     running: usize,
     first_sequence: u64,
     account: CustomerId,
@@ -99,7 +113,9 @@ struct AccountRank {
 impl AccountQueue {
     fn rank(&self, account: CustomerId, class: ConcurrencyClass) -> Option<AccountRank> {
         let (&first_sequence, _) = self.ready_by_class[class as usize].first_key_value()?;
-        Some(AccountRank { running: self.running_by_class[class as usize], first_sequence, account })
+        let is_low_priority = first_sequence >= FIRST_LOW_SEQUENCE;
+        let running = self.running_by_class[class as usize];
+        Some(AccountRank { is_low_priority, running, first_sequence, account })
     }
 
     fn is_idle(&self) -> bool {
@@ -143,27 +159,37 @@ impl AdmissionQueue {
     }
 
     /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. Even a full queue accepts a check
-    /// that could start at once. In a full queue, a check takes the place of the newest waiting check of the account
-    /// that has the most, if that has at least two more than its own account; returns the ticket that lost its place.
+    /// that could start at once. In a full queue, a check takes the place of the newest waiting one of low priority.
+    /// Without any, it takes that of the newest waiting check of the account that has the most, if that has at least two
+    /// more than its own account. Returns the ticket that lost its place. One of low priority takes no place.
     pub fn enqueue(
         &mut self,
         ticket: TicketId,
         account: CustomerId,
         class: ConcurrencyClass,
         target: Option<TargetKey>,
+        priority: AdmissionPriority,
     ) -> Result<Option<TicketId>, AdmissionQueueFull> {
         debug_assert!(!self.tickets.contains_key(&ticket), "ticket {ticket} was offered twice");
         let is_full = self.waiting_count() >= self.limits.max_waiting
             && !(self.waiting_count() == 0 && self.has_capacity(account, class, target));
-        let replaced = if is_full {
-            Some(self.newest_of_largest_account(account).ok_or(AdmissionQueueFull)?)
+        let is_low_priority = priority == AdmissionPriority::Low;
+        let replaced = if is_full && is_low_priority {
+            return Err(AdmissionQueueFull);
+        } else if is_full {
+            Some(
+                self.newest_of_low_priority()
+                    .or_else(|| self.newest_of_largest_account(account))
+                    .ok_or(AdmissionQueueFull)?,
+            )
         } else {
             None
         };
         if let Some(replaced) = replaced {
             self.release(replaced);
         }
-        let sequence = self.next_sequence;
+        let sequence =
+            if is_low_priority { FIRST_LOW_SEQUENCE + self.next_sequence } else { self.next_sequence };
         self.next_sequence += 1;
         let queue_position = Some(sequence);
         self.tickets.insert(ticket, Ticket { account, concurrency_class: class, target, queue_position });
@@ -278,6 +304,13 @@ impl AdmissionQueue {
         if queue.is_idle() {
             self.accounts.remove(&account);
         }
+    }
+
+    /// Returns the newest waiting check of low priority.
+    fn newest_of_low_priority(&self) -> Option<TicketId> {
+        let newest = self.accounts.values().filter_map(|queue| queue.waiting.last_key_value());
+        let (sequence, ticket) = newest.max()?;
+        (*sequence >= FIRST_LOW_SEQUENCE).then_some(*ticket)
     }
 
     /// Returns the newest waiting check of the account that has the most, if that has at least two more than `account`.

@@ -81,7 +81,7 @@ proptest! {
                 let target = (host > 0).then(|| TargetKey::from_host(&host.to_string()));
                 let account = CustomerId(account);
                 let expected = model.enqueue(Entry { ticket, account, class, target });
-                prop_assert_eq!(admission.enqueue(ticket, account, class, target), expected);
+                prop_assert_eq!(admission.enqueue(ticket, account, class, target, AdmissionPriority::Normal), expected);
             } else if waits || runs {
                 admission.release(ticket);
                 model.waiting.retain(|entry| entry.ticket != ticket);
@@ -110,10 +110,12 @@ fn a_slow_target_does_not_hold_up_the_others() {
     let mut admission = AdmissionQueue::new(AdmissionLimits { max_waiting: 100, ..LIMITS });
     let slow = Some(TargetKey::from_host("slow.test"));
     for ticket in 0..10 {
-        admission.enqueue(ticket, CustomerId(1), ConcurrencyClass::Light, slow).unwrap();
+        admission
+            .enqueue(ticket, CustomerId(1), ConcurrencyClass::Light, slow, AdmissionPriority::Normal)
+            .unwrap();
     }
     let quick = Some(TargetKey::from_host("quick.test"));
-    admission.enqueue(10, CustomerId(1), ConcurrencyClass::Light, quick).unwrap();
+    admission.enqueue(10, CustomerId(1), ConcurrencyClass::Light, quick, AdmissionPriority::Normal).unwrap();
     let admitted: Vec<_> = std::iter::from_fn(|| admission.admit_next()).collect();
     assert_eq!(admitted, [0, 1, 10]);
 }
@@ -126,11 +128,13 @@ fn an_account_that_floods_does_not_delay_the_others() {
     for class in CONCURRENCY_CLASSES {
         let mut admission = AdmissionQueue::new(limits);
         for ticket in 0..10_000 {
-            admission.enqueue(ticket, CustomerId(2), class, None).unwrap();
+            admission.enqueue(ticket, CustomerId(2), class, None, AdmissionPriority::Normal).unwrap();
         }
         let mut running: Vec<_> = std::iter::from_fn(|| admission.admit_next()).collect();
         for other_account_ticket in 20_000..20_100 {
-            admission.enqueue(other_account_ticket, CustomerId(3), class, None).unwrap();
+            admission
+                .enqueue(other_account_ticket, CustomerId(3), class, None, AdmissionPriority::Normal)
+                .unwrap();
             assert_eq!(admission.admit_next(), None);
             // The next place that becomes free is for the other account.
             admission.release(running.remove(0));
@@ -145,11 +149,15 @@ fn an_account_that_floods_does_not_delay_the_others() {
 fn heavy_checks_get_places_while_light_ones_of_another_account_fill_them() {
     let mut admission = AdmissionQueue::new(AdmissionLimits { max_waiting: 100, ..LIMITS });
     for ticket in 0..50 {
-        admission.enqueue(ticket, CustomerId(2), ConcurrencyClass::Light, None).unwrap();
+        admission
+            .enqueue(ticket, CustomerId(2), ConcurrencyClass::Light, None, AdmissionPriority::Normal)
+            .unwrap();
     }
     assert_eq!(std::iter::from_fn(|| admission.admit_next()).count(), 3);
     for ticket in 50..53 {
-        admission.enqueue(ticket, CustomerId(3), ConcurrencyClass::Heavy, None).unwrap();
+        admission
+            .enqueue(ticket, CustomerId(3), ConcurrencyClass::Heavy, None, AdmissionPriority::Normal)
+            .unwrap();
     }
     assert_eq!(admission.admit_next(), Some(50));
     admission.release(0);
@@ -159,8 +167,15 @@ fn heavy_checks_get_places_while_light_ones_of_another_account_fill_them() {
 #[test]
 fn a_full_queue_makes_room_for_accounts_with_less() {
     let mut admission = AdmissionQueue::new(AdmissionLimits { max_running: 1, max_waiting: 4, ..LIMITS });
-    let mut enqueue =
-        |ticket, account| admission.enqueue(ticket, CustomerId(account), ConcurrencyClass::Light, None);
+    let mut enqueue = |ticket, account| {
+        admission.enqueue(
+            ticket,
+            CustomerId(account),
+            ConcurrencyClass::Light,
+            None,
+            AdmissionPriority::Normal,
+        )
+    };
     for ticket in 0..4 {
         assert_eq!(enqueue(ticket, 2), Ok(None));
     }
@@ -174,4 +189,29 @@ fn a_full_queue_makes_room_for_accounts_with_less() {
 fn host_names_are_compared_without_regard_to_case() {
     assert_eq!(TargetKey::from_host("Example.TEST"), TargetKey::from_host("example.test"));
     assert_ne!(TargetKey::from_host("a.test"), TargetKey::from_host("b.test"));
+}
+
+#[test]
+fn checks_of_low_priority_wait_for_those_of_all_accounts_and_give_up_their_places() {
+    use AdmissionPriority::{Low, Normal};
+    let mut admission = AdmissionQueue::new(AdmissionLimits { max_running: 2, max_waiting: 4, ..LIMITS });
+    let class = ConcurrencyClass::Light;
+    for ticket in 0..2 {
+        admission.enqueue(ticket, CustomerId(1), class, None, Normal).unwrap();
+        assert_eq!(admission.admit_next(), Some(ticket));
+    }
+    // Account 1 runs two checks already, account 2 none.
+    assert_eq!(admission.enqueue(10, CustomerId(2), class, None, Low), Ok(None));
+    assert_eq!(admission.enqueue(11, CustomerId(1), class, None, Low), Ok(None));
+    for ticket in 2..4 {
+        assert_eq!(admission.enqueue(ticket, CustomerId(1), class, None, Normal), Ok(None));
+    }
+    assert_eq!(admission.enqueue(12, CustomerId(3), class, None, Low), Err(AdmissionQueueFull));
+    assert_eq!(admission.enqueue(4, CustomerId(1), class, None, Normal), Ok(Some(11)));
+    let mut order = Vec::new();
+    for running in [0, 1, 2, 3] {
+        admission.release(running);
+        order.extend(std::iter::from_fn(|| admission.admit_next()));
+    }
+    assert_eq!(order, [2, 3, 4, 10]);
 }

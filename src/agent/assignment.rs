@@ -9,6 +9,9 @@ use crate::domain::{
 use crate::probe::{ConcurrencyClass, Probe};
 use crate::schedule::{LocationRotation, LocationSlotGrid, SlotGrid};
 
+/// A first check waits at least this long.
+const MIN_FIRST_CHECK_WAIT: Duration = Duration::from_mins(1);
+
 /// A monitor as assigned to an agent.
 #[derive(Clone)]
 pub struct Assignment {
@@ -42,6 +45,8 @@ pub struct Assignment {
     pub probe: Arc<dyn Probe>,
     /// Its concurrency class.
     pub concurrency_class: ConcurrencyClass,
+    /// Whether checks outside of its schedule are permitted.
+    pub allows_unscheduled_checks: bool,
     /// Planned time of its last run that was recorded before this process started: the runs from there to now are
     /// recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
     pub last_planned_at: Option<Timestamp>,
@@ -57,6 +62,11 @@ impl Assignment {
             SlotGrid::new(self.monitor_id, self.interval, self.schedule_offset),
             self.location_rotation,
         )
+    }
+
+    /// Returns when a first check of `planned_at` that still waits is given up: planned runs have told by then.
+    pub(super) fn first_check_expires_at(&self, planned_at: Timestamp) -> Timestamp {
+        planned_at + self.interval.max(MIN_FIRST_CHECK_WAIT)
     }
 
     /// Returns the metadata of its records.

@@ -62,7 +62,7 @@ async fn run_until_deadline(
             .last_loaded_at(assignment.monitor_id)
             .or(assignment.last_full_page_at)
     };
-    let full_page_at = if execution_context.is_on_demand { None } else { last_loaded_at() };
+    let full_page_at = if execution_context.trigger.is_schedule() { last_loaded_at() } else { None };
     let cx = ProbeContext {
         record_exchanges: execution_context.record_exchanges,
         last_full_page_at: full_page_at,

@@ -8,8 +8,8 @@ use super::assignment::Assignment;
 use super::attempt::{mark_own_fault, run_attempt};
 use super::execution_context::ExecutionContext;
 use crate::domain::{
-    Attempt, CapturedFile, CheckResult, Failure, FailureKind, Observation, Outcome, Phase, Status, Timestamp,
-    Verdict,
+    Attempt, CapturedFile, CheckResult, CheckTrigger, Failure, FailureKind, Observation, Outcome, Phase,
+    Status, Timestamp, Verdict,
 };
 use crate::evaluate as judge;
 
@@ -56,10 +56,11 @@ pub async fn run_check(
         .collect();
     let captures = prefix_attempt_numbers(captures, observations.len());
     let last_observation = observations.pop().unwrap_or_default();
-    if last_observation.details.page_load.is_some() && !cx.is_on_demand {
+    if last_observation.details.page_load.is_some() && cx.trigger.is_schedule() {
         cx.full_page_times.record_load(assignment.monitor_id, started_at);
     }
     CheckResult {
+        trigger: cx.trigger,
         duration_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
         address: last_observation.address,
         attempts,
@@ -86,13 +87,18 @@ pub fn suppressed_by_blackout_result(
     CheckResult::without_attempts(assignment.check_metadata(), planned_at, now, verdict)
 }
 
-/// Returns the record of a run whose check panicked outside of its attempts, which is an error of Vigie.
+/// Returns the record of a check that panicked outside of its attempts, which is an error of Vigie.
 #[must_use]
-pub fn panicked_result(assignment: &Assignment, planned_at: Timestamp, now: Timestamp) -> CheckResult {
+pub fn panicked_result(
+    assignment: &Assignment,
+    (planned_at, trigger): (Timestamp, CheckTrigger),
+    now: Timestamp,
+) -> CheckResult {
     let failure = Failure::new(Phase::Prepare, FailureKind::Panicked, "see the log for details");
     let observation = Observation::from_failure(failure);
     let verdict = judge::evaluate_attempts(std::slice::from_ref(&observation));
     CheckResult {
+        trigger,
         attempts: vec![Attempt::from_observation(1, now, &observation)],
         ..CheckResult::without_attempts(assignment.check_metadata(), planned_at, now, verdict)
     }

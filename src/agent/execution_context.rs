@@ -7,7 +7,7 @@ use super::full_page_times::FullPageTimes;
 use super::interfaces::BlackoutLookup;
 use super::stall_detector::StallDetector;
 use crate::clock::Clock;
-use crate::domain::Timestamp;
+use crate::domain::{CheckTrigger, Timestamp};
 use crate::net::Net;
 
 /// The environment of attempts at this location.
@@ -27,8 +27,8 @@ pub struct ExecutionContext {
     pub record_exchanges: bool,
     /// When the checks of this process last loaded the objects of each page.
     pub full_page_times: Arc<FullPageTimes>,
-    /// Whether the check runs on demand, for example to confirm a failure: then a full page is due.
-    pub is_on_demand: bool,
+    /// What caused the check. Outside of the schedule, for example to confirm a failure, a full page is due.
+    pub trigger: CheckTrigger,
 }
 
 impl ExecutionContext {
@@ -43,7 +43,7 @@ impl ExecutionContext {
             blackout_lookup: None,
             record_exchanges: false,
             full_page_times: Arc::default(),
-            is_on_demand: false,
+            trigger: CheckTrigger::Schedule,
         }
     }
 

@@ -21,7 +21,7 @@ use super::missed_backlog::MissedRunSeries;
 use super::run_queue::{CheckStart, RunQueue};
 use super::runner_handle::{AssignmentChange, RunnerCommand, RunnerHandle, RunnerStats};
 use super::stall_detector::StallDetector;
-use crate::domain::{CheckResult, Timestamp};
+use crate::domain::{CheckResult, CheckTrigger, Timestamp};
 use crate::probe::ConcurrencyClass;
 use crate::telemetry::{
     Metrics, RunnerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, blocking_fault_point,
@@ -237,6 +237,10 @@ impl Runner {
                     Some(PendingChanges { changes: changes.into_iter(), done_sender: done });
             }
             RunnerCommand::RunNow { monitor_id, reply } => self.run_queue.request_run(monitor_id, now, reply),
+            RunnerCommand::RequestFirstCheck { monitor_id, planned_at, reply } => {
+                // The caller may have stopped waiting.
+                let _ = reply.send(self.run_queue.request_first_check(monitor_id, planned_at, now));
+            }
             RunnerCommand::RunAssignmentNow { assignment, reply } => {
                 self.run_queue.request_run_of_assignment(assignment, now, reply);
             }
@@ -298,13 +302,14 @@ impl Runner {
         let CheckStart {
             monitor_index: index,
             assignment,
+            trigger,
             planned_at,
             location_start_at,
             on_demand_reply: reply,
         } = start;
         let cancel = self.cancel_all.child_token();
         self.cancel_tokens.insert(index, cancel.clone());
-        let cx = ExecutionContext { is_on_demand: reply.is_some(), ..self.execution_context.clone() };
+        let cx = ExecutionContext { trigger, ..self.execution_context.clone() };
         let (delivery, heartbeat) = (self.result_delivery.clone(), self.check_heartbeat.clone());
         let finish_guard =
             FinishGuard { monitor_index: index, finished_sender: self.finished_sender.clone() };
@@ -315,13 +320,16 @@ impl Runner {
             let run = AssertUnwindSafe(run_unless_suppressed(&assignment, planned_at, &cx, &cancel));
             let result = run.catch_unwind().await.unwrap_or_else(|_| {
                 heartbeat.record_panic();
-                panicked_result(&assignment, planned_at, now)
+                Some(panicked_result(&assignment, (planned_at, trigger), now))
             });
+            let Some(result) = result else { return };
             if let Some(reply) = reply {
                 drop(reply.send(Ok(result)));
             } else {
-                let (account, plan_code) = (assignment.customer_id, &assignment.billing_plancode);
-                delivery.metrics.record_plan_check(account, plan_code, &result);
+                if trigger.is_schedule() {
+                    let (account, plan_code) = (assignment.customer_id, &assignment.billing_plancode);
+                    delivery.metrics.record_plan_check(account, plan_code, &result);
+                }
                 delivery.deliver_result(result, location_start_at).await;
             }
         });
@@ -402,23 +410,25 @@ impl Drop for FinishGuard {
     }
 }
 
-/// Runs a check, unless a blackout suppresses it.
+/// Runs a check, unless a blackout suppresses it: then a first check has no result.
 async fn run_unless_suppressed(
     assignment: &Assignment,
     planned_at: Timestamp,
     cx: &ExecutionContext,
     cancel: &CancellationToken,
-) -> CheckResult {
+) -> Option<CheckResult> {
     // A check does not use the store.
     let _ = fault_point("check").await;
     let now = cx.clock.now();
-    let blackout_reason = cx.blackout_lookup.as_ref().filter(|_| !cx.is_on_demand).and_then(|blackouts| {
-        // A blackout suppresses runs that were planned in it, and runs that would start in it.
-        blackouts.blackout_at(assignment, planned_at).or_else(|| blackouts.blackout_at(assignment, now))
-    });
+    let blackout_reason =
+        cx.blackout_lookup.as_ref().filter(|_| cx.trigger != CheckTrigger::OnDemand).and_then(|blackouts| {
+            // A blackout suppresses runs that were planned in it, and runs that would start in it.
+            blackouts.blackout_at(assignment, planned_at).or_else(|| blackouts.blackout_at(assignment, now))
+        });
     match blackout_reason {
-        Some(reason) => suppressed_by_blackout_result(assignment, planned_at, now, reason),
-        None => run_check(assignment, planned_at, cx, cancel).await,
+        Some(_) if cx.trigger == CheckTrigger::First => None,
+        Some(reason) => Some(suppressed_by_blackout_result(assignment, planned_at, now, reason)),
+        None => Some(run_check(assignment, planned_at, cx, cancel).await),
     }
 }
 

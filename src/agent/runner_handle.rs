@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 
 use super::assignment::Assignment;
 use super::on_demand_run::{OnDemandResultSender, OnDemandRunError};
-use crate::domain::{CheckResult, MonitorId};
+use crate::domain::{CheckResult, MonitorId, Timestamp};
 
 /// A change of the planned monitors.
 #[derive(Clone)]
@@ -43,6 +43,7 @@ pub struct RunnerStats {
 pub(super) enum RunnerCommand {
     ApplyChanges { changes: Vec<AssignmentChange>, done: oneshot::Sender<()> },
     RunNow { monitor_id: MonitorId, reply: OnDemandResultSender },
+    RequestFirstCheck { monitor_id: MonitorId, planned_at: Timestamp, reply: oneshot::Sender<bool> },
     RunAssignmentNow { assignment: Arc<Assignment>, reply: OnDemandResultSender },
     GetStats(oneshot::Sender<RunnerStats>),
     Shutdown { timeout: Duration, done: oneshot::Sender<()> },
@@ -79,6 +80,17 @@ impl RunnerHandle {
         self.send_command(|reply| RunnerCommand::RunAssignmentNow { assignment, reply })
             .await
             .unwrap_or(Err(OnDemandRunError::Stopped))
+    }
+
+    /// Requests the first check of a planned monitor, for a change at `planned_at`, which is the time of none of its
+    /// planned runs. It runs once the planned runs that are due leave room, and its result goes to the sink. Returns
+    /// whether it waits or runs: not when the monitor is not planned here or permits planned runs only.
+    pub async fn request_first_check(
+        &self,
+        monitor_id: MonitorId,
+        planned_at: Timestamp,
+    ) -> Result<bool, RunnerStopped> {
+        self.send_command(|reply| RunnerCommand::RequestFirstCheck { monitor_id, planned_at, reply }).await
     }
 
     /// Returns the current load of the runner.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::alert_context::AlertContext;
 use super::effect::Effect;
 use super::location_result::LocationResult;
+use super::monitor_health::{FirstCheckHealth, MonitorHealth};
 use super::open_episode::{OpenEpisode, PendingClears};
 use super::parent_status::Suppression;
 use super::pending_run::{PendingRun, PendingVerification};
@@ -53,6 +54,9 @@ pub struct AlertState {
     /// Set while the errors of the monitor are suppressed, since one that it depends on is down.
     #[serde(rename = "suppressed", skip_serializing_if = "Option::is_none")]
     pub(super) suppression: Option<Suppression>,
+    /// Health after the last first check. Not stored: the last results of the locations tell it.
+    #[serde(skip)]
+    pub(super) first_check: Option<FirstCheckHealth>,
 }
 
 /// A run that has to take place.
@@ -73,24 +77,6 @@ pub(super) struct NoDataStreak {
     pub(super) since: Option<Timestamp>,
     #[serde(rename = "told")]
     pub(super) notified_recipients: Vec<RecipientId>,
-}
-
-/// Health of a monitor as displayed: up, failing, down, unknown or blacked out. Disabled and paused monitors
-/// are recognised by the monitor itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MonitorHealth {
-    /// No run is resolved yet, or the last ones had no conclusive result.
-    #[default]
-    Unknown,
-    /// The last resolved run passed.
-    Up,
-    /// Fewer locations fail than the mode requires, or a failure is being verified.
-    Failing,
-    /// An episode is open.
-    Down,
-    /// The last run fell into a blackout.
-    BlackedOut,
 }
 
 impl AlertState {
@@ -236,12 +222,12 @@ impl AlertState {
     #[must_use]
     pub fn health(&self) -> MonitorHealth {
         match self.last_run_health {
-            MonitorHealth::BlackedOut => MonitorHealth::BlackedOut,
+            MonitorHealth::BlackedOut => self.first_check_health().unwrap_or(MonitorHealth::BlackedOut),
             _ if self.episode.is_some() => MonitorHealth::Down,
             _ if self.pending_runs.iter().any(|run| run.open_verification().is_some()) => {
                 MonitorHealth::Failing
             }
-            health => health,
+            health => self.first_check_health().unwrap_or(health),
         }
     }
 

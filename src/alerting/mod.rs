@@ -6,7 +6,9 @@ mod alert_context;
 mod alert_policy;
 mod alert_state;
 mod effect;
+mod first_check;
 mod location_result;
+mod monitor_health;
 mod open_episode;
 mod parent_status;
 mod pending_run;
@@ -18,9 +20,10 @@ mod suppression;
 
 pub use alert_context::{AlertContext, Contacts};
 pub use alert_policy::{AlertPolicy, Quorum};
-pub use alert_state::{AlertState, MonitorHealth};
+pub use alert_state::AlertState;
 pub use effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
+pub use monitor_health::MonitorHealth;
 pub use parent_status::{PARENT_CHECK_TIMEOUT, ParentStatus};
 pub use performance::{
     ActivePerformanceAlert, MIN_BASELINE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::alert_context::AlertContext;
-use super::alert_state::{AlertState, MonitorHealth};
+use super::alert_state::AlertState;
 use super::effect::{Effect, NotificationDraft};
 use super::location_result::LocationResult;
+use super::monitor_health::MonitorHealth;
 use super::open_episode::{FailedRun, OpenEpisode, PendingClears, confirmation_by, should_traceroute};
 use super::pending_run::{CloseTimeliness, PendingRun, PendingVerification};
 use super::recipient_selection::{is_monitor_silenced, recipients_with_groups, select_recipients};

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::alert_context::AlertContext;
-use super::alert_state::{AlertState, MonitorHealth};
+use super::alert_state::AlertState;
 use super::effect::Effect;
+use super::monitor_health::MonitorHealth;
 use super::parent_status::{PARENT_CHECK_TIMEOUT, ParentStatus, PendingParentCheck, Suppression};
 use super::pending_run::PendingRun;
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};

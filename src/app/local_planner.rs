@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use tokio_util::sync::CancellationToken;
 
+use super::first_checks::{FirstCheckTask, FirstChecks};
 use super::last_known_accounts::LastKnownAccounts;
 use super::location_agents::{LocationAgent, LocationAgents};
 use crate::agent::{Assignment, AssignmentChange, OnDemandRunError};
@@ -23,7 +25,7 @@ use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
 use crate::store::LocationState;
-use crate::telemetry::{blocking_fault_point, panic_message};
+use crate::telemetry::{TaskHeartbeat, blocking_fault_point, panic_message};
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
 type PlanningSettings = (Vec<i64>, u32);
@@ -60,6 +62,7 @@ pub struct LocalPlanner {
     probe_context: RwLock<ProbeBuildContext>,
     /// The settings that each account's monitors were last planned with.
     planned_settings: Mutex<HashMap<CustomerId, PlanningSettings>>,
+    first_checks: Arc<FirstChecks>,
 }
 
 impl LocalPlanner {
@@ -69,7 +72,28 @@ impl LocalPlanner {
         let PlannerDependencies { agents, ingestor, accounts, last_known_accounts, clock, probe_context } =
             dependencies;
         let (probe_context, planned_settings) = (RwLock::new(probe_context), Mutex::default());
-        Self { agents, ingestor, accounts, last_known_accounts, clock, probe_context, planned_settings }
+        Self {
+            agents,
+            ingestor,
+            accounts,
+            last_known_accounts,
+            clock,
+            probe_context,
+            planned_settings,
+            first_checks: Arc::default(),
+        }
+    }
+
+    /// Returns the task that starts the first checks until `stop`; run one.
+    #[must_use]
+    pub fn first_check_task(&self, stop: CancellationToken, heartbeat: TaskHeartbeat) -> FirstCheckTask {
+        FirstCheckTask {
+            first_checks: Arc::clone(&self.first_checks),
+            agents: Arc::clone(&self.agents),
+            clock: Arc::clone(&self.clock),
+            stop,
+            heartbeat,
+        }
     }
 
     /// Sets the settings for checks planned from now on. The keys stay the same.
@@ -267,6 +291,7 @@ impl LocalPlanner {
             location_id: location,
             probe,
             concurrency_class,
+            allows_unscheduled_checks: document.settings().schedule.allow_on_demand_tests,
             last_planned_at: None,
             last_full_page_at: None,
         }
@@ -288,6 +313,11 @@ impl Planner for LocalPlanner {
         removed_ids: Vec<MonitorId>,
     ) -> PlanFuture<'_, ()> {
         Box::pin(async move { self.plan_monitors(&upserts, &removed_ids, &RecordedUntil::new()).await })
+    }
+
+    fn request_first_checks(&self, monitors: &[Monitor]) {
+        let locations = self.agents.current().iter().map(|agent| agent.location.id).collect();
+        self.first_checks.request(monitors, &locations, self.clock.now());
     }
 
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {

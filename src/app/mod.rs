@@ -8,6 +8,7 @@ mod delivery_setup;
 mod demo;
 mod egress_review;
 mod file_watch;
+mod first_checks;
 mod host_names;
 mod host_token;
 mod key_file;
@@ -33,6 +34,7 @@ mod systemd;
 mod validation_context;
 
 pub use browser_host::{BrowserHostOptions, run_browser_host};
+pub use first_checks::FirstCheckTask;
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };

@@ -6,8 +6,8 @@ use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::store::LocationState;
 
-/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest result there. A
-/// monitor without a result at any location counts from its last change. One with results only at other locations is
+/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest planned run there. A
+/// monitor without one at any location counts from its last change. One with results only at other locations is
 /// left out: it starts here now. Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
 /// during a pause.
 pub(super) fn recorded_until(
@@ -19,13 +19,15 @@ pub(super) fn recorded_until(
         monitors.iter().filter(|monitor| monitor.enabled()).map(|monitor| (monitor.id, monitor)).collect();
     let mut recorded: HashMap<_, _> =
         enabled_monitors.values().map(|monitor| (monitor.id, monitor.modified_at)).collect();
-    for state in states {
+    // A first check covers no slot.
+    let last_slots = states.iter().filter_map(|state| Some((state, state.last_slot_at?)));
+    for (state, _) in last_slots.clone() {
         recorded.remove(&state.monitor_id);
     }
-    for state in states.iter().filter(|state| state.location_id == location) {
+    for (state, last_slot_at) in last_slots.filter(|(state, _)| state.location_id == location) {
         if let Some(monitor) = enabled_monitors.get(&state.monitor_id) {
             let earliest = monitor.modified_at - monitor.interval();
-            recorded.insert(monitor.id, state.planned_at.max(earliest));
+            recorded.insert(monitor.id, last_slot_at.max(earliest));
         }
     }
     for (id, recorded) in &mut recorded {
@@ -75,6 +77,7 @@ mod tests {
             duration_us: 1,
             streak_started_at: at(100),
             streak: 1,
+            last_slot_at: Some(at(100)),
             last_full_page_at: None,
         }
     }
@@ -106,6 +109,16 @@ mod tests {
         let recorded = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
         let expected = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
         assert_eq!(recorded, HashMap::from(expected));
+    }
+
+    #[test]
+    fn a_first_check_covers_no_slot() {
+        let stored = [monitor(1, true, at(7)), monitor(2, true, at(7))];
+        let first_check = |id, last_slot_at| LocationState { last_slot_at, ..state(id, 1) };
+        let states = [first_check(1, None), first_check(2, Some(at(90)))];
+        assert!(states.iter().all(LocationState::is_first_check));
+        let last = recorded_until(&stored, &states, LocationId(1));
+        assert_eq!(last, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(90))]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The running configuration, which follows the files. Invalid files leave it unchanged.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::stored_review::{REVIEWED_KINDS, stored_problems};
 use super::validation_context::instance_data;
 use crate::clock::Clock;
 use crate::domain::{ConfigRecordFilter, LocationId, MonitorId};
-use crate::pipeline::{Ingestor, ResultSpool, replay_spool};
+use crate::pipeline::{Ingestor, Planner, ResultSpool, replay_spool};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
 use crate::service::monitors;
@@ -102,6 +102,11 @@ impl RunningConfig {
         let recorded_until_by_location =
             location_ids.map(|id| (id, recorded_until(&monitors_in_store, &states, id))).collect();
         services.planner.plan_monitors(&planned, &plan.removed, &recorded_until_by_location).await?;
+        // The store has no secrets of files.
+        let checks_the_same = |old: &Monitor, monitor: &Monitor| {
+            monitor.document.without_secrets().checks_the_same(&old.document.without_secrets())
+        };
+        services.planner.request_first_checks(&monitors_to_check(&plan, &monitors_in_store, checks_the_same));
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
         tracing::info!(monitors = planned.len(), from_files = config.file_monitors.len(), "monitors planned");
@@ -213,6 +218,13 @@ impl RunningConfig {
         monitor_service.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
         let upserts = if must_replan_all { monitor_service.monitor_cache().all() } else { upserts };
         services.planner.plan_monitors(&upserts, &plan.removed, &RecordedUntil::new()).await?;
+        let checks_the_same =
+            |old: &Monitor, monitor: &Monitor| monitor.document.checks_the_same(&old.document);
+        services.planner.request_first_checks(&monitors_to_check(
+            &plan,
+            &self.file_monitors,
+            checks_the_same,
+        ));
         self.file_monitors = plan.monitors;
         Ok(counts)
     }
@@ -260,6 +272,21 @@ impl RunningConfig {
         }
         (upserts, counts)
     }
+}
+
+/// Returns the new monitors of `plan`, and those that check something else than their revision in `old_monitors`.
+fn monitors_to_check(
+    plan: &ProvisionPlan,
+    old_monitors: &[Monitor],
+    checks_the_same: impl Fn(&Monitor, &Monitor) -> bool,
+) -> Vec<Monitor> {
+    let changed_ids: HashSet<_> = plan.upserted.iter().collect();
+    let old_monitors: HashMap<_, _> = old_monitors.iter().map(|monitor| (monitor.id, monitor)).collect();
+    let is_to_check = |monitor: &&Monitor| {
+        changed_ids.contains(&monitor.id)
+            && old_monitors.get(&monitor.id).is_none_or(|old| !checks_the_same(old, monitor))
+    };
+    plan.monitors.iter().filter(is_to_check).cloned().collect()
 }
 
 async fn read_monitor_files(

@@ -69,6 +69,8 @@ pub(super) struct RunningServer {
     delivery: Mutex<Option<DeliveryTask>>,
     /// Stops the evaluation of performance alerts on drop.
     _performance_stop: DropGuard,
+    /// Stops the start of first checks on drop.
+    _first_checks_stop: DropGuard,
     metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) supervisor: Arc<Supervisor>,
@@ -176,6 +178,9 @@ impl RunningServer {
             heartbeat: supervisor.heartbeat(TaskName::PerformanceAlerts),
             is_interrupted: false,
         });
+        let stop_first_checks = CancellationToken::new();
+        let heartbeat = supervisor.heartbeat(TaskName::FirstChecks);
+        supervisor.spawn(services.planner.first_check_task(stop_first_checks.clone(), heartbeat));
         let housekeeping_runner = HousekeepingRunner {
             housekeeping_store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -206,6 +211,7 @@ impl RunningServer {
             liveness,
             delivery,
             _performance_stop: stop_performance.drop_guard(),
+            _first_checks_stop: stop_first_checks.drop_guard(),
             metrics,
             clock,
             supervisor,

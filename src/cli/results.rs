@@ -11,7 +11,7 @@ use super::time_argument::TimeArgument;
 use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};
-use crate::service::result_view::{deciding_reason, format_duration, suppression_text};
+use crate::service::result_view::{deciding_reason, format_duration, suppression_text, trigger_text};
 use crate::store::{Pagination, ResultFilter};
 
 /// Show check results, newest first
@@ -116,11 +116,35 @@ fn location_name(id: LocationId, locations: &[Location]) -> String {
     known_location.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
-/// Returns the first reason; for missed runs, how many and why; for a suppressed error also which monitors are down.
+/// Returns the first reason, after `first check:` for such a check; for missed runs, how many and why; for a suppressed
+/// error also which monitors are down.
 fn result_reason(result: &CheckResult) -> String {
-    match result.missed {
+    let reason = match result.missed {
         Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),
         None if result.suppressed_by.is_empty() => result.reasons.first().cloned().unwrap_or_default(),
         None => format!("{} ({})", deciding_reason(result), suppression_text(result)),
+    };
+    match (trigger_text(result), reason.as_str()) {
+        ("", _) => reason,
+        (trigger, "") => trigger.to_owned(),
+        (trigger, reason) => format!("{trigger}: {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::CheckTrigger;
+    use crate::service::result_view::sample_result::sample_result;
+
+    #[test]
+    fn a_first_check_is_told_before_its_reason() {
+        let mut result = CheckResult { trigger: CheckTrigger::First, ..sample_result() };
+        result.reasons = vec!["connect: refused".to_owned()];
+        assert_eq!(result_reason(&result), "first check: connect: refused");
+        result.reasons.clear();
+        assert_eq!(result_reason(&result), "first check");
+        result.trigger = CheckTrigger::Schedule;
+        assert_eq!(result_reason(&result), "");
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::captured_file::CapturedFile;
 use super::check_details::{CheckDetails, StepResult};
+use super::check_trigger::CheckTrigger;
 use super::failure::Failure;
 use super::id::{CheckId, LocationId, MonitorId, Revision, RunId};
 use super::monitor_type::MonitorType;
@@ -150,8 +151,11 @@ pub struct CheckResult {
     pub monitor_type: MonitorType,
     /// Location where the check ran.
     pub location_id: LocationId,
-    /// Planned time of the run.
+    /// Planned time of the run; of a first check, the time of the change that caused it.
     pub planned_at: Timestamp,
+    /// What caused the check.
+    #[serde(default)]
+    pub trigger: CheckTrigger,
     /// When the first attempt started; for a missed run, when it was found to be missed.
     pub started_at: Timestamp,
     /// Outcome of the check.
@@ -228,6 +232,7 @@ impl CheckResult {
             monitor_type: metadata.monitor_type,
             location_id: metadata.location_id,
             planned_at,
+            trigger: CheckTrigger::Schedule,
             started_at,
             outcome: verdict.outcome,
             status: verdict.status,
@@ -281,10 +286,10 @@ impl CheckResult {
         self.missed.map_or(1, |missed| missed.slots)
     }
 
-    /// Returns how late the first attempt started; `None` for a run that did not happen.
+    /// Returns how late the first attempt started; `None` for a run that did not happen or was not due at a time.
     #[must_use]
     pub fn lateness(&self) -> Option<Duration> {
-        self.missed.is_none().then(|| self.started_at.since(self.planned_at))
+        (self.missed.is_none() && self.trigger.is_schedule()).then(|| self.started_at.since(self.planned_at))
     }
 }
 

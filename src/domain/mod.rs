@@ -5,6 +5,7 @@ mod audit_entry;
 mod captured_file;
 mod check_details;
 mod check_result;
+mod check_trigger;
 mod config_record;
 mod duration_sketch;
 mod egress_principal;
@@ -45,6 +46,7 @@ pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,
     duration_micros,
 };
+pub use check_trigger::CheckTrigger;
 pub use config_record::{ConfigRecord, ConfigRecordKind};
 pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;

@@ -13,7 +13,9 @@ pub struct LocationState {
     pub location_id: LocationId,
     /// Id of its last recorded check.
     pub check_id: CheckId,
-    /// Planned time of that run (of the last slot, for missed runs).
+    /// Planned time of that check (of the last slot, for missed runs; see [`CheckResult::planned_at`]).
+    ///
+    /// [`CheckResult::planned_at`]: super::check_result::CheckResult::planned_at
     pub planned_at: Timestamp,
     /// Outcome of that check.
     pub outcome: Outcome,
@@ -25,6 +27,16 @@ pub struct LocationState {
     pub streak_started_at: Timestamp,
     /// Number of consecutive runs with this outcome.
     pub streak: u32,
-    /// Start of the last check at this location that loaded the objects of the page.
+    /// Planned time of its last planned run, which is not that of its last check after a first check; `None` before it.
+    pub last_slot_at: Option<Timestamp>,
+    /// Start of the last planned check at this location that loaded the objects of the page.
     pub last_full_page_at: Option<Timestamp>,
+}
+
+impl LocationState {
+    /// Whether the last check is a first check. The time of such a check is never that of a planned run.
+    #[must_use]
+    pub fn is_first_check(&self) -> bool {
+        self.last_slot_at != Some(self.planned_at)
+    }
 }

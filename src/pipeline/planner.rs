@@ -28,6 +28,11 @@ pub trait Planner: Send + Sync + 'static {
     /// Plans these monitors (those that must not run now are unplanned) and unplans the removed ones.
     fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;
 
+    /// Requests a first check of each of `monitors`, which are new or check something else than before, at all of its
+    /// locations. At most 20 a second start for each account; results are stored. Only monitors that are active and
+    /// permit checks outside of their schedule have one. Call it after the change is planned.
+    fn request_first_checks(&self, monitors: &[Monitor]);
+
     /// Runs a check now at `location`, outside of its schedule; the result is only returned and not stored.
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult>;
 

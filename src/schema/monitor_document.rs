@@ -93,6 +93,18 @@ impl MonitorDocument {
         Self { entries: self.entries.iter().filter_map(without_secret).collect(), ..*self }
     }
 
+    /// Whether a check of `other` is the same: only fields differ that say how, when and where the monitor runs, and what
+    /// its alerts are.
+    #[must_use]
+    pub fn checks_the_same(&self, other: &Self) -> bool {
+        self.monitor_type == other.monitor_type && self.checked_entries().eq(other.checked_entries())
+    }
+
+    fn checked_entries(&self) -> impl Iterator<Item = &DocumentEntry> {
+        let fields = table::for_type(self.monitor_type).fields();
+        self.entries.iter().filter(|entry| table::decides_check(fields[entry.position()].name))
+    }
+
     /// Returns the type that the fields belong to.
     #[must_use]
     pub fn monitor_type(&self) -> MonitorType {

@@ -301,7 +301,8 @@ impl Metrics {
             self.missed_runs.get_or_create(&labels).inc_by(u64::from(missed.slots));
             return;
         }
-        if result.outcome != Outcome::Blackout {
+        // A first check waits for its turn on purpose.
+        if result.outcome != Outcome::Blackout && result.trigger.is_schedule() {
             self.lateness_seconds.observe(result.started_at.since(due_at).as_secs_f64());
         }
         if !result.attempts.is_empty() {

@@ -19,6 +19,8 @@ pub enum TaskName {
     Check,
     /// Resumes paused monitors and plans changed accounts again.
     Planner,
+    /// Starts first checks.
+    FirstChecks,
     /// Rollups, retention and removal of expired tokens.
     Housekeeping,
     /// Evaluates performance alerts.
@@ -37,7 +39,7 @@ pub enum TaskName {
 
 impl TaskName {
     /// Every task.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Ingest,
         Self::StoreWriter,
         Self::StoreReader,
@@ -46,6 +48,7 @@ impl TaskName {
         Self::MissedRuns,
         Self::Check,
         Self::Planner,
+        Self::FirstChecks,
         Self::Housekeeping,
         Self::PerformanceAlerts,
         Self::Verification,
@@ -67,6 +70,7 @@ impl TaskName {
             Self::MissedRuns => "missed_runs",
             Self::Check => "check",
             Self::Planner => "planner",
+            Self::FirstChecks => "first_checks",
             Self::Housekeeping => "housekeeping",
             Self::PerformanceAlerts => "performance_alerts",
             Self::Verification => "verification",

@@ -19,7 +19,7 @@ use crate::domain::{
 use crate::redaction::urls::redact_credentials;
 use crate::schema::{Monitor, Origin};
 use crate::service::EventMarker;
-use crate::service::result_view::{deciding_reason, format_interval, suppression_text};
+use crate::service::result_view::{deciding_reason, format_interval, suppression_text, trigger_text};
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -227,7 +227,8 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
     let reason_text =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let suppression = suppression_text(result);
-    let separator = if suppression.is_empty() { "" } else { " · " };
+    let texts = [trigger_text(result), reason_text.as_str(), suppression.as_str()];
+    let reason_text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let attempt_count_text =
         if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
@@ -238,6 +239,6 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         lateness.unwrap_or_default(),
         render_phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),
-        escape(&format!("{reason_text}{separator}{suppression}"))
+        escape(&reason_text)
     )
 }

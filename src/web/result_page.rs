@@ -13,8 +13,11 @@ use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
 use super::result_lookup::{find_result, find_result_with_captures};
 use super::viewer::Viewer;
-use crate::domain::CheckResult;
+use crate::domain::{CheckResult, CheckTrigger};
 use crate::service::result_view::{deciding_reason, suppression_text};
+
+/// Tells that a result is that of a first check.
+const FIRST_CHECK_NOTICE: &str = r#"<p class="notice">This is a first check: it ran since the monitor was created, or what it checks was changed. It opens no outage, and reports leave it out.</p>"#;
 
 /// `GET /results/{id}`
 pub(super) async fn get_page(
@@ -43,6 +46,9 @@ fn render_result_page(result: &CheckResult, shows_captures: bool, viewer: &Viewe
     if !result.suppressed_by.is_empty() {
         let text = suppression_text(result);
         let _ = write!(body, r#"<p class="notice">This error opens no outage, {}.</p>"#, escape(&text));
+    }
+    if result.trigger == CheckTrigger::First {
+        body.push_str(FIRST_CHECK_NOTICE);
     }
     body.push_str(&render_details(&result.details));
     if shows_captures {

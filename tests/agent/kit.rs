@@ -129,6 +129,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
         location_id: LocationId(1),
         probe,
         concurrency_class: ConcurrencyClass::Light,
+        allows_unscheduled_checks: true,
         last_planned_at: None,
         last_full_page_at: None,
     }

@@ -3,6 +3,7 @@
 mod back_pressure;
 mod checks;
 mod connectivity;
+mod first_checks;
 mod kit;
 mod real_time;
 mod runner;

@@ -65,6 +65,8 @@ impl Planner for FakeLocations {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    fn request_first_checks(&self, _: &[Monitor]) {}
+
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             self.check_requests.lock().unwrap().push((monitor.id, location));
@@ -151,6 +153,7 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
         captures: Vec::new(),
         verification: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
         missed: None,
     }
 }

@@ -3,6 +3,7 @@
 
 mod content;
 mod dependencies;
+mod first_checks;
 mod harness;
 mod load;
 mod outages;

@@ -7,6 +7,7 @@ mod caches;
 mod dependencies;
 mod error_texts;
 mod events;
+mod first_checks;
 mod limits;
 mod lists;
 mod locking;

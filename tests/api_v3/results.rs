@@ -58,6 +58,7 @@ async fn run_and_store(app: &App, id: i64, second: i64) {
         location_id: LocationId(1),
         probe,
         concurrency_class: weight,
+        allows_unscheduled_checks: true,
         last_planned_at: None,
         last_full_page_at: None,
     };

@@ -3,6 +3,7 @@
 mod apply;
 mod copies;
 mod fields;
+mod first_checks;
 mod many;
 mod passwords;
 mod scripts;

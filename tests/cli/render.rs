@@ -60,6 +60,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
         captures: Vec::new(),
         verification: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
         missed: None,
     }
 }

@@ -3,6 +3,7 @@
 mod certificates;
 mod dependencies;
 mod faults;
+mod first_checks;
 mod locations;
 mod metrics;
 mod pages;

@@ -62,6 +62,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         captures: Vec::new(),
         verification: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
         missed,
     }
 }
@@ -99,6 +100,7 @@ impl MemoryResults {
                 duration_us: result.duration_us,
                 streak_started_at: result.planned_at,
                 streak: 1,
+                last_slot_at: Some(result.planned_at),
                 last_full_page_at: None,
             };
             states.insert(result.monitor_id, state);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
+use vigie::domain::{CheckResult, CheckTrigger, MonitorId, Outcome, Timestamp};
 use vigie::schedule::SlotGrid;
 use vigie::targets::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets};
 
@@ -164,7 +164,15 @@ fn count_accounted_slots(server: &Daemon, from: Timestamp, until: Timestamp) -> 
     loop {
         let results = all(server);
         let mut slots: BTreeSet<(MonitorId, Timestamp)> = BTreeSet::new();
+        let mut checked_first = BTreeSet::new();
         for result in results.values() {
+            if result.trigger == CheckTrigger::First {
+                let is_slot = grid(result.monitor_id, result.planned_at, result.planned_at + INTERVAL)
+                    .any(|(_, slot)| slot == result.planned_at);
+                assert!(!is_slot, "a first check takes a slot: {result:#?}");
+                assert!(checked_first.insert(result.monitor_id), "checked first twice: {result:#?}");
+                continue;
+            }
             for slot in slots_of(result) {
                 let is_first = slots.insert((result.monitor_id, slot));
                 assert!(is_first, "{slot:?} is accounted for twice, at last by {result:#?}");

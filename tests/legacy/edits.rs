@@ -156,6 +156,21 @@ async fn changes_are_returned_and_removed_monitors_are_not_found() {
 }
 
 #[tokio::test]
+async fn a_new_monitor_and_a_change_of_what_is_checked_request_first_checks() {
+    let (app, admin) = start_with_admin().await;
+    let id = admin.made(website("first")).await;
+    let (path, requested) = (format!("/devices/{id}"), vec![vigie::domain::MonitorId(id.parse().unwrap())]);
+    assert_eq!(app.planner.take_first_checks(), requested);
+    for (change, expected) in
+        [(json!({"name": "second", "interval": "10"}), vec![]), (json!({"url": "http://b.test/"}), requested)]
+    {
+        let response = admin.call("PATCH", &path, Some(change)).await;
+        assert_eq!(outcome(&response), ("0", "No errors."));
+        assert_eq!(app.planner.take_first_checks(), expected);
+    }
+}
+
+#[tokio::test]
 async fn monitors_of_files_are_read_only_and_those_of_others_not_found() {
     let (app, admin) = start_with_admin().await;
     let fields = json!({"name": "f", "billing_plancode": "p", "url": "http://a.test/"});

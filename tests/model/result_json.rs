@@ -48,6 +48,7 @@ fn result(facts: Facts) -> CheckResult {
         captures: Vec::new(),
         verification: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
         missed: None,
     }
 }

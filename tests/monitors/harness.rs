@@ -35,6 +35,8 @@ pub const NOON: i64 = 1_767_268_800;
 pub struct RecordingPlanner {
     pub planned: Mutex<BTreeMap<MonitorId, Revision>>,
     pub calls: AtomicUsize,
+    /// Requested first checks, with the revision that each is for.
+    pub first_checks: Mutex<Vec<(MonitorId, Revision)>>,
     /// Whether calls with a change are refused, as by a runner that shuts down.
     pub ending: AtomicBool,
     pub now: Mutex<Timestamp>,
@@ -65,6 +67,11 @@ impl Planner for RecordingPlanner {
             }
         }
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn request_first_checks(&self, monitors: &[Monitor]) {
+        let mut requested = self.first_checks.lock().unwrap();
+        requested.extend(monitors.iter().map(|monitor| (monitor.id, monitor.revision)));
     }
 
     fn run_check_now(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {

@@ -4,6 +4,7 @@ mod changes;
 mod concurrency;
 mod engine;
 mod failures;
+mod first_checks;
 pub mod harness;
 mod locations;
 mod pauses;

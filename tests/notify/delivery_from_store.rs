@@ -181,6 +181,7 @@ fn result() -> CheckResult {
         ],
         verification: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
         missed: None,
     }
 }

@@ -41,6 +41,8 @@ impl Planner for FakePlanner {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    fn request_first_checks(&self, _: &[Monitor]) {}
+
     fn run_check_now(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }

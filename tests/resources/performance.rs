@@ -88,6 +88,7 @@ async fn store_checks(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcom
             captures: Vec::new(),
             verification: None,
             suppressed_by: Vec::new(),
+            trigger: vigie::domain::CheckTrigger::Schedule,
             missed: None,
         }
     };

@@ -104,6 +104,7 @@ async fn a_file_of_the_first_version_is_migrated_with_its_counts() {
         r#"PRAGMA application_id = 0x56676965; PRAGMA user_version = 1;
            ALTER TABLE new.results DROP COLUMN session; -- of later versions, as are the next ones
            ALTER TABLE new.results DROP COLUMN suppressed;
+           ALTER TABLE new.results DROP COLUMN first_check;
            ALTER TABLE new.results DROP COLUMN page_us;
            INSERT INTO results SELECT * FROM new.results;
            INSERT INTO shared SELECT * FROM new.shared;

@@ -49,6 +49,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             duration_us: 0,
             streak_started_at: planned_at,
             streak: 1,
+            last_slot_at: Some(planned_at),
             last_full_page_at: None,
         };
         let commit =

@@ -6,6 +6,7 @@ mod concurrent_writes;
 mod config;
 mod counts;
 mod faults;
+mod first_checks;
 mod housekeeping;
 mod ingestor;
 mod killed;

@@ -84,6 +84,7 @@ pub async fn the_states_of_removed_monitors_are_removed(store: &impl Store) {
             duration_us: 1,
             streak_started_at: at(0),
             streak: 1,
+            last_slot_at: Some(result.planned_at),
             last_full_page_at: None,
         }
     };

@@ -139,6 +139,7 @@ fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> LocationState {
         duration_us: result.duration_us,
         streak_started_at: at(0),
         streak,
+        last_slot_at: Some(planned_at),
         last_full_page_at: streak.is_multiple_of(2).then_some(planned_at),
     }
 }

@@ -339,6 +339,7 @@ impl Reply {
 /// A planner that records its calls. On-demand checks end as configured and can be held back.
 pub struct FakePlanner {
     planned: Mutex<Vec<(Vec<Monitor>, Vec<MonitorId>)>>,
+    first_checks: Mutex<Vec<MonitorId>>,
     outcome: Mutex<Result<Outcome, PlanError>>,
     last: Mutex<Option<(Outcome, Status)>>,
     gate: Semaphore,
@@ -347,12 +348,23 @@ pub struct FakePlanner {
 impl FakePlanner {
     fn new() -> Self {
         let outcome = Mutex::new(Ok(Outcome::Ok));
-        Self { planned: Mutex::default(), outcome, last: Mutex::default(), gate: Semaphore::new(1_000_000) }
+        Self {
+            planned: Mutex::default(),
+            first_checks: Mutex::default(),
+            outcome,
+            last: Mutex::default(),
+            gate: Semaphore::new(1_000_000),
+        }
     }
 
     /// Returns the monitors added and removed, call by call.
     pub fn planned(&self) -> MutexGuard<'_, Vec<(Vec<Monitor>, Vec<MonitorId>)>> {
         self.planned.lock().unwrap()
+    }
+
+    /// Takes the monitors for which first checks were requested.
+    pub fn take_first_checks(&self) -> Vec<MonitorId> {
+        std::mem::take(&mut *self.first_checks.lock().unwrap())
     }
 
     /// Sets how checks end from now on.
@@ -380,6 +392,10 @@ impl Planner for FakePlanner {
     fn apply_monitor_changes(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         self.planned().push((upserts, removed));
         Box::pin(async { Ok(()) })
+    }
+
+    fn request_first_checks(&self, monitors: &[Monitor]) {
+        self.first_checks.lock().unwrap().extend(monitors.iter().map(|monitor| monitor.id));
     }
 
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
@@ -413,6 +429,7 @@ impl LastRunLookup for FakePlanner {
             duration_us: 1000,
             streak_started_at: at,
             streak: 1,
+            last_slot_at: Some(at),
             last_full_page_at: None,
         })
     }
@@ -446,6 +463,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         captures: vec![CapturedFile::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         verification: None,
         suppressed_by: Vec::new(),
+        trigger: vigie::domain::CheckTrigger::Schedule,
         missed: None,
     }
 }

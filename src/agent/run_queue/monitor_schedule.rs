@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::admission::TargetKey;
+use crate::agent::admission::{AdmissionPriority, TargetKey};
 use crate::agent::assignment::Assignment;
 use crate::domain::{MissedReason, Timestamp};
 use crate::schedule::LocationSlotGrid;
@@ -29,7 +29,7 @@ pub(super) enum RunState {
     /// Not in the admission queue.
     Idle,
     /// Waits for admission.
-    Queued,
+    Queued(AdmissionPriority),
     /// Has a run in progress.
     Running,
 }
@@ -71,6 +71,12 @@ impl MonitorSchedule {
         }
         self.last_handled_slot = self.next_slot;
         Some(self.next_slot)
+    }
+
+    /// Whether a first check for a change at `planned_at` may start: planned, permitted and not too late.
+    pub(super) fn may_start_first_check(&self, planned_at: Timestamp, now: Timestamp) -> bool {
+        let is_in_time = now < self.assignment.first_check_expires_at(planned_at);
+        self.is_planned && self.assignment.allows_unscheduled_checks && is_in_time
     }
 
     /// Switches to `location_grid`, from its first slot after now and after all handled slots.

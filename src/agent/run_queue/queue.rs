@@ -9,7 +9,7 @@ use crate::agent::admission::{AdmissionLimits, AdmissionQueue};
 use crate::agent::assignment::Assignment;
 use crate::agent::missed_backlog::{MissedRunBacklog, MissedRunSeries};
 use crate::agent::on_demand_run::{OnDemandResultSender, OnDemandRunError};
-use crate::domain::{MissedReason, MonitorId, Timestamp};
+use crate::domain::{CheckTrigger, MissedReason, MonitorId, Timestamp};
 use crate::probe::ConcurrencyClass;
 use crate::schedule::TimerQueue;
 
@@ -19,9 +19,11 @@ pub struct CheckStart {
     pub monitor_index: u32,
     /// What to run.
     pub assignment: Arc<Assignment>,
-    /// The planned slot; for an on-demand run, now.
+    /// What caused it.
+    pub trigger: CheckTrigger,
+    /// The planned slot; for an on-demand run, now; for a first check, the time of the change.
     pub planned_at: Timestamp,
-    /// When that slot is due at this location: its delay there included.
+    /// When that slot is due at this location: its delay there included. Now for the others.
     pub location_start_at: Timestamp,
     /// Set for an on-demand run, whose result is only sent here.
     pub on_demand_reply: Option<OnDemandResultSender>,
@@ -50,6 +52,8 @@ pub struct RunQueue {
     pub(super) missed_backlog: MissedRunBacklog,
     pub(super) on_demand_runs: HashMap<u32, VecDeque<OnDemandResultSender>>,
     pub(super) waiting_on_demand_runs: usize,
+    /// The first checks that wait to start, by the time of the change that caused them.
+    pub(super) first_checks: HashMap<u32, Timestamp>,
     pub(super) planned_monitors: usize,
     /// The latest time passed to `tick`; ahead of the clock after the clock was set back.
     pub(super) latest_time: Timestamp,
@@ -72,6 +76,7 @@ impl RunQueue {
             missed_backlog: MissedRunBacklog::default(),
             on_demand_runs: HashMap::new(),
             waiting_on_demand_runs: 0,
+            first_checks: HashMap::new(),
             planned_monitors: 0,
             latest_time: now,
             last_tick_at: now,
@@ -119,7 +124,7 @@ impl RunQueue {
         self.update_admission_request(index, now);
     }
 
-    /// Stops planning a monitor. A run in progress continues; a waiting slot is dropped.
+    /// Stops planning a monitor. A run in progress continues; a waiting slot and first check are dropped.
     pub fn remove(&mut self, monitor_id: MonitorId) -> Option<u32> {
         let index = self.index_by_id.get(&monitor_id).copied()?;
         let entry = self.monitor_mut(index)?;
@@ -128,6 +133,7 @@ impl RunQueue {
             entry.take_slot_delayed_by_stall();
             self.planned_monitors -= 1;
         }
+        self.first_checks.remove(&index);
         self.timers.cancel_timer(index);
         self.remove_if_idle(index);
         Some(index)
@@ -159,6 +165,26 @@ impl RunQueue {
             None => self.insert_monitor(MonitorSchedule::new(assignment, now)),
         };
         self.enqueue_on_demand_run(index, now, reply);
+    }
+
+    /// Requests the first check of a planned monitor, for a change at `planned_at`, instead of one that waits. Planned
+    /// runs are admitted before it. Returns whether it waits: not when the monitor permits planned runs only, or when it
+    /// comes too late.
+    pub fn request_first_check(
+        &mut self,
+        monitor_id: MonitorId,
+        planned_at: Timestamp,
+        now: Timestamp,
+    ) -> bool {
+        let Some(index) = self.index_by_id.get(&monitor_id).copied().filter(|_| !self.is_stopped) else {
+            return false;
+        };
+        if !self.monitor_mut(index).is_some_and(|entry| entry.may_start_first_check(planned_at, now)) {
+            return false;
+        }
+        self.first_checks.insert(index, planned_at);
+        self.update_admission_request(index, now);
+        self.first_checks.contains_key(&index)
     }
 
     /// Advances the time to `now` and collects the checks to start. Returns whether more timers are due: then call
@@ -212,7 +238,7 @@ impl RunQueue {
             self.timers.cancel_timer(index);
             let Some(entry) = self.monitor_mut(index) else { continue };
             entry.pending_slot = None;
-            if entry.run_state == RunState::Queued {
+            if matches!(entry.run_state, RunState::Queued(_)) {
                 entry.run_state = RunState::Idle;
                 self.admission.release(index);
             }
@@ -221,6 +247,7 @@ impl RunQueue {
             reject_on_demand_run(reply, OnDemandRunError::Stopped);
         }
         self.waiting_on_demand_runs = 0;
+        self.first_checks.clear();
     }
 
     /// Returns the time of the next timer.
@@ -288,3 +315,7 @@ pub(super) fn reject_on_demand_run(reply: OnDemandResultSender, error: OnDemandR
 #[cfg(test)]
 #[path = "queue_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "first_check_tests.rs"]
+mod first_check_tests;

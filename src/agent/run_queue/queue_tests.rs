@@ -14,9 +14,9 @@ use crate::domain::{
 use crate::probe::{AttemptFuture, Probe, ProbeContext};
 use crate::schedule::{LocationRotation, MissedSlots, RunPlan, SlotGrid};
 
-const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
+pub(super) const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const HERE: LocationId = LocationId(1);
-const LIMITS: AdmissionLimits =
+pub(super) const LIMITS: AdmissionLimits =
     AdmissionLimits { max_running: 3, max_light: 3, max_heavy: 1, max_per_target: 2, max_waiting: 2 };
 
 struct InstantProbe(&'static str);
@@ -31,7 +31,7 @@ impl Probe for InstantProbe {
     }
 }
 
-fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignment {
+pub(super) fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
         customer_id: CustomerId(1),
@@ -48,6 +48,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         location_id: HERE,
         probe: Arc::new(InstantProbe(if id % 2 == 0 { "even.test" } else { "odd.test" })),
         concurrency_class: if id % 5 == 0 { ConcurrencyClass::Heavy } else { ConcurrencyClass::Light },
+        allows_unscheduled_checks: true,
         last_planned_at: None,
         last_full_page_at: None,
     }
@@ -92,6 +93,8 @@ enum Act {
     Remove(i64),
     /// Requests a run of the monitor with this id, as a test on demand does.
     RequestRun(i64),
+    /// Requests the first check of the monitor with this id.
+    First(i64),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -105,6 +108,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
             .prop_map(|(i, s, o, p)| Act::Put(i, s, o, p)),
         1 => (1_i64..9).prop_map(Act::Remove),
         1 => (1_i64..9).prop_map(Act::RequestRun),
+        1 => (1_i64..9).prop_map(Act::First),
     ];
     prop::collection::vec(operation, 1..200)
 }
@@ -234,6 +238,9 @@ impl Simulation {
                 self.queue.request_run(MonitorId(id), self.now, reply);
                 self.replies.push(receiver);
             }
+            Act::First(id) => {
+                self.queue.request_first_check(MonitorId(id), self.now, self.now);
+            }
         }
         self.tick_and_check(starts)
     }
@@ -248,7 +255,7 @@ impl Simulation {
             let id = start.assignment.monitor_id;
             prop_assert!(self.running.iter().all(|r| r.1 != id), "monitor {} overlaps itself", id);
             self.running.push((start.monitor_index, id));
-            if start.on_demand_reply.is_none() {
+            if start.trigger.is_schedule() {
                 let ledger = self.planned.get_mut(&id).expect("a monitor that is not planned has started");
                 prop_assert_eq!(ledger.newest, start.planned_at, "started after its interval");
                 if let Some(due) = ledger
@@ -302,7 +309,7 @@ proptest! {
             simulation.act(Act::End(0))?;
         }
         prop_assert_eq!((simulation.queue.running_checks(), simulation.queue.waiting_checks(), simulation.queue.planned_monitors()), (0, 0, 0));
-        prop_assert!(simulation.queue.index_by_id.is_empty() && simulation.queue.timers.is_empty());
+        prop_assert!(simulation.queue.first_checks.is_empty() && simulation.queue.index_by_id.is_empty() && simulation.queue.timers.is_empty());
         for mut receiver in simulation.replies {
             prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "a run was forgotten");
         }

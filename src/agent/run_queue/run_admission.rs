@@ -4,42 +4,46 @@ use std::sync::Arc;
 
 use super::monitor_schedule::RunState;
 use super::queue::{CheckStart, MAX_ON_DEMAND_RUNS, RunQueue, reject_on_demand_run};
-use crate::agent::admission::AdmissionQueueFull;
+use crate::agent::admission::{AdmissionPriority, AdmissionQueueFull};
 use crate::agent::on_demand_run::{OnDemandResultSender, OnDemandRunError};
-use crate::domain::{MissedReason, Timestamp};
+use crate::domain::{CheckTrigger, MissedReason, Timestamp};
 
 impl RunQueue {
-    pub(super) fn needs_admission(&self, index: u32) -> bool {
-        let pending = self
-            .monitors
-            .get(index as usize)
-            .and_then(Option::as_ref)
-            .is_some_and(|e| e.pending_slot.is_some());
-        !self.is_stopped && (pending || self.on_demand_runs.contains_key(&index))
+    /// Returns how urgent the run is that the monitor waits for; `None` when none waits.
+    fn waiting_priority(&self, index: u32) -> Option<AdmissionPriority> {
+        let entry = self.monitors.get(index as usize).and_then(Option::as_ref)?;
+        if self.is_stopped {
+            None
+        } else if entry.pending_slot.is_some() || self.on_demand_runs.contains_key(&index) {
+            Some(AdmissionPriority::Normal)
+        } else {
+            self.first_checks.contains_key(&index).then_some(AdmissionPriority::Low)
+        }
     }
 
     /// Adds the monitor to the admission queue or removes it, by whether a run of it waits.
     pub(super) fn update_admission_request(&mut self, index: u32, now: Timestamp) {
-        let needs_admission = self.needs_admission(index);
+        let wanted = self.waiting_priority(index);
         let Some(entry) = self.monitors.get_mut(index as usize).and_then(Option::as_mut) else { return };
-        match (entry.run_state, needs_admission) {
-            (RunState::Queued, false) => {
+        match entry.run_state {
+            RunState::Running => return,
+            RunState::Queued(priority) if wanted == Some(priority) => return,
+            RunState::Queued(_) => {
                 entry.run_state = RunState::Idle;
                 self.admission.release(index);
             }
-            (RunState::Idle, true) => {
-                let (account, class) = (entry.assignment.customer_id, entry.assignment.concurrency_class);
-                match self.admission.enqueue(index, account, class, entry.target_key) {
-                    Ok(replaced) => {
-                        entry.run_state = RunState::Queued;
-                        if let Some(replaced) = replaced {
-                            self.on_place_lost(replaced, now);
-                        }
-                    }
-                    Err(AdmissionQueueFull) => self.reject_waiting_runs(index, now),
+            RunState::Idle => {}
+        }
+        let Some(priority) = wanted else { return };
+        let (account, class) = (entry.assignment.customer_id, entry.assignment.concurrency_class);
+        match self.admission.enqueue(index, account, class, entry.target_key, priority) {
+            Ok(replaced) => {
+                entry.run_state = RunState::Queued(priority);
+                if let Some(replaced) = replaced {
+                    self.on_place_lost(replaced, now);
                 }
             }
-            _ => {}
+            Err(AdmissionQueueFull) => self.reject_waiting_runs(index, now),
         }
     }
 
@@ -51,11 +55,13 @@ impl RunQueue {
         self.reject_waiting_runs(index, now);
     }
 
-    /// Handles a full queue: records the waiting slot as missed and refuses the waiting on-demand runs.
+    /// Handles a full queue: records the waiting slot as missed, refuses the waiting on-demand runs and gives up the
+    /// waiting first check.
     pub(super) fn reject_waiting_runs(&mut self, index: u32, now: Timestamp) {
         if let Some(slot) = self.monitor_mut(index).and_then(|entry| entry.pending_slot.take()) {
             self.record_missed_slot(index, MissedReason::Overload, slot, now);
         }
+        self.first_checks.remove(&index);
         for reply in self.on_demand_runs.remove(&index).into_iter().flatten() {
             self.waiting_on_demand_runs -= 1;
             reject_on_demand_run(reply, OnDemandRunError::QueueFull);
@@ -77,15 +83,31 @@ impl RunQueue {
     pub(super) fn take_check_start(&mut self, index: u32, now: Timestamp) -> Option<CheckStart> {
         self.record_expired_slot(index, MissedReason::Overload, now);
         let reply = self.take_on_demand_run(index);
+        let first_check = self.first_checks.get(&index).copied();
         let entry = self.monitor_mut(index)?;
-        let planned_at = if reply.is_some() { Some(now) } else { entry.pending_slot.take() };
-        entry.run_state = if planned_at.is_some() { RunState::Running } else { RunState::Idle };
-        let planned_at = planned_at?;
+        let next_check = match (&reply, entry.pending_slot) {
+            (Some(_), _) => Some((CheckTrigger::OnDemand, now)),
+            (None, Some(slot)) => {
+                entry.pending_slot = None;
+                Some((CheckTrigger::Schedule, slot))
+            }
+            (None, None) => first_check
+                .filter(|planned_at| entry.may_start_first_check(*planned_at, now))
+                .map(|planned_at| (CheckTrigger::First, planned_at)),
+        };
+        entry.run_state = if next_check.is_some() { RunState::Running } else { RunState::Idle };
+        let location_grid = entry.location_grid;
+        let assignment = Arc::clone(&entry.assignment);
+        if !matches!(next_check, Some((CheckTrigger::OnDemand | CheckTrigger::Schedule, _))) {
+            self.first_checks.remove(&index);
+        }
+        let (trigger, planned_at) = next_check?;
         let location_start_at =
-            if reply.is_some() { now } else { entry.location_grid.location_start_at(planned_at) };
+            if trigger.is_schedule() { location_grid.location_start_at(planned_at) } else { now };
         Some(CheckStart {
             monitor_index: index,
-            assignment: Arc::clone(&entry.assignment),
+            assignment,
+            trigger,
             planned_at,
             location_start_at,
             on_demand_reply: reply,
@@ -118,7 +140,7 @@ impl RunQueue {
 
     /// Frees an entry that is not planned and has no run in progress or waiting.
     pub(super) fn remove_if_idle(&mut self, index: u32) {
-        let needs_admission = self.needs_admission(index);
+        let needs_admission = self.waiting_priority(index).is_some();
         let Some(entry) = self.monitor_mut(index) else { return };
         if entry.is_planned || needs_admission || entry.run_state == RunState::Running {
             return;

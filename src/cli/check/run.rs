@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::subject::CheckSubject;
 use crate::agent::{Assignment, ExecutionContext};
 use crate::clock::{Clock, SystemClock};
-use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Revision};
+use crate::domain::{CheckResult, CheckTrigger, CustomerId, LocationId, MonitorId, Revision};
 use crate::net::{self, Net};
 use crate::schedule::LocationRotation;
 use crate::schema::{Monitor, Origin};
@@ -34,8 +34,11 @@ pub(super) async fn run_checks(
     net::warm_up_crypto();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
-    let execution_context =
-        ExecutionContext { record_exchanges, ..ExecutionContext::new(Arc::new(net), Arc::new(SystemClock)) };
+    let execution_context = ExecutionContext {
+        record_exchanges,
+        trigger: CheckTrigger::OnDemand,
+        ..ExecutionContext::new(Arc::new(net), Arc::new(SystemClock))
+    };
     let cancellation = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = build_assignment(subject, settings, location.location.id);
@@ -75,6 +78,7 @@ fn build_assignment(subject: &CheckSubject, settings: &Settings, location: Locat
         location_id: location,
         probe,
         concurrency_class,
+        allows_unscheduled_checks: true,
         last_planned_at: None,
         last_full_page_at: None,
     }

@@ -215,6 +215,7 @@ pub(super) fn build_monitors(
             location_id: settings.location.id,
             probe,
             concurrency_class,
+            allows_unscheduled_checks: true,
             last_planned_at: None,
             last_full_page_at: None,
         }));

@@ -15,7 +15,7 @@ impl AlertEngine {
     /// Loads the baselines that `results` are the first ones to need.
     pub(super) async fn load_baselines(&mut self, results: &[CheckResult]) {
         let (mut page_keys, mut object_keys) = (Vec::new(), Vec::new());
-        for result in results {
+        for result in results.iter().filter(|result| result.trigger.is_schedule()) {
             let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active)
             else {
                 continue;

@@ -174,8 +174,15 @@ impl AlertEngine {
         }
     }
 
-    /// Applies `result` after comparing its page with earlier runs.
+    /// Applies `result` after comparing its page with earlier runs. A first check sets the health alone.
     async fn on_result(&mut self, result: &mut CheckResult, batch: &mut BatchContext) {
+        if !result.trigger.is_schedule() {
+            if let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active) {
+                entry.alert_state.on_first_check(result.planned_at, result.outcome);
+                self.publish_health(result.monitor_id);
+            }
+            return;
+        }
         let parents = self.parent_statuses(result.monitor_id, batch.now);
         let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active) else {
             return;

@@ -120,6 +120,7 @@ impl AlertEngine {
                         duration_us: 0,
                         streak_started_at: location_result.planned_at,
                         streak: 1,
+                        last_slot_at: Some(location_result.planned_at),
                         last_full_page_at: None,
                     });
                 }

@@ -59,10 +59,10 @@ impl RestoredAlertStates {
         let states = self.monitor_states.remove(&id).unwrap_or_default();
         match self.alert_states.remove(&id) {
             Some(alert_state) => (entry.alert_state, entry.has_stored_state) = (alert_state, true),
-            None if states.is_empty() => {}
-            None => entry
-                .alert_state
-                .restore_from_results(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
+            None => restore_from_states(&mut entry.alert_state, &states),
+        }
+        for state in states.iter().filter(|state| state.is_first_check()) {
+            entry.alert_state.on_first_check(state.planned_at, state.outcome);
         }
         let mut ended_episodes = self.open_episodes.remove(&id).unwrap_or_default();
         ended_episodes.retain(|episode| {
@@ -84,6 +84,16 @@ impl RestoredAlertStates {
         self.alert_states.retain(|monitor_id, _| !quarantined_monitors.contains_key(monitor_id));
         self.open_episodes.retain(|monitor_id, _| !quarantined_monitors.contains_key(monitor_id));
         (self.alert_states.into_keys().collect(), self.open_episodes.into_values().flatten().collect())
+    }
+}
+
+/// Derives the alert state from the last planned run at each location. Those before a first check are resolved.
+fn restore_from_states(alert_state: &mut AlertState, states: &[LocationState]) {
+    let (first_checks, planned): (Vec<_>, Vec<_>) = states.iter().partition(|state| state.is_first_check());
+    let results: Vec<_> = planned.into_iter().map(location_result_from_state).collect();
+    alert_state.restore_from_results(&results);
+    if let Some(slot_at) = first_checks.iter().filter_map(|state| state.last_slot_at).max() {
+        alert_state.assume_resolved_until(slot_at);
     }
 }
 

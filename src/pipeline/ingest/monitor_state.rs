@@ -8,6 +8,9 @@ use crate::store::LocationState;
 #[must_use]
 pub fn next_monitor_state(previous: Option<&LocationState>, result: &CheckResult) -> Option<LocationState> {
     let planned_at = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
+    let is_planned_run = result.trigger.is_schedule();
+    let previous_slot_at = previous.and_then(|previous| previous.last_slot_at);
+    let last_slot_at = if is_planned_run { previous_slot_at.max(Some(planned_at)) } else { previous_slot_at };
     let new_state = |since, streak| LocationState {
         monitor_id: result.monitor_id,
         location_id: result.location_id,
@@ -18,9 +21,11 @@ pub fn next_monitor_state(previous: Option<&LocationState>, result: &CheckResult
         duration_us: result.duration_us,
         streak_started_at: since,
         streak,
+        last_slot_at,
+        // A first check loads the objects beside their own intervals.
         last_full_page_at: match result.details.page_load {
-            Some(_) => Some(result.started_at),
-            None => previous.and_then(|previous| previous.last_full_page_at),
+            Some(_) if is_planned_run => Some(result.started_at),
+            _ => previous.and_then(|previous| previous.last_full_page_at),
         },
     };
     let state_with_new_streak = new_state(result.planned_at, result.run_count());
@@ -37,6 +42,10 @@ pub fn next_monitor_state(previous: Option<&LocationState>, result: &CheckResult
                 && result.outcome != Outcome::Missed =>
         {
             Some(state_with_new_streak)
+        }
+        // A run planned before the first check that overtook it: its slot is recorded.
+        Some(previous) if last_slot_at > previous.last_slot_at => {
+            Some(LocationState { last_slot_at, ..previous.clone() })
         }
         Some(_) => None,
     }

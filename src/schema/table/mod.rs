@@ -4,6 +4,7 @@
 pub mod alerting;
 pub mod api_steps;
 pub mod browser;
+mod checked_fields;
 mod for_type;
 pub mod ftp;
 pub mod ids;
@@ -18,6 +19,7 @@ pub mod sub_objects;
 pub mod test_projects;
 pub mod web;
 
+pub use checked_fields::decides_check;
 pub use for_type::for_type;
 
 pub use super::field::FieldTable;

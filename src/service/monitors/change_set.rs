@@ -180,8 +180,22 @@ impl ChangeSet {
                 return Err(planner_stopped_error(error));
             }
         }
+        let to_check = self.monitors_to_check();
         quota_reservation.release_with(|| dependencies.monitor_cache.apply(upserts, &removed));
+        dependencies.planner.request_first_checks(&to_check);
         Ok(self.effects.into_iter().map(ChangeEffect::into_monitor).collect())
+    }
+
+    /// Returns the new monitors, and those that check something else than before.
+    fn monitors_to_check(&self) -> Vec<Monitor> {
+        let to_check = |effect: &ChangeEffect| match effect {
+            ChangeEffect::Created(monitor) => Some(monitor.clone()),
+            ChangeEffect::Updated(updated, old) => {
+                (!updated.document.checks_the_same(&old.document)).then(|| updated.clone())
+            }
+            ChangeEffect::Unchanged(_) | ChangeEffect::Removed(_) => None,
+        };
+        self.effects.iter().filter_map(to_check).collect()
     }
 
     fn assign_ids(&mut self, ids: Vec<i64>) {

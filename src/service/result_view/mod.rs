@@ -25,5 +25,7 @@ pub use objects::{ObjectView, waterfall_span_us};
 pub use page::{ObjectChangeKind, ObjectChangeView, PageView};
 pub use phases::{PhaseSpan, phase_label, phase_spans, sum_us};
 pub use steps::{RequestView, StepView};
-pub use summary::{deciding_reason, status_description, suppression_text, without_exchanges_and_objects};
+pub use summary::{
+    deciding_reason, status_description, suppression_text, trigger_text, without_exchanges_and_objects,
+};
 pub use units::{days_between, format_duration, format_grouped, format_interval};

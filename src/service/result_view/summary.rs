@@ -1,6 +1,6 @@
 //! Summaries of a check in one line, and its reduced form for lists.
 
-use crate::domain::{CheckResult, Outcome};
+use crate::domain::{CheckResult, CheckTrigger, Outcome};
 
 /// Describes the status codes of `result`; empty when it is ok.
 #[must_use]
@@ -22,6 +22,16 @@ pub fn deciding_reason(result: &CheckResult) -> String {
         (None, 0, None) => String::new(),
         (None, 0, Some(status)) => format!("{status}: {}", status.text()),
         (None, status, _) => format!("{status}: {}", result.status_text),
+    }
+}
+
+/// Returns what sets the check apart from those that reports count; empty for a check of a planned run.
+#[must_use]
+pub fn trigger_text(result: &CheckResult) -> &'static str {
+    match result.trigger {
+        CheckTrigger::Schedule => "",
+        CheckTrigger::First => "first check",
+        CheckTrigger::OnDemand => "on demand",
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::Outcome;
+use crate::domain::{Outcome, Timestamp};
 use crate::store::contract::LocationState;
 
 use super::alerts::prepared_alerts::PreparedAlerts;
@@ -22,9 +22,9 @@ const INSERT_RESULT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
         total_us, prepare_us, resolve_us, connect_us, tls_us, send_us, first_byte_us, transfer_us, validate_us,
         body_wire_bytes, body_bytes, address, revision, attempts, label, facts, chain,
-        missed_reason, missed_slots, last_planned_at, session, page_us)
+        missed_reason, missed_slots, last_planned_at, session, page_us, first_check)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-        ?23, ?24, ?25, ?26, ?27, ?28, ?29)
+        ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)
     ON CONFLICT DO NOTHING";
 
 /// The code of [`crate::domain::Outcome::Missed`] in SQL statements.
@@ -57,6 +57,10 @@ impl PreparedBatch {
         let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
         for row in &self.rows {
             if upsert_result(context, row, &mut count_changes)? {
+                // Neither usage nor rollups count it.
+                if row.is_first_check {
+                    continue;
+                }
                 let attributes = context.cache.cached_attributes(context.conn, row.monitor_id)?;
                 usage_changes.add(row.planned_at, &attributes, row.location_id, row.outcome);
                 rollup_marker.mark_result_row(context.conn, row)?;
@@ -136,6 +140,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         row.missed.map(|missed| missed.last_planned_at),
         row.uncommon_phases_json(),
         row.full_page_us,
+        row.is_first_check.then_some(true),
     ])?;
     if inserted == 1
         && let Some(details) = &row.details_json
@@ -245,9 +250,9 @@ fn insert_remaining_series(
 
 fn upsert_state(conn: &Connection, state: &LocationState) -> rusqlite::Result<()> {
     conn.prepare_cached(
-        "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT DO UPDATE SET check_id = ?3, planned_at = ?4, outcome = ?5, status = ?6, total_us = ?7,
-             since = ?8, streak = ?9, full_page_at = ?10",
+             since = ?8, streak = ?9, full_page_at = ?10, first_check = ?11, slot_at = ?12",
     )?
     .execute(params![
         state.monitor_id.0,
@@ -259,7 +264,9 @@ fn upsert_state(conn: &Connection, state: &LocationState) -> rusqlite::Result<()
         saturating_i64(state.duration_us),
         state.streak_started_at.as_micros(),
         state.streak,
-        state.last_full_page_at.map(crate::domain::Timestamp::as_micros)
+        state.last_full_page_at.map(Timestamp::as_micros),
+        state.is_first_check().then_some(true),
+        state.last_slot_at.filter(|_| state.is_first_check()).map(Timestamp::as_micros)
     ])?;
     Ok(())
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Attempt, CapturedFile, CheckDetails, CheckResult, Facts, MissedReason, MonitorId, Outcome, Phase, Phases,
-    Verification, default_status_text,
+    Attempt, CapturedFile, CheckDetails, CheckResult, CheckTrigger, Facts, MissedReason, MonitorId, Outcome,
+    Phase, Phases, Verification, default_status_text,
 };
 
 use super::captures::{self, CaptureChunk};
@@ -76,6 +76,7 @@ pub(super) struct ResultRow {
     pub(super) shared_facts: Option<SharedText>,
     pub(super) certificate_chain: Option<SharedText>,
     pub(super) missed: Option<MissedColumns>,
+    pub(super) is_first_check: bool,
     pub(super) details_json: Option<String>,
     pub(super) capture_chunks: Vec<CaptureChunk>,
 }
@@ -140,6 +141,7 @@ impl ResultRow {
                 run_count: missed.slots,
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
+            is_first_check: result.trigger == CheckTrigger::First,
             details_json: (details != DetailsBody::default()).then(|| to_json(&details)),
             capture_chunks,
         }

@@ -9,9 +9,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
 use crate::domain::{
-    Attempt, CapturedFile, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status, Timestamp,
-    TlsFacts, default_status_text,
+    Attempt, CapturedFile, CheckId, CheckResult, CheckTrigger, Facts, LocationId, MissedReason, MissedRuns,
+    MonitorId, MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status,
+    Timestamp, TlsFacts, default_status_text,
 };
 use crate::store::contract::{LocationState, PaginatedResults, Pagination, ResultFilter};
 
@@ -32,7 +32,7 @@ const SELECT_RESULT: &str = "
         r.total_us, r.prepare_us, r.resolve_us, r.connect_us, r.tls_us, r.send_us, r.first_byte_us,
         r.transfer_us, r.validate_us, r.body_wire_bytes, r.body_bytes, r.address, r.revision, r.attempts,
         r.missed_reason, r.missed_slots, r.last_planned_at, label.text, facts.text, chain.text, details.body,
-        r.session
+        r.session, r.first_check
     FROM results AS r
     LEFT JOIN shared AS label ON label.id = r.label
     LEFT JOIN shared AS facts ON facts.id = r.facts
@@ -145,7 +145,7 @@ pub(super) fn results_for_states(
     states.iter().map(|state| result_or_skip(&tx, key(state))).collect()
 }
 
-/// Returns the newest result that each of `queries` asks for.
+/// Returns the newest result of a planned run that each of `queries` asks for.
 fn newest_results(
     conn: &Connection,
     queries: &[NewestResultQuery],
@@ -154,6 +154,7 @@ fn newest_results(
     let mut select_key = tx.prepare_cached(
         "SELECT planned_at, monitor_id, location_id FROM results
          WHERE monitor_id = ?1 AND location_id = ?2 AND planned_at < ?3 AND (outcome IN (?4, ?5) OR NOT ?6)
+             AND first_check IS NULL
          ORDER BY planned_at DESC LIMIT 1",
     )?;
     let passed = [Outcome::Ok, Outcome::Warning].map(|outcome| i64::from(outcome.code()));
@@ -214,6 +215,11 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         monitor_type,
         location_id,
         planned_at,
+        trigger: if row.get::<_, Option<bool>>(29)? == Some(true) {
+            CheckTrigger::First
+        } else {
+            CheckTrigger::Schedule
+        },
         started_at,
         outcome,
         status,
@@ -307,7 +313,7 @@ fn missed_from_row(row: &Row<'_>, locator: RowLocator<'_>) -> rusqlite::Result<O
 
 const SELECT_STATES: &str = "
     SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak,
-        full_page_at
+        full_page_at, first_check, slot_at
     FROM states AS s WHERE NOT EXISTS
         (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
 
@@ -337,16 +343,22 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<LocationState> {
         outcome,
         Outcome::from_code(outcome),
     )?;
+    let planned_at = Timestamp::from_micros(row.get(3)?);
     Ok(LocationState {
         monitor_id,
         location_id,
         check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
-        planned_at: Timestamp::from_micros(row.get(3)?),
+        planned_at,
         outcome: decoded_outcome,
         status: Status(row.get(5)?),
         duration_us: row.get(6)?,
         streak_started_at: Timestamp::from_micros(row.get(7)?),
         streak: row.get(8)?,
+        last_slot_at: if row.get::<_, Option<bool>>(10)? == Some(true) {
+            row.get::<_, Option<i64>>(11)?.map(Timestamp::from_micros)
+        } else {
+            Some(planned_at)
+        },
         last_full_page_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
     })
 }

@@ -1,4 +1,4 @@
-//! Reads results for statistics.
+//! Reads results for statistics. First checks are none of the planned runs, and so left out.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -22,10 +22,12 @@ impl SampleStore for SqliteStore {
     fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(self.readers.call(move |conn| {
             let first: Option<i64> = conn
-                .prepare_cached("SELECT min(planned_at) FROM results WHERE monitor_id = ?1")?
+                .prepare_cached(
+                    "SELECT planned_at FROM results INDEXED BY results_by_monitor
+                     WHERE monitor_id = ?1 AND first_check IS NULL ORDER BY planned_at LIMIT 1",
+                )?
                 .query_row([monitor.0], |row| row.get(0))
-                .optional()?
-                .flatten();
+                .optional()?;
             Ok(first.map(Timestamp::from_micros))
         }))
     }
@@ -50,7 +52,7 @@ fn select_samples(
     conn.prepare_cached(
         "SELECT planned_at, location_id, outcome, total_us, missed_slots, page_us, suppressed
          FROM results INDEXED BY results_by_monitor
-         WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
+         WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND first_check IS NULL
          ORDER BY planned_at, location_id LIMIT ?4",
     )?
     .query_map(params![monitor.0, from.as_micros(), until.as_micros(), max], |row| {
@@ -80,6 +82,7 @@ fn select_means(
     conn.prepare_cached(
         "SELECT location_id, count(*), sum(total_us) FROM results INDEXED BY results_by_monitor
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND outcome IN (?4, ?5)
+             AND first_check IS NULL
          GROUP BY location_id ORDER BY location_id",
     )?
     .query_map(params![monitor.0, from.as_micros(), until.as_micros(), ok, warning], |row| {

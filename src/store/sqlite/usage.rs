@@ -92,6 +92,7 @@ fn select_by_monitor(conn: &Connection, query: UsageQuery) -> rusqlite::Result<V
              UNION ALL
              SELECT r.monitor_id, 1 FROM monitors AS m JOIN results AS r ON r.monitor_id = m.id
              WHERE m.customer = ?1 AND r.planned_at >= ?5 AND r.planned_at < ?3 AND r.outcome NOT IN (?6, ?7)
+                 AND r.first_check IS NULL
          ) GROUP BY monitor_id HAVING sum(checks) > 0 ORDER BY monitor_id",
     )?
     .query_map(

@@ -9,7 +9,7 @@ use crate::api::v3::response_schemas::{
     boolean_schema, duration_us_schema, hex_id_schema, integer_schema, list_schema, named_object_schema,
     object_schema, outcome_schema, string_schema, timestamp_schema,
 };
-use crate::domain::{MissedReason, MonitorType};
+use crate::domain::{CheckTrigger, MissedReason, MonitorType};
 
 /// Returns the schema of the list of results.
 pub(super) fn result_list_schema() -> Value {
@@ -29,6 +29,7 @@ pub(super) fn result_schema() -> Value {
             "type",
             "location_id",
             "planned_at",
+            "trigger",
             "started_at",
             "outcome",
             "status",
@@ -46,7 +47,9 @@ pub(super) fn result_schema() -> Value {
             "revision": integer_schema("Revision of the monitor that ran"),
             "type": {"type": "string", "enum": MonitorType::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()},
             "location_id": integer_schema("Where the check ran"),
-            "planned_at": timestamp_schema("When the run was due"),
+            "planned_at": timestamp_schema("When the run was due; of a first check, when the change was made"),
+            "trigger": {"type": "string", "enum": CheckTrigger::ALL.map(CheckTrigger::name),
+                "description": "`schedule`; `first` after the monitor was created or what it checks was changed, outside of reports; `on_demand` in tests on demand"},
             "started_at": timestamp_schema("When the first attempt started; for a missed run, when the miss was detected"),
             "outcome": outcome_schema(),
             "status": integer_schema("Status code"),

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::result_schema;
 use crate::domain::{
     ActionResult, Attempt, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, CheckId,
-    CheckResult, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault,
-    FtpFacts, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, Phase, Phases,
-    PingFacts, RedirectHop, Revision, RoundTripFacts, RunId, Status, StepResult, Timestamp, TlsFacts,
-    Verification, Warning, WarningKind,
+    CheckResult, CheckTrigger, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure,
+    FailureKind, Fault, FtpFacts, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns,
+    MonitorId, MonitorType, Outcome, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming,
+    Phase, Phases, PingFacts, RedirectHop, Revision, RoundTripFacts, RunId, Status, StepResult, Timestamp,
+    TlsFacts, Verification, Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -142,6 +142,7 @@ fn full_result() -> CheckResult {
             completed_at: at,
         }),
         suppressed_by: vec![MonitorId(1)],
+        trigger: CheckTrigger::First,
         missed: Some(MissedRuns { reason: MissedReason::ProcessSuspended, slots: 2, last_planned_at: at }),
     }
 }

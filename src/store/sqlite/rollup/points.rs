@@ -99,7 +99,7 @@ impl<'a> PointReader<'a> {
             .collect()
     }
 
-    /// Returns the steps with results that were planned in `from..until`.
+    /// Returns the steps with planned runs in `from..until`.
     fn result_keys(
         &self,
         step: RollupInterval,
@@ -114,7 +114,7 @@ impl<'a> PointReader<'a> {
                 "SELECT DISTINCT planned_at - (planned_at % ?5 + ?5) % ?5, location_id
                  FROM results INDEXED BY results_by_monitor
                  WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
-                     AND location_id = ifnull(?4, location_id)",
+                     AND location_id = ifnull(?4, location_id) AND first_check IS NULL",
             )?
             .query_map(params![monitor, from, until, self.location(), width], |row| {
                 Ok((row.get(0)?, row.get(1)?))

@@ -19,7 +19,7 @@ pub(super) struct ResultRange {
     pub(super) until: i64,
 }
 
-/// Computes the statistics of `range`. Only with `with_browser_figures`, details of browser checks are read.
+/// Computes the statistics of the planned runs of `range`. Only with `with_browser_figures`, details of browser checks are read.
 pub(super) fn result_stats(
     conn: &Connection,
     range: ResultRange,
@@ -33,7 +33,7 @@ pub(super) fn result_stats(
              transfer_us, validate_us, session
          FROM results INDEXED BY results_by_monitor
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND location_id = ?4
-             AND last_planned_at IS NULL",
+             AND last_planned_at IS NULL AND first_check IS NULL",
     )?;
     let mut rows = statement.query([monitor, from, until, location])?;
     while let Some(row) = rows.next()? {

@@ -130,7 +130,8 @@ fn monitor_locations_in_span(
     let to_pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let sql = match span {
         RollupSpan::Hour => {
-            "SELECT monitor_id, location_id FROM results WHERE planned_at >= ?1 AND planned_at < ?2
+            "SELECT monitor_id, location_id FROM results
+             WHERE planned_at >= ?1 AND planned_at < ?2 AND first_check IS NULL
              UNION
              SELECT monitor_id, location_id FROM results WHERE last_planned_at >= ?1 AND planned_at < ?2"
         }

@@ -1,0 +1,120 @@
+//! Starts first checks: one of a monitor at each of its locations, after it was created or what it checks was changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::location_agents::LocationAgents;
+use crate::clock::Clock;
+use crate::domain::{LocationId, Timestamp};
+use crate::probe::find_descriptor;
+use crate::schedule::{FirstCheck, FirstCheckQueue, NextFirstCheck, SlotGrid};
+use crate::schema::Monitor;
+use crate::sync::Mutex;
+use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
+
+/// The first checks that wait for their turn. Those that wait when the process ends are not made up for: the planned
+/// runs follow.
+#[derive(Default)]
+pub(super) struct FirstChecks {
+    queue: Mutex<FirstCheckQueue>,
+    added: Notify,
+}
+
+impl FirstChecks {
+    /// Adds those of `monitors` that run now, at each of `locations`; only those where a monitor is planned start one.
+    pub(super) fn request(&self, monitors: &[Monitor], locations: &Arc<[LocationId]>, now: Timestamp) {
+        let mut is_added = false;
+        for monitor in monitors.iter().filter(|monitor| may_run(monitor, now)) {
+            let planned_at = time_between_slots(monitor, now);
+            self.queue.lock().push(monitor.customer, monitor.id, Arc::clone(locations), planned_at, now);
+            is_added = true;
+        }
+        if is_added {
+            self.added.notify_one();
+        }
+    }
+}
+
+/// Whether `monitor` is planned at `now`, permits checks outside of its schedule, and this build can check it.
+fn may_run(monitor: &Monitor, now: Timestamp) -> bool {
+    monitor.is_active(now)
+        && monitor.document.settings().schedule.allow_on_demand_tests
+        && find_descriptor(monitor.monitor_type()).is_some()
+}
+
+/// Returns `now`, or a microsecond later if a run of `monitor` is planned for then: the time tells two runs apart.
+fn time_between_slots(monitor: &Monitor, now: Timestamp) -> Timestamp {
+    let slots = SlotGrid::new(monitor.id, monitor.interval(), monitor.schedule_offset());
+    if slots.last_slot_at_or_before(now) == now { now + Duration::from_micros(1) } else { now }
+}
+
+/// The task that starts the first checks.
+pub struct FirstCheckTask {
+    pub(super) first_checks: Arc<FirstChecks>,
+    pub(super) agents: Arc<LocationAgents>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) stop: CancellationToken,
+    pub(super) heartbeat: TaskHeartbeat,
+}
+
+impl FirstCheckTask {
+    async fn start_all(&self) {
+        loop {
+            let now = self.clock.now();
+            let next = self.first_checks.queue.lock().take_next(now);
+            match next {
+                NextFirstCheck::Due(check) => {
+                    self.heartbeat.beat();
+                    let has_started = self.start(check).await;
+                    self.first_checks.queue.lock().record_start(
+                        check.customer_id,
+                        has_started,
+                        self.clock.now(),
+                    );
+                }
+                NextFirstCheck::DueAt(next_at) => {
+                    let wait = next_at.since(now);
+                    self.heartbeat.mark_idle_for(wait);
+                    tokio::select! {
+                        () = self.clock.sleep(wait) => {}
+                        () = self.first_checks.added.notified() => {}
+                        () = self.stop.cancelled() => return,
+                    }
+                }
+                NextFirstCheck::None => {
+                    self.heartbeat.mark_idle();
+                    tokio::select! {
+                        () = self.first_checks.added.notified() => {}
+                        () = self.stop.cancelled() => return,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has the runner of the location start `check`; returns whether it will.
+    async fn start(&self, check: FirstCheck) -> bool {
+        let agents = self.agents.current();
+        let Some(agent) = agents.iter().find(|agent| agent.location.id == check.location_id) else {
+            return false;
+        };
+        // The runner may apply many changes first.
+        let request = agent.runner.request_first_check(check.monitor_id, check.planned_at);
+        self.heartbeat.watch(request).await.unwrap_or(false)
+    }
+}
+
+impl SupervisedTask for FirstCheckTask {
+    fn heartbeat(&self) -> &TaskHeartbeat {
+        &self.heartbeat
+    }
+
+    fn run(&mut self) -> TaskFuture<'_> {
+        Box::pin(async move {
+            self.start_all().await;
+        })
+    }
+}
