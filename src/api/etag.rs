@@ -22,13 +22,13 @@ pub(super) fn json_with_etag(revision: Revision, object: &Map<String, Value>) ->
 /// Builds the response to a create or edit (behaviour.md 1): 200 `{"id":"…"}`, with warnings if any and with the
 /// fields that no other response contains.
 pub(super) fn saved_response(saved: SavedObject) -> Response {
-    let SavedObject { id, revision, warnings, response_only_fields } = saved;
+    let SavedObject { id, revision, warnings, create_response_fields } = saved;
     let mut object = Map::new();
     object.insert("id".to_owned(), Value::from(id.to_string()));
     if !warnings.is_empty() {
         object.insert("warnings".to_owned(), Value::from(warnings));
     }
-    object.extend(response_only_fields);
+    object.extend(create_response_fields);
     json_with_etag(Revision(revision), &object)
 }
 

@@ -159,7 +159,7 @@ pub enum ResponseSpec {
     /// 200 `{"id":"…"}` with warnings if any.
     SavedId {
         /// Fields that no other response contains, such as a generated password.
-        additional_fields: Option<&'static FieldTable>,
+        create_response_fields: Option<&'static FieldTable>,
     },
     /// 200 and an object of this table.
     Object(&'static FieldTable),

@@ -31,7 +31,8 @@ impl CertificateUpdates {
         }
     }
 
-    /// Passes the certificates to `net`, the network of a location that was started after them.
+    /// Passes the certificates to `net`, the network of one location. Returns the id and error of each that it cannot
+    /// use.
     pub(super) fn apply_to(&self, net: &Net) -> Vec<(i64, String)> {
         let (authorities, clients) = (self.authority_pems.lock().clone(), self.client_pems.lock().clone());
         let unusable = net.set_certificates(authorities, clients);

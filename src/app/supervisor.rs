@@ -1,5 +1,5 @@
-//! Owns the long-running tasks: a task that panics starts again from what is stored, or ends the process in order, with
-//! a status on which systemd starts it again.
+//! Owns the long-running tasks: a task that panics starts again from what is stored, or shuts the process down cleanly,
+//! with a status on which systemd starts it again.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Supervisor {
         &self.registry
     }
 
-    /// Adds a task to those whose health is watched.
+    /// Adds a task to those whose health is watched, and returns its heartbeat.
     pub(super) fn heartbeat(&self, name: TaskName) -> TaskHeartbeat {
         self.registry.register(name)
     }
@@ -84,7 +84,7 @@ impl Supervisor {
         })
     }
 
-    /// Runs `work`, whose state does not survive a panic: then the process ends.
+    /// Runs `work`. A panic would lose its state, so it ends the process.
     pub(super) fn spawn_essential(
         &self,
         heartbeat: TaskHeartbeat,

@@ -3,7 +3,7 @@
 use crate::sync::RwLock;
 use std::collections::HashSet;
 
-/// Ids of the performance alerts that are active at any location.
+/// Ids of the performance alerts that are active at one location at least.
 #[derive(Debug, Default)]
 pub struct ActivePerformanceAlerts(RwLock<HashSet<i64>>);
 

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use crate::domain::Timestamp;
 
 /// Formats an audit time: `YYYY-MM-DDTHH:MM:SSZ`.
-pub(crate) fn format_audit_time(at: Timestamp) -> String {
+pub(crate) fn format_utc_time(at: Timestamp) -> String {
     to_jiff(at).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn times_have_the_forms_of_version_3() {
         let at = Timestamp::from_micros(1_795_176_000_123_456);
-        assert_eq!(format_audit_time(at), "2026-11-20T12:00:00Z");
+        assert_eq!(format_utc_time(at), "2026-11-20T12:00:00Z");
         let paris = TimeZone::get("Europe/Paris").unwrap();
         assert_eq!(format_window_time(at, &paris), "2026-11-20 13:00:00");
         assert_eq!(

@@ -18,9 +18,9 @@ pub struct Sample {
     /// Duration of the full page with all objects, in microseconds; `None` where none was loaded.
     pub full_page_us: Option<u64>,
     /// Whether it is an error that is suppressed, since a monitor that it depends on is down.
-    pub is_suppressed: bool,
+    pub is_suppressed_by_dependency: bool,
     /// Number of runs that it covers.
-    pub slots: u32,
+    pub run_count: u32,
 }
 
 /// The mean time of the checks of a monitor at a location.

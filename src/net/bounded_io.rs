@@ -1,4 +1,4 @@
-//! Bounded reading and writing within a deadline, and the failures of I/O errors.
+//! Bounded reading and writing within a deadline, and the conversion of I/O errors to failures.
 
 use std::io;
 

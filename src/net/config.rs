@@ -10,8 +10,8 @@ use crate::net::tls::TrustConfig;
 pub struct NetConfig {
     /// The name servers to query.
     pub name_servers: NameServers,
-    /// Name whose NS records are queried when the resolver does not respond about a target. The root depends on no
-    /// other domain, and every resolver has it cached.
+    /// Name whose NS records are queried when the resolver gave no response for a target, to see whether the resolver
+    /// works at all. The default is the root, which depends on no other domain, and which every resolver has cached.
     pub control_name: String,
     /// The addresses that may be contacted.
     pub egress_policy: EgressPolicy,

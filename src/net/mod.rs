@@ -51,4 +51,6 @@ pub use tls::{
     Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, io_error_text,
     warm_up_crypto, was_tls_session_resumed,
 };
-pub use traceroute::{HopReply, Route, RouteEnd, RouteHop, Traceroute, TracerouteMethod, TracerouteOptions};
+pub use traceroute::{
+    HopReply, Route, RouteEnd, RouteHop, TracerouteMethod, TracerouteOptions, TracerouteResult,
+};

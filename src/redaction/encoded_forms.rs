@@ -37,7 +37,7 @@ const USERINFO: &AsciiSet = &CONTROLS
 /// What browsers encode in a query.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\'');
 
-/// Adds the forms of `secret` to `forms`: plain, in URLs and forms, in JSON, in XML and HTML, and in Base64 at any
+/// Adds the forms of `secret` to `forms`: plain, in URLs and HTML forms, in JSON, in XML and HTML, and in Base64 at any
 /// position of a longer text. A secret of fewer than [`MIN_SECRET_BYTES`] bytes has none.
 pub(super) fn add_secret(forms: &mut Vec<String>, secret: &str) {
     if secret.len() < MIN_SECRET_BYTES {

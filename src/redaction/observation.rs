@@ -64,7 +64,7 @@ impl Redactor {
         }
     }
 
-    /// Masks known secrets in `text`, a text for people, and credentials in its URLs.
+    /// Masks known secrets, and credentials in URLs; for texts that people read.
     pub fn redact_text(&self, text: &mut String) {
         self.redact_in_place(text);
         if let Cow::Owned(redacted) = redact_url_credentials(text) {
@@ -72,8 +72,8 @@ impl Redactor {
         }
     }
 
-    /// Masks known secrets in `text`, the content of a message, credentials in its URLs, and values whose names mark
-    /// them as credentials.
+    /// Masks known secrets, credentials in URLs, and values whose names mark them as credentials; for headers and
+    /// bodies.
     fn redact_content<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redact(text) {
             Cow::Borrowed(text) => redact_credentials(text),
@@ -86,7 +86,7 @@ impl Redactor {
     }
 
     fn redact_failures<'f>(&self, failures: impl IntoIterator<Item = &'f mut Failure>) {
-        for Failure { phase: _, kind: _, fault: _, detail, cause_status: _ } in failures {
+        for Failure { phase: _, kind: _, fault: _, detail, part_status: _ } in failures {
             self.redact_text(detail);
         }
     }
@@ -326,7 +326,8 @@ impl Redactor {
         }
     }
 
-    /// Masks known secrets in a file in UTF-16, whose bytes are none of UTF-8.
+    /// Masks known secrets in a UTF-16 file, in which a search for their UTF-8 bytes finds nothing. `None` when nothing
+    /// was masked.
     fn redact_utf_16(&self, content: &[u8]) -> Option<Vec<u8>> {
         if self.is_empty() || !content.contains(&0) {
             return None;

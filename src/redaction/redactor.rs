@@ -12,8 +12,8 @@ use crate::syntax::MASK;
 
 /// Marks the end of a truncated text.
 const ELLIPSIS: [u8; 3] = *b"\xe2\x80\xa6";
-/// Minimum length of a text that is truncated without a mark, in bytes; shorter texts are complete.
-const MIN_TRUNCATED_BYTES: usize = 100;
+/// A text of at least this many bytes may have been truncated without an ellipsis; a shorter one is complete.
+const MIN_TRUNCATED_TEXT_BYTES: usize = 100;
 
 /// Masks secrets in text, in every form in which a URL, a form, JSON, XML or Base64 encodes them. Without secrets it
 /// costs nothing.
@@ -165,7 +165,7 @@ impl Redactor {
     }
 }
 
-/// Shows how many there are, not which.
+/// Shows the number of the forms of secrets, never the forms.
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let form_count = self.0.as_ref().map_or(0, |secrets| secrets.forms.len());
@@ -185,7 +185,7 @@ impl Secrets {
         self.forms.iter().flat_map(|form| occurrences(form)).collect()
     }
 
-    /// Adds the beginnings of secrets before each truncation mark in `text`, and at the end of a long one.
+    /// Adds the beginnings of secrets before each ellipsis in `text`, and at the end of a long one.
     fn find_truncated(&self, text: &[u8], secret_ranges: &mut Vec<Range<usize>>) {
         let mut search_from = 0;
         let mut find_before = |end: usize| {
@@ -205,7 +205,7 @@ impl Secrets {
                 find_before(at);
             }
         }
-        if text.len() >= MIN_TRUNCATED_BYTES {
+        if text.len() >= MIN_TRUNCATED_TEXT_BYTES {
             find_before(text.len());
         }
     }
@@ -242,7 +242,7 @@ mod tests {
         ] {
             assert_eq!(redactor.redact(text), masked, "{text}");
         }
-        let long = "x".repeat(MIN_TRUNCATED_BYTES);
+        let long = "x".repeat(MIN_TRUNCATED_TEXT_BYTES);
         assert_eq!(redactor.redact(&format!("{long} correct h")), format!("{long} ********"));
         assert_eq!(Redactor::default().redact("corr…"), "corr…");
     }

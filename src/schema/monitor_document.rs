@@ -10,7 +10,7 @@ use super::field::{Access, FieldTable, FieldType};
 use super::secret_values::{SecretMode, apply_secret_mode, extract_secrets, insert_secrets};
 use super::table;
 use super::typed::monitor::MonitorSettings;
-use super::typed::{InvalidSettings, deserialize_fields, find_type_error};
+use super::typed::{InvalidSettings, deserialize_fields, find_mistyped_value};
 use crate::domain::{LocationMode, MonitorType};
 use crate::script::ScriptOverview;
 
@@ -263,7 +263,7 @@ impl DocumentEntry {
         if let Some(interned) = table.interned_value(position, &value) {
             return Ok(Some(Self::Shared(compact_position, interned)));
         }
-        match find_type_error(field, &value) {
+        match find_mistyped_value(field, &value) {
             None => Ok(Some(Self::Owned(compact_position, Box::new(value)))),
             Some(error) => Err(error),
         }

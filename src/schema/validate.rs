@@ -111,7 +111,7 @@ impl DocumentValidator<'_> {
             format: self.format,
             context: self.context,
         };
-        rules::check(&rule_input, &mut errors);
+        rules::apply_all(&rule_input, &mut errors);
         if errors.is_empty() {
             return Ok(ValidatedDocument { warnings: rules::warnings(&rule_input), document });
         }

@@ -173,5 +173,5 @@ pub struct SavedObject {
     /// Warnings for its author, one sentence each.
     pub warnings: Vec<String>,
     /// Fields that only this response contains, such as the enrolment secret of a location.
-    pub response_only_fields: serde_json::Map<String, serde_json::Value>,
+    pub create_response_fields: serde_json::Map<String, serde_json::Value>,
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::caller::{Caller, ServiceError};
 use crate::catalog::json_object::into_object;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::v3_time_format::format_audit_time;
+use crate::catalog::v3_time_format::format_utc_time;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
@@ -241,7 +241,7 @@ impl OnDemandTests {
         let now = self.dependencies.clock.now();
         let (progress, result_field, result_value) = progress_and_result_field(check_result);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
-        record.fields.insert("ended_at".to_owned(), Value::from(format_audit_time(now)));
+        record.fields.insert("ended_at".to_owned(), Value::from(format_utc_time(now)));
         record.fields.insert(result_field.to_owned(), result_value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
@@ -280,7 +280,7 @@ fn test_to_json(record: ConfigRecord, is_running: bool) -> Map<String, Value> {
         "progress": null,
         "result_url": on_demand_test_url(record.id),
         "login": record.created_by,
-        "ordered_at": format_audit_time(record.created_at),
+        "ordered_at": format_utc_time(record.created_at),
         "ended_at": null,
         "error": null,
         "result": null,

@@ -83,7 +83,7 @@ fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> O
     let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
     let certificate_and_key = certificate?.with_key(&key?);
     reader
-        .report_if_failed(path, entry.position, certificate_and_key.check_client_certificate())
+        .report_if_failed(path, entry.position, certificate_and_key.check_certificate_and_key())
         .then_some(certificate_and_key)
 }
 

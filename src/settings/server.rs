@@ -23,7 +23,7 @@ pub struct ServerSettings {
     pub max_body_bytes: usize,
     /// Time until a response must start.
     pub response_start_timeout: Duration,
-    /// Whether the pages are public.
+    /// Whether everyone may see the pages without a login.
     pub public_pages: bool,
     /// Names under which browsers may open the pages.
     pub hosts: Vec<String>,
@@ -116,7 +116,7 @@ fn check_server_certificate(reader: &mut SettingsReader<'_>) {
         reader.report_if_failed(
             "server.tls_key_file",
             key.position,
-            pem.with_key(&key_pem).check_client_certificate(),
+            pem.with_key(&key_pem).check_certificate_and_key(),
         );
     }
 }

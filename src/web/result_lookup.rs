@@ -1,4 +1,4 @@
-//! Finds the result of a page.
+//! Finds the result that a page shows, if the viewer may see it.
 
 use super::page_state::PageState;
 use super::viewer::{CaptureAccess, Viewer};

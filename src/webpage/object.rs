@@ -15,7 +15,7 @@ pub(super) struct LoadingObject {
     pub(super) found: FoundObject,
     /// The current URL; redirects change it.
     pub(super) url: Url,
-    /// The index of the current server.
+    /// Index of its current server among the `origins` of the page; redirects change it.
     pub(super) origin_index: usize,
     /// Number of redirects so far.
     pub(super) redirect_count: usize,

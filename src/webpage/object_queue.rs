@@ -45,7 +45,7 @@ pub struct PageObjectQueue {
     unlisted_count: u32,
 }
 
-/// The context of a found object.
+/// What all objects that were found in one document or style sheet have in common.
 #[derive(Clone, Debug)]
 pub(super) struct ScanContext {
     /// The document or style sheet.
@@ -88,7 +88,7 @@ impl PageObjectQueue {
         std::mem::take(&mut self.found)
     }
 
-    /// Returns the number of objects that are not loaded because there are too many.
+    /// Returns the number of objects that are not loaded because of a limit.
     #[must_use]
     pub fn unlisted_count(&self) -> u32 {
         self.unlisted_count

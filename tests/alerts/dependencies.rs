@@ -61,7 +61,7 @@ async fn errors_are_suppressed_while_the_parent_is_down_and_told_at_the_next_fai
     assert_eq!(stored(&harness, child, 1).await.outcome, Outcome::Error, "the outcome stays");
     assert_eq!(checks_of(&harness, parent), 0, "its outage is known");
     let samples = harness.store.samples(child, run(0), run(9), 100).await.unwrap();
-    let suppressed: Vec<bool> = samples.iter().map(|sample| sample.is_suppressed).collect();
+    let suppressed: Vec<bool> = samples.iter().map(|sample| sample.is_suppressed_by_dependency).collect();
     assert_eq!(suppressed, [false, true]);
     // The parent clears after the child's run has begun.
     respond(&harness, CheckResponse::Completed(Outcome::Ok));

@@ -57,7 +57,7 @@ async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 
                 let check_id = CheckId::new(run_id, location_id);
                 let result_key = ResultKey { check_id, monitor_id: monitor.id, location_id, planned_at };
                 alert_changes
-                    .suppressed_checks
+                    .checks_suppressed_by_dependency
                     .push(CheckSuppression { result_key, suppressed_by: vec![MonitorId(77)] });
             }
             results.push(CheckResult {

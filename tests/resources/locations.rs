@@ -15,7 +15,7 @@ const KIND: ConfigRecordKind = ConfigRecordKind::Location;
 async fn a_location_is_created_changed_and_deleted() {
     let kit = Kit::new().await;
     let saved = kit.create(&admin(), KIND, json!({"name": "Lyon", "region": 33})).await.unwrap();
-    let secret = saved.response_only_fields["enrolment_secret"].as_str().unwrap().to_owned();
+    let secret = saved.create_response_fields["enrolment_secret"].as_str().unwrap().to_owned();
     assert_eq!(secret.len(), 43);
     let record = kit.record(KIND, saved.id).await.unwrap();
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, secret.as_bytes());
@@ -28,7 +28,7 @@ async fn a_location_is_created_changed_and_deleted() {
         })
     );
     let changed = kit.patch(&admin(), KIND, saved.id, json!({"name": "Lyon 2"})).await.unwrap();
-    assert_eq!((changed.revision, changed.response_only_fields.len()), (2, 0));
+    assert_eq!((changed.revision, changed.create_response_fields.len()), (2, 0));
     assert_eq!(kit.get(KIND, saved.id).await["region"], 33);
     kit.delete(&admin(), KIND, saved.id).await.unwrap();
     assert_eq!(kit.resources.get(&admin(), KIND, saved.id).await.err(), Some(ServiceError::NotFound));

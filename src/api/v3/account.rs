@@ -29,7 +29,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         Operation::new(OperationMethod::Patch, "/account", "updateAccount", "account", summary)
             .with_permission(Some(Permission::Administer))
             .with_body(BodySpec::Patch(&ACCOUNT))
-            .with_response(ResponseSpec::SavedId { additional_fields: None })
+            .with_response(ResponseSpec::SavedId { create_response_fields: None })
             .with_if_match();
     router.route(get_operation, get_account).route(update_operation, update_account)
 }

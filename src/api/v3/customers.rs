@@ -40,7 +40,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let create_operation = create_operation
         .with_permission(Some(Permission::ManageAdmins))
         .with_body(BodySpec::Create(&ACCOUNT_SUMMARY))
-        .with_response(ResponseSpec::SavedId { additional_fields: None })
+        .with_response(ResponseSpec::SavedId { create_response_fields: None })
         .with_additional_status(409, "An account with this name exists already");
     router.route(list_operation, list_customers).route(create_operation, create_customer)
 }

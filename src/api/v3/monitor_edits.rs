@@ -88,7 +88,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Patch(&MONITOR_CLONE))
     .with_optional_body()
-    .with_response(ResponseSpec::SavedId { additional_fields: None });
+    .with_response(ResponseSpec::SavedId { create_response_fields: None });
     let pause_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/pause",
@@ -98,7 +98,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&PAUSE))
-    .with_response(ResponseSpec::SavedId { additional_fields: None });
+    .with_response(ResponseSpec::SavedId { create_response_fields: None });
     let resume_operation = Operation::new(
         OperationMethod::Post,
         "/monitors/{id}/resume",
@@ -107,7 +107,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         "Resume a paused monitor",
     )
     .with_permission(Some(Permission::Edit))
-    .with_response(ResponseSpec::SavedId { additional_fields: None });
+    .with_response(ResponseSpec::SavedId { create_response_fields: None });
     router
         .route(delete_operation, delete_monitor)
         .route(clone_operation, clone_monitor)
@@ -126,7 +126,7 @@ fn add_type_routes(router: OperationRouter, type_operations: &TypeOperations) ->
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(table::for_type(monitor_type)))
-    .with_response(ResponseSpec::SavedId { additional_fields: None });
+    .with_response(ResponseSpec::SavedId { create_response_fields: None });
     let edit_operation = Operation::new(
         OperationMethod::Patch,
         type_operations.item_path,
@@ -136,7 +136,7 @@ fn add_type_routes(router: OperationRouter, type_operations: &TypeOperations) ->
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Patch(table::for_type(monitor_type)))
-    .with_response(ResponseSpec::SavedId { additional_fields: None })
+    .with_response(ResponseSpec::SavedId { create_response_fields: None })
     .with_if_match()
     .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED);
     let create_handler = async move |State(state): State<ApiState>,
@@ -184,7 +184,7 @@ fn add_conversion_route(router: OperationRouter, monitor_type: MonitorType) -> O
     };
     let operation = Operation::new(OperationMethod::Patch, path, operation_id, "monitors", summary)
         .with_permission(Some(Permission::Edit))
-        .with_response(ResponseSpec::SavedId { additional_fields: None })
+        .with_response(ResponseSpec::SavedId { create_response_fields: None })
         .with_if_match()
         .with_additional_status(403, FORBIDDEN_OR_FILE_MANAGED)
         .with_additional_status(409, "The monitor has API steps already");

@@ -50,7 +50,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let test_operation = operation(OperationMethod::Post, "/test-notifiers", "testNotifier", summary)
         .with_permission(Some(Permission::Edit))
         .with_body(BodySpec::Create(&TEST_NOTIFICATION))
-        .with_response(ResponseSpec::SavedId { additional_fields: None });
+        .with_response(ResponseSpec::SavedId { create_response_fields: None });
     let summary = "Render a template with example data; nothing is stored or sent";
     let preview_operation =
         Operation::new(OperationMethod::Post, "/templates/preview", "previewTemplate", "templates", summary)

@@ -20,7 +20,7 @@ pub(super) fn equals(node: &ResponseNode<'_>, expected: &str) -> bool {
     if let Some(ordering) = compare_numbers(&text, expected) {
         return ordering == Ordering::Equal;
     }
-    // Only these have several spellings.
+    // Only arrays, objects and texts can be equal as JSON and differ as text; numbers are compared above.
     match json() {
         Some(expected @ (Value::Array(_) | Value::Object(_) | Value::String(_))) => {
             serde_json::from_str(&text).is_ok_and(|actual| json_eq(&actual, &expected))

@@ -36,8 +36,8 @@ fn run_aggregate(
                 outcome,
                 duration_us: total_us,
                 full_page_us: None,
-                is_suppressed: letter == 's',
-                slots: 1,
+                is_suppressed_by_dependency: letter == 's',
+                run_count: 1,
             });
         }
     }

@@ -32,7 +32,7 @@ impl SlaStats {
         let mut passed = false;
         let mut failed = false;
         for check in checks_of_run {
-            self.checks_by_outcome[usize::from(check.outcome.code())] += u64::from(check.slots);
+            self.checks_by_outcome[usize::from(check.outcome.code())] += u64::from(check.run_count);
             match check.outcome {
                 Outcome::Ok | Outcome::Warning => {
                     passed = true;
@@ -48,7 +48,7 @@ impl SlaStats {
                 }
                 Outcome::Error => {
                     failed = true;
-                    self.suppressed_checks += u64::from(check.is_suppressed);
+                    self.suppressed_checks += u64::from(check.is_suppressed_by_dependency);
                 }
                 Outcome::Unknown | Outcome::Missed | Outcome::Blackout => {}
             }

@@ -49,7 +49,7 @@ impl Pem {
     }
 
     /// Checks that it can be used as a client certificate: certificates, and the private key of the first.
-    pub fn check_client_certificate(&self) -> Result<(), NetConfigError> {
+    pub fn check_certificate_and_key(&self) -> Result<(), NetConfigError> {
         parse_client_certificate(self, &rustls::crypto::aws_lc_rs::default_provider()).map(drop)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::options::Traceroute;
+use super::options::TracerouteResult;
 use super::route::{HopReply, Route, RouteEnd, RouteHop};
 
-impl fmt::Display for Traceroute {
+impl fmt::Display for TracerouteResult {
     /// Writes several lines, each with its line end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Route { target_address: address, method, .. } = self.route;
@@ -101,7 +101,7 @@ mod tests {
             hops,
             end: RouteEnd::Refused,
         };
-        let traceroute = Traceroute {
+        let traceroute = TracerouteResult {
             host: "shop.test".to_owned(),
             route,
             other_method_summary: "ICMP: nothing".to_owned(),

@@ -35,7 +35,7 @@ impl Default for TracerouteOptions {
 
 /// The traced route to a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Traceroute {
+pub struct TracerouteResult {
     /// The host as requested.
     pub host: String,
     /// The route of the better method.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::options::{Traceroute, TracerouteOptions};
+use super::options::{TracerouteOptions, TracerouteResult};
 use super::route::{Route, TracerouteMethod, choose_longer_route};
 use super::trace_socket::TraceSocket;
 use super::tracer;
@@ -23,7 +23,7 @@ impl Net {
         endpoint: &Endpoint,
         options: TracerouteOptions,
         deadline: Deadline,
-    ) -> Result<Traceroute, Failure> {
+    ) -> Result<TracerouteResult, Failure> {
         let mut trace = ConnectionTrace::default();
         let addresses = self.resolve(endpoint, deadline, &mut trace).await?;
         let address = self.allowed_addresses(&addresses, None, &mut trace)?[0].to_canonical();
@@ -35,7 +35,7 @@ impl Net {
                 trace_with(TracerouteMethod::Icmp)
             ))?,
         };
-        Ok(Traceroute { host: endpoint.host.to_string(), route, other_method_summary: other_summary })
+        Ok(TracerouteResult { host: endpoint.host.to_string(), route, other_method_summary: other_summary })
     }
 
     /// Runs [`Self::traceroute`] and returns its text, or its failure, as a file.

@@ -326,7 +326,7 @@ impl AlertEngine {
             Effect::RecordSuppression { planned_at, locations, suppressed_by } => {
                 let checks =
                     store_records::suppressed_checks(monitor_id, planned_at, &locations, &suppressed_by);
-                batch.alert_changes.suppressed_checks.extend(checks);
+                batch.alert_changes.checks_suppressed_by_dependency.extend(checks);
             }
             Effect::RecordMissed { planned_at, locations } => {
                 for location in locations {

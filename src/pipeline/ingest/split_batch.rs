@@ -48,7 +48,7 @@ fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
                 .map(|notification| monitor_id_or_zero(notification.content.monitor_id)),
         )
         .chain(changes.verified_checks.iter().map(|check| check.result_key.monitor_id))
-        .chain(changes.suppressed_checks.iter().map(|check| check.result_key.monitor_id))
+        .chain(changes.checks_suppressed_by_dependency.iter().map(|check| check.result_key.monitor_id))
         .chain(changes.added_captures.iter().map(|capture| capture.result_key.monitor_id))
         .collect()
 }
@@ -76,7 +76,7 @@ fn select_monitors(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool)
             verified_checks: select(&changes.verified_checks, |check| {
                 is_selected(check.result_key.monitor_id)
             }),
-            suppressed_checks: select(&changes.suppressed_checks, |check| {
+            checks_suppressed_by_dependency: select(&changes.checks_suppressed_by_dependency, |check| {
                 is_selected(check.result_key.monitor_id)
             }),
             added_captures: select(&changes.added_captures, |capture| {
@@ -113,8 +113,11 @@ fn single_item_batches(batch: &IngestBatch) -> Vec<IngestBatch> {
     for check in &changes.verified_checks {
         parts.push(batch_of_changes(AlertChanges { verified_checks: vec![check.clone()], ..no_changes() }));
     }
-    for check in &changes.suppressed_checks {
-        parts.push(batch_of_changes(AlertChanges { suppressed_checks: vec![check.clone()], ..no_changes() }));
+    for check in &changes.checks_suppressed_by_dependency {
+        parts.push(batch_of_changes(AlertChanges {
+            checks_suppressed_by_dependency: vec![check.clone()],
+            ..no_changes()
+        }));
     }
     for capture in &changes.added_captures {
         parts.push(batch_of_changes(AlertChanges { added_captures: vec![capture.clone()], ..no_changes() }));
@@ -158,7 +161,7 @@ fn to_quarantined_items(batch: &IngestBatch) -> Vec<QuarantinedItem> {
     );
     items.extend(
         changes
-            .suppressed_checks
+            .checks_suppressed_by_dependency
             .iter()
             .map(|check| change(check.result_key.monitor_id, "suppression", json!(check.suppressed_by))),
     );

@@ -1,4 +1,4 @@
-//! Performance alerts: each minute, the mean of every rule's window by location. Active alerts are stored in one
+//! Performance alerts: each minute, the mean of every rule over its window, for each location. Active alerts are stored in one
 //! transaction with their notifications (behaviour.md 6).
 
 mod evaluator;

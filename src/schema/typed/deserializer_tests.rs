@@ -365,8 +365,8 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
     report.compare_table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
     report.compare_table::<request::TestAlertRequest>(&tables::TEST_NOTIFICATION);
-    report.compare_table::<request::PreviewRequest>(&tables::TEST_NOTIFICATION);
-    report.compare_table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW_REQUEST);
+    report.compare_table::<request::ExampleMonitorRequest>(&tables::TEST_NOTIFICATION);
+    report.compare_table::<request::ExampleMonitorRequest>(&tables::TEMPLATE_PREVIEW_REQUEST);
     report.compare_table::<request::ApplyRequest>(&operations::APPLY);
     report
 }

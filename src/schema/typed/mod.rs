@@ -19,9 +19,9 @@ pub mod request;
 pub mod schedule;
 pub mod tcp;
 pub mod time_window;
-mod type_check;
+mod value_types;
 pub mod website;
 
 pub(super) use deserializer::deserialize_fields;
 pub use invalid_settings::InvalidSettings;
-pub(super) use type_check::find_type_error;
+pub(super) use value_types::find_mistyped_value;

@@ -82,10 +82,10 @@ pub struct TestAlertRequest {
     pub recipient_id: i64,
 }
 
-/// A preview of an alert.
+/// The monitor that a test notification or the preview of a template is about.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct PreviewRequest {
-    /// A monitor whose name and fields the preview shows.
+pub struct ExampleMonitorRequest {
+    /// The monitor whose name and fields are shown; `None` for an invented one.
     pub monitor_id: Option<i64>,
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::alert_service::AlertService;
 use crate::alerting::{EpisodeSnapshot, LocationResult};
 use crate::catalog::json_object::into_object;
-use crate::catalog::v3_time_format::format_audit_time;
+use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
@@ -98,26 +98,26 @@ fn episode_to_json(episode: &StoredEpisode) -> Result<Map<String, Value>, StoreE
         "id": episode.id.0,
         "monitor_id": episode.monitor_id.0,
         "monitor_name": episode.monitor_name,
-        "started_at": format_audit_time(episode.started_at),
-        "ended_at": episode.ended_at.map(format_audit_time),
+        "started_at": format_utc_time(episode.started_at),
+        "ended_at": episode.ended_at.map(format_utc_time),
         "recovered": last_change.end.map(|end| end.is_recovery),
         "status": last_change.last_status.0,
         "status_text": last_change.last_status.text(),
         "runs": last_change.failed_runs,
-        "last_run": format_audit_time(last_change.last_failed_at),
+        "last_run": format_utc_time(last_change.last_failed_at),
         "cause": cause_to_json(&last_change.cause),
         "locations": last_change.failed_locations.iter().map(|id| id.0).collect::<Vec<_>>(),
         "verification": last_change.verification.as_ref().map(verification_to_json),
         "flapping": last_change.is_flapping,
         "acknowledged_by": Some(&episode.acknowledged_by).filter(|login| !login.is_empty()),
-        "acknowledged_at": episode.acknowledged_at.map(format_audit_time),
+        "acknowledged_at": episode.acknowledged_at.map(format_utc_time),
     })))
 }
 
 fn cause_to_json(cause: &LocationResult) -> Value {
     json!({
         "check_id": cause.check_id,
-        "planned_at": format_audit_time(cause.planned_at),
+        "planned_at": format_utc_time(cause.planned_at),
         "location_id": cause.location_id.0,
         "status": cause.status.0,
         "status_text": cause.status.text(),
@@ -131,6 +131,6 @@ fn verification_to_json(verification: &Verification) -> Value {
         "status_text": verification.status.text(),
         "location_id": verification.location_id.map(|id| id.0),
         "found": verification.recheck_status.map(|status| status.0),
-        "at": format_audit_time(verification.completed_at),
+        "at": format_utc_time(verification.completed_at),
     })
 }

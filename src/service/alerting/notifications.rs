@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::alert_service::AlertService;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::json_object::into_object;
-use crate::catalog::v3_time_format::format_audit_time;
+use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{NotificationFilter, Paginated, Pagination};
@@ -86,10 +86,10 @@ fn notification_to_json(
         "status": content.status.0,
         "status_text": content.status_text,
         "errcount": content.consecutive_failures,
-        "created_at": format_audit_time(message.created_at),
+        "created_at": format_utc_time(message.created_at),
         "attempts": notification.attempts,
-        "next_at": is_pending.then(|| format_audit_time(notification.next_attempt_at)),
-        "sent_at": notification.sent_at.map(format_audit_time),
+        "next_at": is_pending.then(|| format_utc_time(notification.next_attempt_at)),
+        "sent_at": notification.sent_at.map(format_utc_time),
         "error": non_empty(&notification.error),
         "digest_id": notification.digest_id,
     }))

@@ -15,7 +15,7 @@ use crate::notify::{AccountTemplate, MessageRenderer};
 use crate::schema::Monitor;
 use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW_REQUEST, TEST_NOTIFICATION};
-use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, parse_request_fields};
+use crate::schema::typed::request::{ExampleMonitorRequest, TestAlertRequest, parse_request_fields};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::records::{field_conflict_error, fields_with_defaults, template};
 use crate::syntax::ValidationError;
@@ -91,7 +91,7 @@ impl AlertService {
     fn requested_monitor(
         &self,
         caller: &Caller,
-        request: PreviewRequest,
+        request: ExampleMonitorRequest,
         body: &Node,
         errors: &mut Vec<ValidationError>,
     ) -> Option<Monitor> {

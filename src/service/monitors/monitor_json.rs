@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::monitor_service::MonitorService;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::v3_time_format::{format_audit_time, to_local_time};
+use crate::catalog::v3_time_format::{format_utc_time, to_local_time};
 use crate::domain::{
     ConfigRecord, ConfigRecordKind, MonitorId, MonitorType, Outcome, Permission, Revision, Timestamp,
 };
@@ -205,7 +205,7 @@ impl MonitorJson<'_> {
         Some(match field {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
-            "paused_until" => json!(format_audit_time(monitor.paused_until(self.now)?)),
+            "paused_until" => json!(format_utc_time(monitor.paused_until(self.now)?)),
             "home_location" if stored_value.is_none() => {
                 json!(self.account.location_pool_ids(monitor).first()?)
             }
@@ -228,9 +228,9 @@ impl MonitorJson<'_> {
                 json!(self.account.shared.mobile_emulation.provider_host.as_ref()?)
             }
             "mobile_type" => json!(self.account.mobile_profile_name(monitor)),
-            "last_modified" => json!(format_audit_time(monitor.modified_at)),
-            "script_created" => json!(format_audit_time(metadata.script_created?)),
-            "script_modified" => json!(format_audit_time(metadata.script_modified?)),
+            "last_modified" => json!(format_utc_time(monitor.modified_at)),
+            "script_created" => json!(format_utc_time(metadata.script_created?)),
+            "script_modified" => json!(format_utc_time(metadata.script_modified?)),
             "script_modified_by_user" => json!(metadata.script_modified_by),
             "transaction_steps" => json!(self.script_summary.as_ref()?.step_count),
             "transaction_events" => {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::config_record_service::ConfigRecordService;
 use crate::catalog::json_object::into_object;
-use crate::catalog::v3_time_format::format_audit_time;
+use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
@@ -30,7 +30,7 @@ impl ConfigRecordService {
 fn audit_entry_to_json(entry: AuditEntry) -> Map<String, Value> {
     into_object(json!({
         "id": entry.id,
-        "at": format_audit_time(entry.occurred_at),
+        "at": format_utc_time(entry.occurred_at),
         "login": entry.login,
         "address": entry.address,
         "via": entry.entry_point,

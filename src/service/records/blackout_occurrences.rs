@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::config_record_service::ConfigRecordService;
 use super::record_definition::record_definition;
 use crate::catalog::alerting_settings;
-use crate::catalog::v3_time_format::{format_audit_time, format_window_time};
+use crate::catalog::v3_time_format::{format_utc_time, format_window_time};
 use crate::domain::{ConfigRecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
@@ -29,8 +29,8 @@ impl ConfigRecordService {
             [
                 ("from_date", format_window_time(from, zone)),
                 ("thru_date", format_window_time(until, zone)),
-                ("from", format_audit_time(from)),
-                ("thru", format_audit_time(until)),
+                ("from", format_utc_time(from)),
+                ("thru", format_utc_time(until)),
             ]
             .into_iter()
             .map(|(name, text)| (name.to_owned(), json!(text)))

@@ -128,7 +128,7 @@ impl ConfigRecordService {
             id,
             revision: 1,
             warnings: draft.warnings,
-            response_only_fields: draft.response_only_fields,
+            create_response_fields: draft.create_response_fields,
         })
     }
 
@@ -188,7 +188,7 @@ impl ConfigRecordService {
             id,
             revision: revision.0,
             warnings: draft.warnings,
-            response_only_fields: draft.response_only_fields,
+            create_response_fields: draft.create_response_fields,
         })
     }
 

@@ -28,7 +28,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     set_private_and_unique_key(cx, &mut draft);
     let secret = generate_enrolment_secret()?;
     draft.private_data = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
-    draft.response_only_fields.insert("enrolment_secret".to_owned(), json!(secret));
+    draft.create_response_fields.insert("enrolment_secret".to_owned(), json!(secret));
     Ok(draft)
 }
 

@@ -27,7 +27,7 @@ pub(super) struct RecordDraft {
     /// Warnings for its author.
     pub(super) warnings: Vec<String>,
     /// Fields that only this response contains.
-    pub(super) response_only_fields: Map<String, Value>,
+    pub(super) create_response_fields: Map<String, Value>,
 }
 
 impl RecordDraft {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::record_context::RecordContext;
 use super::{event, location, notifier_group, performance_alert, recipient, sla, template};
 use crate::catalog::record_settings::settings_or_skip;
-use crate::catalog::v3_time_format::{format_audit_time, format_window_time};
+use crate::catalog::v3_time_format::{format_utc_time, format_window_time};
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::typed::record::ReportedEvent;
 
@@ -33,7 +33,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> 
         (_, "id") => json!(record.id),
         (ConfigRecordKind::User, "customer_id") => json!(record.customer.0),
         (ConfigRecordKind::User, "created_at") | (ConfigRecordKind::Blackout, "date_added") => {
-            json!(format_audit_time(record.created_at))
+            json!(format_utc_time(record.created_at))
         }
         (ConfigRecordKind::User, "created_by")
         | (ConfigRecordKind::Blackout | ConfigRecordKind::Event, "login") => {

@@ -25,7 +25,7 @@ pub struct AttemptView<'a> {
 /// The phases of one hop, or of an attempt without redirects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HopView<'a> {
-    /// The hop; `None` without redirects.
+    /// Its heading; `None` without redirects.
     pub heading: Option<HopHeading<'a>>,
     /// Time from the start of the attempt to the start of the hop.
     pub offset_us: u64,
@@ -42,7 +42,7 @@ pub struct HopHeading<'a> {
     pub url: &'a str,
     /// Status code of the redirect; `None` for the last hop, whose response is among the facts.
     pub http_status: Option<u16>,
-    /// Address of the server that redirected.
+    /// Address of the server that redirected; `None` for the last hop.
     pub server_address: Option<SocketAddr>,
 }
 

@@ -21,7 +21,7 @@ pub struct AlertChanges {
     /// is the status that it had.
     pub verified_checks: Vec<CheckVerification>,
     /// Failed checks whose error is suppressed, to be stored with their results.
-    pub suppressed_checks: Vec<CheckSuppression>,
+    pub checks_suppressed_by_dependency: Vec<CheckSuppression>,
     /// Files added after their result.
     pub added_captures: Vec<AddedCapture>,
 }
@@ -34,7 +34,7 @@ impl AlertChanges {
             && self.episodes.is_empty()
             && self.notifications.is_empty()
             && self.verified_checks.is_empty()
-            && self.suppressed_checks.is_empty()
+            && self.checks_suppressed_by_dependency.is_empty()
             && self.added_captures.is_empty()
     }
 }

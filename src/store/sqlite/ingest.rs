@@ -53,7 +53,7 @@ impl PreparedBatch {
     }
 
     pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let rollup_marker = pending_rollups::StaleRollupMarker::read(context.conn)?;
+        let rollup_marker = pending_rollups::StaleRollupMarker::with_rollup_bounds(context.conn)?;
         let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
         for row in &self.rows {
             if upsert_result(context, row, &mut count_changes)? {

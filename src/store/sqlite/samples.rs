@@ -64,9 +64,9 @@ fn select_samples(
             location_id: LocationId(location),
             outcome: locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
             duration_us: row.get(3)?,
-            slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
+            run_count: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             full_page_us: row.get(5)?,
-            is_suppressed: row.get::<_, Option<bool>>(6)?.unwrap_or_default(),
+            is_suppressed_by_dependency: row.get::<_, Option<bool>>(6)?.unwrap_or_default(),
         })
     })?
     .collect()

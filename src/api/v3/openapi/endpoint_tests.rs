@@ -43,7 +43,7 @@ fn operations() -> Vec<Operation> {
             .with_response(ResponseSpec::File),
         Operation::new(OperationMethod::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
             .with_body(BodySpec::Create(&requests::BLACKOUT))
-            .with_response(ResponseSpec::SavedId { additional_fields: None }),
+            .with_response(ResponseSpec::SavedId { create_response_fields: None }),
     ];
     for (index, table) in monitor_tables.into_iter().enumerate() {
         let path: &'static str = format!("/monitors/{}", table.name).leak();
@@ -52,14 +52,14 @@ fn operations() -> Vec<Operation> {
             Operation::new(OperationMethod::Post, path, operation_id, "monitors", "A monitor")
                 .with_permission(Some(Permission::Edit))
                 .with_body(BodySpec::Create(table))
-                .with_response(ResponseSpec::SavedId { additional_fields: None }),
+                .with_response(ResponseSpec::SavedId { create_response_fields: None }),
         );
         let (path, operation_id) = (format!("{path}/{{id}}").leak(), format!("edit{index}").leak());
         let edit = Operation::new(OperationMethod::Patch, path, operation_id, "monitors", "Change a monitor")
             .with_if_match();
         operations.push(
             edit.with_body(BodySpec::Patch(table))
-                .with_response(ResponseSpec::SavedId { additional_fields: None }),
+                .with_response(ResponseSpec::SavedId { create_response_fields: None }),
         );
     }
     operations

@@ -238,8 +238,8 @@ fn render_success_response(operation: &Operation) -> String {
         ResponseSpec::Object(table) => table_link(table),
         ResponseSpec::ObjectOneOf(tables) => table_links(tables),
         ResponseSpec::List(tables) => format!("A list of {}", table_links(tables)),
-        ResponseSpec::SavedId { additional_fields } => {
-            let additional_fields = additional_fields
+        ResponseSpec::SavedId { create_response_fields } => {
+            let additional_fields = create_response_fields
                 .map(|table| format!(", with {}", render_with_code(table.description)))
                 .unwrap_or_default();
             format!(

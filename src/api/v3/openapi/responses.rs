@@ -207,7 +207,7 @@ fn success_response(operation: &Operation) -> Value {
             let content = json!({"*/*": {"schema": {}}});
             return json!({"description": "The file", "headers": headers, "content": content});
         }
-        ResponseSpec::SavedId { additional_fields } => saved_id_schema(*additional_fields),
+        ResponseSpec::SavedId { create_response_fields } => saved_id_schema(*create_response_fields),
         ResponseSpec::Object(table) if supports_selection && !is_monitor_table(table) => {
             or_selected_fields(table_schema_ref(table, false))
         }

@@ -154,7 +154,7 @@ fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Create(&PERFORMANCE_ALERT))
-    .with_response(ResponseSpec::SavedId { additional_fields: None })
+    .with_response(ResponseSpec::SavedId { create_response_fields: None })
     .with_additional_status(409, "The monitor has the most performance alerts allowed");
     let get_operation = operation(
         OperationMethod::Get,
@@ -172,7 +172,7 @@ fn add_performance_alert_routes(router: OperationRouter) -> OperationRouter {
     )
     .with_permission(Some(Permission::Edit))
     .with_body(BodySpec::Patch(&PERFORMANCE_ALERT))
-    .with_response(ResponseSpec::SavedId { additional_fields: None })
+    .with_response(ResponseSpec::SavedId { create_response_fields: None })
     .with_if_match();
     let delete_operation = operation(
         OperationMethod::Delete,

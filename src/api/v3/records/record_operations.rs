@@ -71,20 +71,21 @@ impl RecordOperations {
         )
     }
 
-    /// Adds the operation that creates a record. `response_only_fields` has the fields that no other response contains.
+    /// Adds the operation that creates a record. `create_response_fields` are those that only the response
+    /// to a create shows, such as a generated secret.
     pub(super) fn add_create(
         self,
         router: OperationRouter,
         operation_id: &'static str,
         summary: &'static str,
         permission: Permission,
-        response_only_fields: Option<&'static FieldTable>,
+        create_response_fields: Option<&'static FieldTable>,
     ) -> OperationRouter {
         let operation =
             Operation::new(OperationMethod::Post, self.list_path, operation_id, self.tag, summary)
                 .with_permission(Some(permission))
                 .with_body(BodySpec::Create(self.field_table))
-                .with_response(ResponseSpec::SavedId { additional_fields: response_only_fields })
+                .with_response(ResponseSpec::SavedId { create_response_fields })
                 .with_additional_status(409, "A record with this name exists already");
         let kind = self.record_kind;
         router.route(
@@ -106,7 +107,7 @@ impl RecordOperations {
             Operation::new(OperationMethod::Patch, self.item_path, operation_id, self.tag, summary)
                 .with_permission(Some(permission))
                 .with_body(BodySpec::Patch(self.field_table))
-                .with_response(ResponseSpec::SavedId { additional_fields: None })
+                .with_response(ResponseSpec::SavedId { create_response_fields: None })
                 .with_additional_status(409, "Conflict with the current state; the message has the reason")
                 .with_if_match();
         let kind = self.record_kind;

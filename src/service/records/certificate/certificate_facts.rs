@@ -7,7 +7,7 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
-use crate::catalog::v3_time_format::format_audit_time;
+use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{Timestamp, replace_control_chars, to_hex};
 use crate::syntax::truncate_value;
 
@@ -54,13 +54,10 @@ pub(super) fn warnings(facts: &CertificateFacts, is_client: bool, now: Timestamp
     let subject = truncate_value(&facts.subject);
     let mut warnings = Vec::new();
     if facts.not_after <= now {
-        warnings
-            .push(format!("The certificate `{subject}` expired at {}", format_audit_time(facts.not_after)));
+        warnings.push(format!("The certificate `{subject}` expired at {}", format_utc_time(facts.not_after)));
     } else if facts.not_before > now {
-        warnings.push(format!(
-            "The certificate `{subject}` is valid from {}",
-            format_audit_time(facts.not_before)
-        ));
+        warnings
+            .push(format!("The certificate `{subject}` is valid from {}", format_utc_time(facts.not_before)));
     }
     if !is_client && !facts.is_ca {
         warnings.push(format!(

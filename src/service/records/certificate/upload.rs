@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::decrypted_certificate::certificate_seal_context;
 use super::parse::{CertificateInput, ParsedCertificate};
-use crate::catalog::v3_time_format::format_audit_time;
+use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::ConfigRecord;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
@@ -97,8 +97,8 @@ pub(in crate::service::records) async fn create(
     for (name, value) in [
         ("subject", json!(facts.subject)),
         ("issuer", json!(facts.issuer)),
-        ("not_before", json!(format_audit_time(facts.not_before))),
-        ("not_after", json!(format_audit_time(facts.not_after))),
+        ("not_before", json!(format_utc_time(facts.not_before))),
+        ("not_after", json!(format_utc_time(facts.not_after))),
         ("names", json!(facts.alternative_names)),
         ("fingerprint", json!(facts.sha256_fingerprint)),
         ("key_type", json!(facts.key_type)),

@@ -16,7 +16,7 @@ pub(in crate::store::sqlite) struct PreparedAlerts {
     episodes: Vec<episodes::EpisodeRow>,
     notifications: Vec<outbox::NotificationRow>,
     verified_checks: Vec<CheckVerification>,
-    suppressed_checks: Vec<CheckSuppression>,
+    checks_suppressed_by_dependency: Vec<CheckSuppression>,
     added_captures: Vec<result_updates::CompressedCapture>,
 }
 
@@ -31,7 +31,7 @@ impl PreparedAlerts {
                 .map(outbox::NotificationRow::from_notification)
                 .collect(),
             verified_checks: changes.verified_checks,
-            suppressed_checks: changes.suppressed_checks,
+            checks_suppressed_by_dependency: changes.checks_suppressed_by_dependency,
             added_captures: changes
                 .added_captures
                 .into_iter()
@@ -40,7 +40,7 @@ impl PreparedAlerts {
         }
     }
 
-    /// Writes all changes, after the results of the same transaction that they may refer to.
+    /// Writes all changes. The results of the transaction must be written before, since changes may refer to them.
     pub(in crate::store::sqlite) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
         for (monitor, state_json) in &self.alert_states {
             upsert_or_delete_alert_state(context.conn, *monitor, state_json.as_deref())?;
@@ -52,12 +52,12 @@ impl PreparedAlerts {
             notification.insert(context.conn)?;
         }
         if !self.verified_checks.is_empty() {
-            let rollup_marker = StaleRollupMarker::read(context.conn)?;
+            let rollup_marker = StaleRollupMarker::with_rollup_bounds(context.conn)?;
             for check in &self.verified_checks {
                 result_updates::apply_verification(context, check, &rollup_marker)?;
             }
         }
-        for check in &self.suppressed_checks {
+        for check in &self.checks_suppressed_by_dependency {
             result_updates::apply_suppression(context.conn, check)?;
         }
         for capture in &self.added_captures {

@@ -21,7 +21,7 @@ pub(in super::super) struct StaleRollupMarker {
 }
 
 impl StaleRollupMarker {
-    pub(in super::super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
+    pub(in super::super) fn with_rollup_bounds(conn: &Connection) -> rusqlite::Result<Self> {
         let (rolled_until, sources_complete_from) = rollup_bounds(conn, RollupSpan::Hour)?;
         Ok(Self { rolled_until, complete_from: sources_complete_from })
     }

@@ -7,11 +7,11 @@ use crate::schema::field::{Field, FieldTable, FieldType};
 
 /// Returns the first part of `value` that is not of the type of `field`; `None` without any. Bounds of numbers and
 /// formats of texts are only checked for new values.
-pub(in crate::schema) fn find_type_error(field: &Field, value: &Value) -> Option<InvalidSettings> {
-    find_type_error_in_value(&field.field_type, value).map(|error| error.with_field(field, value))
+pub(in crate::schema) fn find_mistyped_value(field: &Field, value: &Value) -> Option<InvalidSettings> {
+    find_mistyped_part(&field.field_type, value).map(|error| error.with_field(field, value))
 }
 
-fn find_type_error_in_value(field_type: &FieldType, value: &Value) -> Option<InvalidSettings> {
+fn find_mistyped_part(field_type: &FieldType, value: &Value) -> Option<InvalidSettings> {
     let is_of_type = match (field_type, value) {
         (FieldType::Any, _)
         | (FieldType::Bool, Value::Bool(_))
@@ -23,29 +23,26 @@ fn find_type_error_in_value(field_type: &FieldType, value: &Value) -> Option<Inv
         }
         (FieldType::TextEnum(choices), Value::String(text)) => choices.contains(&text.as_str()),
         (FieldType::List { item_type, .. }, Value::Array(items)) => {
-            return find_type_error_in_list(item_type, items);
+            return find_mistyped_item(item_type, items);
         }
         (FieldType::Object(table), Value::Object(entries)) => {
-            return find_type_error_in_object(table, entries);
+            return find_mistyped_field(table, entries);
         }
         _ => false,
     };
     (!is_of_type).then(|| InvalidSettings::from_reason(format!("it must be {}", field_type.requirement())))
 }
 
-fn find_type_error_in_list(item_type: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
+fn find_mistyped_item(item_type: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
     items.iter().enumerate().find_map(|(index, item)| {
-        let error = find_type_error_in_value(item_type, item)?;
+        let error = find_mistyped_part(item_type, item)?;
         Some(error.with_value(item).with_path_prefix(&format!("[{index}]")))
     })
 }
 
-fn find_type_error_in_object(
-    table: &'static FieldTable,
-    entries: &Map<String, Value>,
-) -> Option<InvalidSettings> {
+fn find_mistyped_field(table: &'static FieldTable, entries: &Map<String, Value>) -> Option<InvalidSettings> {
     entries
         .iter()
         .filter(|(_, value)| !value.is_null())
-        .find_map(|(name, value)| find_type_error(table.field(name)?, value))
+        .find_map(|(name, value)| find_mistyped_value(table.field(name)?, value))
 }

@@ -1,12 +1,12 @@
 //! Applies all rules to a document.
 
 use super::rule_context::{RuleContext, RuleInput};
-use super::{address, dependencies, locations, plans, properties, scripts, steps, web};
+use super::{address, billing_plans, dependencies, locations, properties, scripts, steps, web};
 use crate::syntax::ValidationError;
 
 /// Appends the errors of `input` to `errors`, which holds those of single fields. A rule is skipped when one of its
 /// fields is already invalid.
-pub(in crate::schema) fn check(input: &RuleInput<'_>, errors: &mut Vec<ValidationError>) {
+pub(in crate::schema) fn apply_all(input: &RuleInput<'_>, errors: &mut Vec<ValidationError>) {
     let invalid_fields: Vec<String> = errors.iter().map(|error| error.root_field().to_owned()).collect();
     let mut cx = RuleContext { input, invalid_fields, errors: Vec::new() };
     address::check(&mut cx);
@@ -14,7 +14,7 @@ pub(in crate::schema) fn check(input: &RuleInput<'_>, errors: &mut Vec<Validatio
     web::check(&mut cx);
     steps::check(&mut cx);
     scripts::check(&mut cx);
-    plans::check(&mut cx);
+    billing_plans::check(&mut cx);
     properties::check(&mut cx);
     dependencies::check(&mut cx);
     errors.append(&mut cx.errors);
