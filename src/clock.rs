@@ -41,8 +41,10 @@ impl Clock for SystemClock {
 #[derive(Debug)]
 pub struct FakeClock {
     /// Wall time, and monotonic microseconds since creation; the two diverge when the wall clock is stepped.
-    state: Mutex<(Timestamp, u64)>,
+    wall_and_monotonic: Mutex<(Timestamp, u64)>,
+    /// The monotonic microseconds again, to wake sleepers.
     monotonic: watch::Sender<u64>,
+    /// Number of calls of `sleep` so far.
     sleep_count: AtomicU64,
 }
 
@@ -51,7 +53,7 @@ impl FakeClock {
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self {
-            state: Mutex::new((start, 0)),
+            wall_and_monotonic: Mutex::new((start, 0)),
             monotonic: watch::Sender::new(0),
             sleep_count: AtomicU64::new(0),
         }
@@ -61,17 +63,17 @@ impl FakeClock {
     pub fn advance(&self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let monotonic = {
-            let mut state = self.state.lock();
-            state.0 = state.0 + duration;
-            state.1 = state.1.saturating_add(micros);
-            state.1
+            let mut wall_and_monotonic = self.wall_and_monotonic.lock();
+            wall_and_monotonic.0 = wall_and_monotonic.0 + duration;
+            wall_and_monotonic.1 = wall_and_monotonic.1.saturating_add(micros);
+            wall_and_monotonic.1
         };
         self.monotonic.send_replace(monotonic);
     }
 
     /// Sets wall time alone, as an administrator or a resume from suspend does.
     pub fn set_wall_time(&self, wall: Timestamp) {
-        self.state.lock().0 = wall;
+        self.wall_and_monotonic.lock().0 = wall;
     }
 
     /// Returns how many sleepers wait now, so that a test can see that the code under test is idle.
@@ -89,17 +91,17 @@ impl FakeClock {
 
 impl Clock for FakeClock {
     fn now(&self) -> Timestamp {
-        self.state.lock().0
+        self.wall_and_monotonic.lock().0
     }
 
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         self.sleep_count.fetch_add(1, Ordering::Relaxed);
-        let mut moved = self.monotonic.subscribe();
-        let until = self.state.lock().1 + micros;
+        let mut monotonic_receiver = self.monotonic.subscribe();
+        let wake_at = self.wall_and_monotonic.lock().1 + micros;
         Box::pin(async move {
             // The sender lives in `self`, which the future borrows, so the wait cannot fail.
-            let _ = moved.wait_for(|&monotonic| monotonic >= until).await;
+            let _ = monotonic_receiver.wait_for(|&monotonic| monotonic >= wake_at).await;
         })
     }
 }

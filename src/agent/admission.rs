@@ -66,9 +66,10 @@ pub enum AdmissionPriority {
 /// Sequence numbers from here on are those of checks of low priority.
 const FIRST_LOW_SEQUENCE: u64 = 1 << 63;
 
-/// Admits waiting checks within the limits. Those of low priority wait for all others. The next one is the longest waiting check of the account that has the fewest
-/// running checks of that class, so that no account can take the places of another, however many checks it has waiting
-/// and however long they run. A check whose target or concurrency class is full does not block those behind it.
+/// Admits waiting checks within the limits. Those of low priority wait for all others. The next one is the longest
+/// waiting check of the account that has the fewest running checks of that class, so that no account can take the
+/// places of another, however many checks it has waiting and however long they run. A check whose target or
+/// concurrency class is full does not block those behind it.
 #[derive(Debug)]
 pub struct AdmissionQueue {
     limits: AdmissionLimits,
@@ -87,7 +88,7 @@ struct Ticket {
     concurrency_class: ConcurrencyClass,
     target: Option<TargetKey>,
     /// Sequence number of a waiting check; `None` while it runs.
-    queue_position: Option<u64>,
+    waiting_sequence: Option<u64>,
 }
 
 /// An account with running or waiting checks.
@@ -158,10 +159,11 @@ impl AdmissionQueue {
         }
     }
 
-    /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. Even a full queue accepts a check
-    /// that could start at once. In a full queue, a check takes the place of the newest waiting one of low priority.
-    /// Without any, it takes that of the newest waiting check of the account that has the most, if that has at least two
-    /// more than its own account. Returns the ticket that lost its place. One of low priority takes no place.
+    /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. Even a full queue accepts a
+    /// check that could start at once. In a full queue, a check takes the place of the newest waiting one of low
+    /// priority. Without any, it takes that of the newest waiting check of the account that has the most, if that has
+    /// at least two more than its own account. Returns the ticket that lost its place. One of low priority takes no
+    /// place.
     pub fn enqueue(
         &mut self,
         ticket: TicketId,
@@ -191,16 +193,16 @@ impl AdmissionQueue {
         let sequence =
             if is_low_priority { FIRST_LOW_SEQUENCE + self.next_sequence } else { self.next_sequence };
         self.next_sequence += 1;
-        let queue_position = Some(sequence);
-        self.tickets.insert(ticket, Ticket { account, concurrency_class: class, target, queue_position });
-        let parked_at = target.filter(|&key| self.must_queue_at_target(key, account, class));
+        let waiting_sequence = Some(sequence);
+        self.tickets.insert(ticket, Ticket { account, concurrency_class: class, target, waiting_sequence });
+        let parking_target = target.filter(|&key| self.must_queue_at_target(key, account, class));
         self.update_account(account, class, |queue| {
             queue.waiting.insert(sequence, ticket);
-            if parked_at.is_none() {
+            if parking_target.is_none() {
                 queue.ready_by_class[class as usize].insert(sequence, ticket);
             }
         });
-        if let Some(key) = parked_at {
+        if let Some(key) = parking_target {
             self.park(key, account, class, sequence, ticket);
         }
         Ok(replaced)
@@ -234,7 +236,7 @@ impl AdmissionQueue {
                 queue.waiting.remove(&sequence);
                 queue.running_by_class[class as usize] += 1;
             });
-            self.tickets.get_mut(&ticket)?.queue_position = None;
+            self.tickets.get_mut(&ticket)?.waiting_sequence = None;
             self.running_by_class[class as usize] += 1;
             return Some(ticket);
         }
@@ -244,21 +246,21 @@ impl AdmissionQueue {
     /// Removes a running check, or a waiting one that is no longer needed.
     pub fn release(&mut self, ticket: TicketId) {
         let Some(entry) = self.tickets.remove(&ticket) else { return };
-        let Ticket { account, concurrency_class: class, target, queue_position } = entry;
+        let Ticket { account, concurrency_class: class, target, waiting_sequence } = entry;
         let mut was_ready = false;
-        self.update_account(account, class, |queue| match queue_position {
+        self.update_account(account, class, |queue| match waiting_sequence {
             Some(sequence) => {
                 queue.waiting.remove(&sequence);
                 was_ready = queue.ready_by_class[class as usize].remove(&sequence).is_some();
             }
             None => queue.running_by_class[class as usize] -= 1,
         });
-        if queue_position.is_none() {
+        if waiting_sequence.is_none() {
             self.running_by_class[class as usize] -= 1;
         }
         let Some(key) = target else { return };
         if let Some(target) = self.targets.get_mut(&key) {
-            match queue_position {
+            match waiting_sequence {
                 None => target.running -= 1,
                 Some(sequence) if !was_ready => target.unpark(account, class, sequence),
                 Some(_) => {}
@@ -316,8 +318,8 @@ impl AdmissionQueue {
     /// Returns the newest waiting check of the account that has the most, if that has at least two more than `account`.
     fn newest_of_largest_account(&self, account: CustomerId) -> Option<TicketId> {
         let own_count = self.accounts.get(&account).map_or(0, |queue| queue.waiting.len());
-        let waiting_of = |(id, queue): &(&CustomerId, &AccountQueue)| (queue.waiting.len(), **id);
-        let (_, largest) = self.accounts.iter().max_by_key(waiting_of)?;
+        let waiting_count_and_id = |(id, queue): &(&CustomerId, &AccountQueue)| (queue.waiting.len(), **id);
+        let (_, largest) = self.accounts.iter().max_by_key(waiting_count_and_id)?;
         let newest = largest.waiting.last_key_value().map(|(_, &ticket)| ticket);
         newest.filter(|_| largest.waiting.len() >= own_count + 2)
     }

@@ -30,7 +30,7 @@ impl Model {
                 || self.running.iter().filter(|entry| entry.target == target).count() < LIMITS.max_per_target)
     }
 
-    fn waiting_of(&self, account: CustomerId) -> usize {
+    fn waiting_count_of(&self, account: CustomerId) -> usize {
         self.waiting.iter().filter(|entry| entry.account == account).count()
     }
 
@@ -42,9 +42,9 @@ impl Model {
                 .waiting
                 .iter()
                 .map(|waiting| waiting.account)
-                .max_by_key(|&account| (self.waiting_of(account), account))
+                .max_by_key(|&account| (self.waiting_count_of(account), account))
                 .unwrap();
-            if self.waiting_of(largest) < self.waiting_of(entry.account) + 2 {
+            if self.waiting_count_of(largest) < self.waiting_count_of(entry.account) + 2 {
                 return Err(AdmissionQueueFull);
             }
             let newest = self.waiting.iter().rposition(|waiting| waiting.account == largest).unwrap();

@@ -64,7 +64,7 @@ impl Assignment {
         )
     }
 
-    /// Returns when a first check of `planned_at` that still waits is given up: planned runs have told by then.
+    /// Returns when a first check of `planned_at` that still waits is given up: planned runs have checked it by then.
     pub(super) fn first_check_expires_at(&self, planned_at: Timestamp) -> Timestamp {
         planned_at + self.interval.max(MIN_FIRST_CHECK_WAIT)
     }

@@ -37,7 +37,7 @@ pub async fn run_attempt(
     if let Some(failure) = observation.failure.take() {
         let stalled = total > assignment.attempt_timeout + STALL_MARGIN || cx.was_stalled_since(started_at);
         let reason = "Vigie itself stalled meanwhile";
-        observation.failure = Some(if stalled { mark_own_fault(failure, reason) } else { failure });
+        observation.failure = Some(if stalled { attribute_to_vigie(failure, reason) } else { failure });
     }
     observation
 }
@@ -48,6 +48,7 @@ const TIMEOUT_REPORT_GRACE: Duration = Duration::from_millis(100);
 /// If an attempt ends this long after its timeout, the process stalled.
 const STALL_MARGIN: Duration = Duration::from_secs(2);
 
+/// Runs the probe; ends it shortly after `deadline` or at `cancel`, whatever it does.
 async fn run_until_deadline(
     assignment: &Assignment,
     execution_context: &ExecutionContext,
@@ -99,7 +100,7 @@ fn panic_observation(assignment: &Assignment) -> Observation {
 }
 
 /// Marks `failure` as an error of Vigie itself, not of the target, and adds the reason.
-pub(super) fn mark_own_fault(mut failure: Failure, reason: &str) -> Failure {
+pub(super) fn attribute_to_vigie(mut failure: Failure, reason: &str) -> Failure {
     if failure.fault != Fault::Vigie {
         failure.detail.push_str("; ");
         failure.detail.push_str(reason);

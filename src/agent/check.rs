@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::attempt::{mark_own_fault, run_attempt};
+use super::attempt::{attribute_to_vigie, run_attempt};
 use super::execution_context::ExecutionContext;
 use crate::domain::{
     Attempt, CapturedFile, CheckResult, CheckTrigger, Failure, FailureKind, Observation, Outcome, Phase,
     Status, Timestamp, Verdict,
 };
-use crate::evaluate as judge;
+use crate::evaluate;
 
 /// Runs the check that was planned for `planned_at`: one attempt, and at once a second one if the first failed and the
 /// monitor has a retry (behaviour.md 3). A cancelled attempt is not retried. An error becomes unknown if this location
@@ -32,21 +32,21 @@ pub async fn run_check(
         captures.extend(
             std::mem::take(&mut observation.captures).into_iter().map(|capture| (attempt_number, capture)),
         );
-        let must_retry = assignment.retries_failure && should_retry(&observation);
+        let must_retry = assignment.retries_failure && is_retryable(&observation);
         observations.push(observation);
         if !must_retry {
             break;
         }
     }
     let total: Duration = observations.iter().map(|observation| observation.duration).sum();
-    let mut verdict = judge::evaluate_attempts(&observations);
+    let mut verdict = evaluate::evaluate_attempts(&observations);
     if verdict.outcome == Outcome::Error
-        && cx.was_isolated(assignment, &observations, started_at, cancel).await
+        && cx.failed_due_to_isolation(assignment, &observations, started_at, cancel).await
     {
         for failure in observations.iter_mut().filter_map(|observation| observation.failure.as_mut()) {
-            *failure = mark_own_fault(failure.clone(), ISOLATED_REASON);
+            *failure = attribute_to_vigie(failure.clone(), ISOLATED_REASON);
         }
-        verdict = judge::evaluate_attempts(&observations);
+        verdict = evaluate::evaluate_attempts(&observations);
     }
     let numbered = (1_u8..).zip(attempt_starts).zip(&observations);
     let attempts = numbered
@@ -96,7 +96,7 @@ pub fn panicked_result(
 ) -> CheckResult {
     let failure = Failure::new(Phase::Prepare, FailureKind::Panicked, "see the log for details");
     let observation = Observation::from_failure(failure);
-    let verdict = judge::evaluate_attempts(std::slice::from_ref(&observation));
+    let verdict = evaluate::evaluate_attempts(std::slice::from_ref(&observation));
     CheckResult {
         trigger,
         attempts: vec![Attempt::from_observation(1, now, &observation)],
@@ -115,6 +115,7 @@ fn prefix_attempt_numbers(captures: Vec<(u8, CapturedFile)>, attempt_count: usiz
     captures.into_iter().map(with_number).collect()
 }
 
-fn should_retry(observation: &Observation) -> bool {
+/// Whether the attempt failed, other than by being cancelled.
+fn is_retryable(observation: &Observation) -> bool {
     observation.failure.as_ref().is_some_and(|failure| failure.kind != FailureKind::Cancelled)
 }

@@ -13,7 +13,7 @@ use crate::domain::{FailureKind, Timestamp};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, set_reset_on_close};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Probes a few targets that should never all be unreachable at once. One probe runs at a time; its result is shared by
+/// Connects to a few targets that should never all be unreachable at once. One round at a time; its result is shared by
 /// all checks that failed before it began.
 pub struct ConnectivityDetector {
     targets: Vec<Endpoint>,
@@ -34,7 +34,7 @@ struct ConnectivityState {
 
 /// Time allowed for connecting to a target.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a failed probe counts. Only failing checks start another probe, so without them the isolation expires.
+/// How long a failed round counts. Only failing checks start another one, so without them the isolation expires.
 const ISOLATION_TTL: Duration = Duration::from_mins(2);
 
 impl ConnectivityDetector {
@@ -47,26 +47,27 @@ impl ConnectivityDetector {
 
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
-        let now = Instant::now();
+        let requested_at = Instant::now();
         let _lock = self.connect_lock.lock().await;
         let state = *self.state();
         let reached = match state.last_connect {
-            Some((connect_started_at, reached)) if connect_started_at >= now => reached,
+            Some((connect_started_at, reached)) if connect_started_at >= requested_at => reached,
             _ => self.connect_to_targets().await,
         };
         !reached || self.state().last_unreachable_at.is_some_and(|at| at >= start)
     }
 
-    /// Whether the last probe, within the last two minutes, reached none of the targets. Does not probe.
+    /// Whether the last round, within the last two minutes, reached none of the targets. Starts none.
     #[must_use]
     pub fn is_isolated(&self) -> bool {
         self.state().last_connect.is_some_and(|(at, reached)| !reached && at.elapsed() < ISOLATION_TTL)
     }
 
+    /// Connects to all targets and records the round; returns whether any was reached.
     async fn connect_to_targets(&self) -> bool {
         let started_at = Instant::now();
         let deadline = Deadline { at: started_at + CONNECT_TIMEOUT, timeout: CONNECT_TIMEOUT };
-        let attempts = self.targets.iter().map(|target| async move {
+        let connections = self.targets.iter().map(|target| async move {
             match self.net.connect(target, deadline, &mut ConnectionTrace::default()).await {
                 Ok(stream) => {
                     set_reset_on_close(&stream);
@@ -76,7 +77,7 @@ impl ConnectivityDetector {
                 Err(failure) => failure.kind == FailureKind::EgressDenied,
             }
         });
-        let reached = attempts.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
+        let reached = connections.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
         let mut state = self.state();
         let was_reached =
             state.last_connect.replace((started_at, reached)).is_none_or(|(_, reached)| reached);

@@ -32,7 +32,7 @@ pub struct ExecutionContext {
 }
 
 impl ExecutionContext {
-    /// Creates a context on `net` without stall detection, connectivity probes and blackouts.
+    /// Creates a context on `net` without stall detection, connectivity detection and blackouts.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
         Self {

@@ -10,7 +10,7 @@ use crate::domain::{Observation, Timestamp};
 
 impl ExecutionContext {
     /// Whether the failures in `observations` since `start` are due to the isolation of this location.
-    pub(super) async fn was_isolated(
+    pub(super) async fn failed_due_to_isolation(
         &self,
         assignment: &Assignment,
         observations: &[Observation],

@@ -13,7 +13,7 @@ use crate::schedule::{LocationSlotGrid, MissedSlots};
 #[derive(Debug, Default)]
 pub struct MissedRunBacklog {
     series_by_monitor: HashMap<MonitorId, VecDeque<MissedRunSeries>>,
-    /// Monitors in the order in which their oldest series arrived.
+    /// Monitors with waiting series, in the order of their turns: one series each.
     monitor_order: VecDeque<MonitorId>,
 }
 
@@ -48,8 +48,8 @@ impl MissedRunBacklog {
         }
     }
 
-    /// Removes and returns the series that waits longest.
-    pub fn pop_oldest(&mut self) -> Option<MissedRunSeries> {
+    /// Removes and returns the oldest series of the monitor whose turn it is.
+    pub fn pop_next(&mut self) -> Option<MissedRunSeries> {
         let id = self.monitor_order.pop_front()?;
         let waiting = self.series_by_monitor.get_mut(&id)?;
         let series = waiting.pop_front();
@@ -85,7 +85,7 @@ impl MissedRunSeries {
     pub fn to_result(&self) -> CheckResult {
         let missed_runs = MissedRuns {
             reason: self.reason,
-            slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
+            run_count: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
             last_planned_at: self.slots.last,
         };
         CheckResult::from_missed_runs(

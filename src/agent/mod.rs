@@ -1,5 +1,5 @@
 //! Attempts, local retry, limits and the runner. Independent of store, bus and API: assignments come in and results go
-//! out through the ports here.
+//! out through the interfaces here.
 
 mod admission;
 mod assignment;

@@ -84,7 +84,7 @@ pub fn new_runner(
 ) -> RunnerTasks {
     let now = cx.clock.now();
     let stall_detector = Arc::new(StallDetector::new(now));
-    let (commands, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
+    let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
     let (finished_sender, finished_receiver) = mpsc::channel(limits.max_running.max(1));
     let (missed_sender, missed_receiver) = mpsc::channel(MISSED_QUEUE_CAPACITY);
     let tracker = TaskTracker::new();
@@ -102,7 +102,7 @@ pub fn new_runner(
         stall_detector,
         result_delivery: delivery,
         metrics,
-        commands: command_receiver,
+        command_receiver,
         finished_sender,
         finished_receiver,
         missed_sender,
@@ -117,7 +117,7 @@ pub fn new_runner(
         last_gauge_update: None,
         last_load: RunnerLoad::default(),
     };
-    RunnerTasks { handle: RunnerHandle { commands, check_tasks: tracker }, runner, missed_runs }
+    RunnerTasks { handle: RunnerHandle { command_sender, check_tasks: tracker }, runner, missed_runs }
 }
 
 /// Maximum number of waiting commands.
@@ -138,18 +138,21 @@ const GAUGE_INTERVAL: Duration = Duration::from_millis(250);
 /// The task that owns the schedule of a location.
 pub struct Runner {
     heartbeat: TaskHeartbeat,
+    /// Counts the panics of checks.
     check_heartbeat: TaskHeartbeat,
     run_queue: RunQueue,
     execution_context: ExecutionContext,
     stall_detector: Arc<StallDetector>,
     result_delivery: ResultDelivery,
     metrics: Arc<Metrics>,
-    commands: mpsc::Receiver<RunnerCommand>,
+    command_receiver: mpsc::Receiver<RunnerCommand>,
     finished_sender: mpsc::Sender<u32>,
+    /// Indices in the run queue of the monitors whose check task has ended.
     finished_receiver: mpsc::Receiver<u32>,
     missed_sender: mpsc::Sender<MissedRunSeries>,
     /// Cancels each running check.
     cancel_tokens: HashMap<u32, CancellationToken>,
+    /// Cancels all checks, when the shutdown has waited for them long enough.
     cancel_all: CancellationToken,
     check_tasks: TaskTracker,
     pending_changes: Option<PendingChanges>,
@@ -161,11 +164,13 @@ pub struct Runner {
     last_load: RunnerLoad,
 }
 
+/// Changes of the planned monitors that are still to be applied; a few are, between two ticks.
 struct PendingChanges {
     changes: std::vec::IntoIter<AssignmentChange>,
     done_sender: oneshot::Sender<()>,
 }
 
+/// A requested shutdown that waits for running checks; cancels them at `cancel_at`.
 struct PendingShutdown {
     cancel_at: Instant,
     done_senders: Vec<oneshot::Sender<()>>,
@@ -193,7 +198,7 @@ impl Runner {
             self.apply_changes(now);
             self.run_queue.collect_admitted(now, &mut checks_to_start);
             if !checks_to_start.is_empty() {
-                // The runner does not use the store, so that it has no use for an error of it.
+                // Tests inject panics and delays here; an injected store error means nothing to the runner.
                 let _ = fault_point("runner").await;
             }
             for start in checks_to_start.drain(..) {
@@ -212,7 +217,7 @@ impl Runner {
             tokio::select! {
                 () = tokio::task::yield_now(), if busy => {}
                 _ = self.finished_receiver.recv_many(&mut finished_indices, MAX_CHANGES_PER_TICK) => {}
-                received = self.commands.recv(), if self.pending_changes.is_none() && !self.all_handles_dropped => {
+                received = self.command_receiver.recv(), if self.pending_changes.is_none() && !self.all_handles_dropped => {
                     self.all_handles_dropped = received.is_none();
                     command = Some(received.unwrap_or_else(shutdown_now_command));
                 }
@@ -281,7 +286,7 @@ impl Runner {
     fn upsert(&mut self, assignment: Arc<Assignment>, now: Timestamp) {
         let monitor_id = assignment.monitor_id;
         let upsert = || {
-            // The runner does not use the store.
+            // An injected store error means nothing to the runner.
             let _ = blocking_fault_point("upsert");
             self.run_queue.upsert(assignment, now);
         };
@@ -353,7 +358,7 @@ impl Runner {
     /// Waits until the sink has accepted everything, then replies to all shutdown requests.
     async fn finish_shutdown(self) {
         self.metrics.record_load_change(self.last_load, RunnerLoad::default());
-        drop((self.missed_sender, self.commands));
+        drop((self.missed_sender, self.command_receiver));
         self.check_tasks.close();
         self.check_tasks.wait().await;
         for done in self.pending_shutdown.into_iter().flat_map(|stopping| stopping.done_senders) {
@@ -417,7 +422,7 @@ async fn run_unless_suppressed(
     cx: &ExecutionContext,
     cancel: &CancellationToken,
 ) -> Option<CheckResult> {
-    // A check does not use the store.
+    // An injected store error means nothing to a check.
     let _ = fault_point("check").await;
     let now = cx.clock.now();
     let blackout_reason =

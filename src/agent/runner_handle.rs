@@ -52,7 +52,7 @@ pub(super) enum RunnerCommand {
 /// Controls a runner. When the last handle is dropped, the runner cancels its checks, delivers their results and ends.
 #[derive(Clone, Debug)]
 pub struct RunnerHandle {
-    pub(super) commands: mpsc::Sender<RunnerCommand>,
+    pub(super) command_sender: mpsc::Sender<RunnerCommand>,
     /// The running checks, which outlive a runner that panicked.
     pub(super) check_tasks: TaskTracker,
 }
@@ -101,7 +101,7 @@ impl RunnerHandle {
     /// Whether the runner has not ended.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !self.commands.is_closed()
+        !self.command_sender.is_closed()
     }
 
     /// Starts no more checks, waits up to `timeout` for running ones, and cancels the rest. Returns once the sink has
@@ -119,7 +119,7 @@ impl RunnerHandle {
         command: impl FnOnce(oneshot::Sender<T>) -> RunnerCommand,
     ) -> Result<T, RunnerStopped> {
         let (reply, response) = oneshot::channel();
-        self.commands.send(command(reply)).await.map_err(|_| RunnerStopped)?;
+        self.command_sender.send(command(reply)).await.map_err(|_| RunnerStopped)?;
         response.await.map_err(|_| RunnerStopped)
     }
 }

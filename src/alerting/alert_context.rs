@@ -1,7 +1,7 @@
 //! Inputs of alert decisions: the monitor's policy, its account's recipients, blackouts and the time.
 
 use super::alert_policy::AlertPolicy;
-use super::parent_status::ParentStatus;
+use super::parent_monitors::ParentState;
 use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutCalendar;
 
@@ -34,7 +34,7 @@ pub struct AlertContext<'a> {
     /// Locations without a live agent now.
     pub offline_locations: &'a [LocationId],
     /// The monitors that it depends on, without those that suppress nothing: removed, inactive or in a blackout.
-    pub parents: &'a [ParentStatus],
+    pub parents: &'a [ParentState],
     /// The current time.
     pub now: Timestamp,
 }

@@ -9,7 +9,7 @@ use super::effect::Effect;
 use super::location_result::LocationResult;
 use super::monitor_health::{FirstCheckHealth, MonitorHealth};
 use super::open_episode::{OpenEpisode, PendingClears};
-use super::parent_status::Suppression;
+use super::parent_monitors::Suppression;
 use super::pending_run::{PendingRun, PendingVerification};
 use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 

@@ -34,8 +34,9 @@ pub enum Effect {
         /// The verification.
         verification: Verification,
     },
-    /// Check these monitors, which this one depends on, outside of their schedule, preferably at `failed_location`. Those
-    /// that fail are passed to [`super::AlertState::on_parents_checked`] within [`super::PARENT_CHECK_TIMEOUT`].
+    /// Check these monitors, which this one depends on, outside of their schedule, preferably at `failed_location`.
+    /// Those that fail are passed to [`super::AlertState::on_parents_checked`] within
+    /// [`super::PARENT_CHECK_TIMEOUT`].
     CheckParents {
         /// Planned time of the failing run.
         planned_at: Timestamp,

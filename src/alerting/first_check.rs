@@ -12,20 +12,20 @@ impl AlertState {
             Outcome::Ok | Outcome::Warning => MonitorHealth::Up,
             Outcome::Unknown | Outcome::Missed | Outcome::Blackout => MonitorHealth::Unknown,
         };
-        let other_location = self.first_check.filter(|known| known.planned_at >= planned_at);
-        if other_location
-            .is_none_or(|known| known.planned_at == planned_at && known.health.rank() < health.rank())
-        {
+        let same_or_later_check = self.first_check.filter(|last_check| last_check.planned_at >= planned_at);
+        if same_or_later_check.is_none_or(|last_check| {
+            last_check.planned_at == planned_at && last_check.health.rank() < health.rank()
+        }) {
             self.first_check = Some(FirstCheckHealth { planned_at, health });
         }
     }
 
     /// Returns the health after the last first check, unless a later run is resolved.
     pub(super) fn first_check_health(&self) -> Option<MonitorHealth> {
-        let is_newest = |known: &FirstCheckHealth| {
-            self.resolved_until.is_none_or(|resolved_until| resolved_until < known.planned_at)
+        let is_newest = |last_check: &FirstCheckHealth| {
+            self.resolved_until.is_none_or(|resolved_until| resolved_until < last_check.planned_at)
         };
-        self.first_check.filter(is_newest).map(|known| known.health)
+        self.first_check.filter(is_newest).map(|last_check| last_check.health)
     }
 
     /// Takes the runs up to `slot_at` as resolved, at a start without stored state.

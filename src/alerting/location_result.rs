@@ -50,8 +50,8 @@ const fn default_run_count() -> u32 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-const fn is_single_run(slots: &u32) -> bool {
-    *slots == 1
+const fn is_single_run(run_count: &u32) -> bool {
+    *run_count == 1
 }
 
 /// A change of a page.

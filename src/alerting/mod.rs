@@ -10,7 +10,7 @@ mod first_check;
 mod location_result;
 mod monitor_health;
 mod open_episode;
-mod parent_status;
+mod parent_monitors;
 mod pending_run;
 mod pending_runs;
 mod performance;
@@ -24,9 +24,9 @@ pub use alert_state::AlertState;
 pub use effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
 pub use monitor_health::MonitorHealth;
-pub use parent_status::{PARENT_CHECK_TIMEOUT, ParentStatus};
+pub use parent_monitors::{PARENT_CHECK_TIMEOUT, ParentState};
 pub use performance::{
-    ActivePerformanceAlert, MIN_BASELINE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,
+    ActivePerformanceAlert, MIN_REFERENCE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,
     PerformanceRule, PerformanceThreshold,
 };
 pub use recipient_selection::{select_performance_recipients, select_recipients};

@@ -40,11 +40,12 @@ struct NotifiedRecipient {
 /// A failing run, reduced to what an episode needs.
 pub(super) struct FailedRun<'a> {
     pub(super) draft: &'a NotificationDraft,
+    /// The result that decided that the run failed.
     pub(super) cause: &'a LocationResult,
     pub(super) failed_locations: Vec<LocationId>,
 }
 
-/// Clears that are not sent yet: of an ended episode, or of a time without data.
+/// Unsent clears of an episode or time without data, from `since` to the run at `planned_at` that `cause` decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PendingClears {
@@ -53,6 +54,7 @@ pub(super) struct PendingClears {
     episode_id: Option<EpisodeId>,
     since: Timestamp,
     planned_at: Timestamp,
+    /// The result that decided the run that ended it.
     cause: LocationResult,
     recipients: Vec<(RecipientId, Option<i64>)>,
 }
@@ -185,6 +187,7 @@ impl OpenEpisode {
         }
     }
 
+    /// Acknowledges the episode if it has this id; returns whether it has.
     pub(super) fn acknowledge(&mut self, episode_id: EpisodeId) -> bool {
         let is_this_episode = self.snapshot.id == episode_id;
         self.is_acknowledged |= is_this_episode;
@@ -247,7 +250,7 @@ impl PendingClears {
     }
 
     /// Like [`PendingClears::take_due_notifications`], at a later run.
-    pub(super) fn take_due_at_later_run(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
+    pub(super) fn take_due_notifications_at_later_run(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         let cause = self.cause.clone();
         self.take_due_notifications(&[cause], &[], cx)
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::alert_context::AlertContext;
 use super::location_result::LocationResult;
-use super::parent_status::PendingParentCheck;
+use super::parent_monitors::PendingParentCheck;
 use crate::domain::{CheckId, LocationId, RunId, Timestamp, Verification};
 use crate::evaluate::settle::LocationOutcome;
 
@@ -169,8 +169,8 @@ impl PendingRun {
         self.results.iter().map(LocationResult::to_outcome).collect()
     }
 
-    /// Returns the number of planned runs covered since `resolved_until`: a series of missed runs is one run here.
-    pub(super) fn run_count_since(&self, resolved_until: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
+    /// Returns how many planned runs after `resolved_until` it stands for: more than one for a series of missed runs.
+    pub(super) fn covered_run_count(&self, resolved_until: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
         let max_run_count = self.results.iter().map(|result| result.run_count).max().unwrap_or(1);
         let Some(resolved_until) = resolved_until.filter(|_| max_run_count > 1) else { return max_run_count };
         let runs_since = cx.policy.run_plan.slot_grid.count_slots_between(

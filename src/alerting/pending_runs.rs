@@ -21,13 +21,13 @@ const MAX_OPEN_RUNS: usize = 64;
 impl AlertState {
     /// Adapts the state to a clock that was set back and to changes of the monitor.
     pub(super) fn adapt_to_clock_and_plan(&mut self, cx: &AlertContext<'_>) {
-        let latest_plausible = cx.now + CLOCK_STEP_TOLERANCE;
-        if self.resolved_until.is_some_and(|resolved_until| resolved_until > latest_plausible) {
+        let latest_plausible_time = cx.now + CLOCK_STEP_TOLERANCE;
+        if self.resolved_until.is_some_and(|resolved_until| resolved_until > latest_plausible_time) {
             // A run of the last interval may be in progress already.
             self.resolved_until = Some(cx.now - cx.policy.run_plan.slot_grid.interval());
             self.expect_next_run(cx.now, cx);
         }
-        self.pending_runs.retain(|run| run.planned_at <= latest_plausible);
+        self.pending_runs.retain(|run| run.planned_at <= latest_plausible_time);
         for run in &mut self.pending_runs {
             if let Some(verification) =
                 run.verification.as_mut().filter(|verification| verification.response.is_none())

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{LocationMeanDuration, MonitorId, RecipientId, Timestamp};
 
-/// Minimum number of checks in the baseline: the first checks of a new monitor are not representative.
-pub const MIN_BASELINE_CHECKS: u64 = 12;
+/// Minimum number of checks behind a reference mean: the first checks of a new monitor are not representative.
+pub const MIN_REFERENCE_CHECKS: u64 = 12;
 
 /// The limit for a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,16 +98,17 @@ pub enum PerformanceAlertChange {
 }
 
 impl PerformanceRule {
-    /// Returns the limit in microseconds; `None` while `baseline`, the mean of the last days, has too few checks.
+    /// Returns the limit in microseconds; `None` while `reference_mean`, the mean of the last days, has too few checks.
     #[must_use]
-    pub fn limit_us(&self, baseline: Option<LocationMeanDuration>) -> Option<u64> {
+    pub fn limit_us(&self, reference_mean: Option<LocationMeanDuration>) -> Option<u64> {
         match self.threshold {
             PerformanceThreshold::Static { limit_us } => Some(limit_us),
             PerformanceThreshold::Dynamic { percent, .. } => {
-                let baseline =
-                    baseline.filter(|baseline| baseline.check_count >= MIN_BASELINE_CHECKS)?.mean_us()?;
+                let reference_mean = reference_mean
+                    .filter(|reference_mean| reference_mean.check_count >= MIN_REFERENCE_CHECKS)?
+                    .mean_us()?;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-                Some((baseline as f64 * (1.0 + percent / 100.0)).round() as u64)
+                Some((reference_mean as f64 * (1.0 + percent / 100.0)).round() as u64)
             }
         }
     }
@@ -118,10 +119,10 @@ impl PerformanceRule {
         &self,
         is_active: bool,
         window_mean: Option<LocationMeanDuration>,
-        baseline: Option<LocationMeanDuration>,
+        reference_mean: Option<LocationMeanDuration>,
     ) -> Option<PerformanceAlertChange> {
         let mean_us = window_mean?.mean_us()?;
-        let limit_us = self.limit_us(baseline)?;
+        let limit_us = self.limit_us(reference_mean)?;
         match (is_active, mean_us > limit_us) {
             (false, true) => Some(PerformanceAlertChange::Raise { mean_us, limit_us }),
             (true, false) => Some(PerformanceAlertChange::Clear { mean_us, limit_us }),
@@ -175,10 +176,10 @@ mod tests {
         assert_eq!(rule.evaluate(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
         let raise = Some(PerformanceAlertChange::Raise { mean_us: 3001, limit_us: 3000 });
         assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raise);
-        // Too few checks in the baseline: neither raised nor cleared.
-        for baseline in [None, Some(mean(MIN_BASELINE_CHECKS - 1, 1))] {
-            assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), baseline), None);
-            assert_eq!(rule.evaluate(true, Some(mean(5, 1)), baseline), None);
+        // Too few checks behind the reference mean: neither raised nor cleared.
+        for reference_mean in [None, Some(mean(MIN_REFERENCE_CHECKS - 1, 1))] {
+            assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), reference_mean), None);
+            assert_eq!(rule.evaluate(true, Some(mean(5, 1)), reference_mean), None);
         }
     }
 }

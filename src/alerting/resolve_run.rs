@@ -83,7 +83,7 @@ impl AlertState {
             run.parent_check = Some(parent_check);
             return Some(run);
         }
-        let run_count = run.run_count_since(self.resolved_until, cx);
+        let run_count = run.covered_run_count(self.resolved_until, cx);
         self.resolved_until = Some(run.planned_at);
         self.expect_next_run(run.planned_at, cx);
         push_missed_effect(&run, cx, effects);
@@ -218,7 +218,7 @@ impl AlertState {
     /// Sends the clears of episodes that ended while their recipients were silenced.
     fn send_pending_clears(&mut self, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         for clears in &mut self.pending_clears {
-            effects.extend(clears.take_due_at_later_run(cx));
+            effects.extend(clears.take_due_notifications_at_later_run(cx));
         }
         self.pending_clears.retain(|clears| !clears.is_empty());
     }

@@ -6,7 +6,7 @@ use super::alert_context::AlertContext;
 use super::alert_state::AlertState;
 use super::effect::Effect;
 use super::monitor_health::MonitorHealth;
-use super::parent_status::{PARENT_CHECK_TIMEOUT, ParentStatus, PendingParentCheck, Suppression};
+use super::parent_monitors::{PARENT_CHECK_TIMEOUT, ParentState, PendingParentCheck, Suppression};
 use super::pending_run::PendingRun;
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 
@@ -15,12 +15,12 @@ use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 const MAX_SUPPRESSION_BY_CHECKS: Duration = Duration::from_mins(5);
 
 impl AlertState {
-    /// Returns the status of this monitor for those that depend on it.
+    /// Returns the state of this monitor for those that depend on it.
     #[must_use]
-    pub fn to_parent_status(&self, monitor_id: MonitorId) -> ParentStatus {
+    pub fn to_parent_state(&self, monitor_id: MonitorId) -> ParentState {
         let is_conclusive =
             !matches!(self.last_run_health, MonitorHealth::Unknown | MonitorHealth::BlackedOut);
-        ParentStatus {
+        ParentState {
             monitor_id,
             is_down: is_conclusive && (self.episode.is_some() || self.suppression.is_some()),
             last_run_at: self.resolved_until.filter(|_| is_conclusive),
@@ -33,8 +33,8 @@ impl AlertState {
         self.suppression.as_ref().map_or(&[], |suppression| &suppression.suppressed_by)
     }
 
-    /// Applies the response to an [`Effect::CheckParents`]: the parents whose check failed. A response that no run waits
-    /// for changes nothing.
+    /// Applies the response to an [`Effect::CheckParents`]: the parents whose check failed. A response that no run
+    /// waits for changes nothing.
     pub fn on_parents_checked(
         &mut self,
         planned_at: Timestamp,
@@ -65,7 +65,7 @@ impl AlertState {
         {
             return None;
         }
-        let is_stale = |parent: &&ParentStatus| parent.last_run_at.is_none_or(|at| at < run.planned_at);
+        let is_stale = |parent: &&ParentState| parent.last_run_at.is_none_or(|at| at < run.planned_at);
         let parents: Vec<MonitorId> =
             cx.parents.iter().filter(is_stale).map(|parent| parent.monitor_id).collect();
         if parents.is_empty() {
@@ -86,7 +86,7 @@ impl AlertState {
         if self.episode.is_some() {
             return false;
         }
-        let is_failing = |parent: &ParentStatus| {
+        let is_failing = |parent: &ParentState| {
             let failed = run.parent_check.as_ref().and_then(|check| check.failed_parents.as_ref());
             failed.is_some_and(|failed| failed.contains(&parent.monitor_id))
         };

@@ -24,7 +24,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        require_json(&request)?;
+        require_json_content_type(&request)?;
         let bytes = read_body(request, state).await?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
             let message = "The body is empty; send a JSON object".to_owned();
@@ -38,7 +38,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let media_type_check = require_json(&request);
+        let media_type_check = require_json_content_type(&request);
         let bytes = read_body(request, state).await?;
         if bytes.is_empty() {
             let value = NodeValue::Map(Vec::new());
@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJsonBody {
     }
 }
 
-fn require_json(request: &Request) -> Result<(), ApiError> {
+fn require_json_content_type(request: &Request) -> Result<(), ApiError> {
     let content_type =
         request.headers().get(header::CONTENT_TYPE).and_then(|content_type| content_type.to_str().ok());
     let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();

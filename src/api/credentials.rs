@@ -1,4 +1,4 @@
-//! Credentials of a version 3 call: `Authorization: Bearer` (behaviour.md 1 "Auth").
+//! Who calls: the address of the client, and the bearer token of version 3 (behaviour.md 1 "Auth").
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use axum::http::header;
 use crate::service::{ClientConnection, ServiceError};
 
 /// Returns the client's address; loopback for a request without a socket, as in tests.
-pub(super) fn peer_address(request: &Request) -> IpAddr {
+pub(super) fn client_address(request: &Request) -> IpAddr {
     ClientConnection::from_extensions(request.extensions()).address
 }
 

@@ -73,9 +73,9 @@ fn selected_chunk(chunk: Vec<u8>, selection: &FieldSelection) -> Vec<u8> {
     }
 }
 
-/// Sends the objects that `fetch_page` finds in pages of at most [`MAX_PAGE_OBJECTS`], so that only one page of a long list is in
-/// memory. `may_follow` returns whether an id may follow the last sent one: new objects push older ones into the next
-/// page, which must not be sent twice.
+/// Sends the objects that `fetch_page` finds in pages of at most [`MAX_PAGE_OBJECTS`], so that only one page of a
+/// long list is in memory. `may_follow` returns whether an id may follow the last sent one: new objects push older
+/// ones into the next page, which must not be sent twice.
 pub(super) async fn stream_pages<F, R>(
     role: Role,
     paging: Paging,
@@ -161,15 +161,15 @@ fn to_stream_error(source: ServiceError) -> StoreError {
     }
 }
 
-/// Encodes the records of one chunk, separated by commas.
-pub(super) fn json_chunk<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
+/// Encodes the objects of one chunk as JSON, separated by commas. Skips those that cannot be encoded, with a log entry.
+pub(super) fn json_chunk<T: Serialize>(objects: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut json = Vec::new();
-    for record in records {
+    for object in objects {
         if !json.is_empty() {
             json.push(b',');
         }
         let length_before = json.len();
-        if let Err(error) = serde_json::to_writer(&mut json, &record) {
+        if let Err(error) = serde_json::to_writer(&mut json, &object) {
             tracing::error!(error = %error, "failed to write a record as JSON");
             json.truncate(length_before.saturating_sub(1));
         }

@@ -11,8 +11,8 @@ pub(super) const MAX_CHUNK_MONITORS: usize = 100;
 /// Most bytes of scripts and other large texts in one chunk of several monitors.
 const MAX_CHUNK_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Reads at most `max_monitors` monitors that match `matches_filter`, from the id `first_id` on. Returns them, and the first id of the next
-/// chunk, or `None` after the last monitor.
+/// Reads at most `max_monitors` monitors that match `matches_filter`, from the id `first_id` on. Returns them, and
+/// the first id of the next chunk, or `None` after the last monitor.
 pub(super) fn read_monitor_chunk(
     monitors: &MonitorService,
     first_id: MonitorId,
@@ -38,7 +38,7 @@ fn fitting_count(monitors: &[Monitor]) -> usize {
 }
 
 /// Logs why a response is cut off after its start, and returns the error that ends the stream.
-pub(super) fn log_cut_off(error: &ServiceError) -> io::Error {
+pub(super) fn logged_cut_off_error(error: &ServiceError) -> io::Error {
     tracing::warn!(error = ?error, "a list of monitors was cut short");
     io::Error::other("the list was cut short")
 }

@@ -24,7 +24,7 @@ pub struct Operation {
     pub summary: &'static str,
     /// Permission that the caller's role must have; `None` for calls without a login.
     pub required_permission: Option<Permission>,
-    /// Whether a login is optional, where none is required.
+    /// Whether the call, which requires no login, does something else with one.
     pub accepts_login: bool,
     /// Path parameters; those not named here are ids.
     pub path_params: Vec<Param>,

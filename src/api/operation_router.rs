@@ -8,7 +8,7 @@ use axum::routing::{MethodRouter, on};
 use axum::{Extension, Router};
 
 use super::body::{MAX_BODY_BYTES, MAX_LARGE_BODY_BYTES};
-use super::credentials::{bearer_token, peer_address};
+use super::credentials::{bearer_token, client_address};
 use super::error::ApiError;
 use super::field_selection::select_fields;
 use super::operation::{Operation, SELECT_PARAM};
@@ -88,7 +88,7 @@ async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (token, client_address) = (bearer_token(&request), peer_address(&request));
+    let (token, client_address) = (bearer_token(&request), client_address(&request));
     let authentication = async { state.account_service.authenticate_bearer(&token?, client_address).await };
     match authentication.await.and_then(|caller| caller.require_permission(permission).map(|()| caller)) {
         Ok(caller) => {

@@ -171,7 +171,7 @@ pub(super) struct Paging {
     pub selection: FieldSelection,
 }
 
-/// What a parameter with a time takes.
+/// Accepted values of a time parameter, for the error message.
 pub(super) const TIME_REQUIREMENT: &str =
     "a time such as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
 

@@ -21,7 +21,7 @@ pub struct ApiState {
     pub alert_service: Arc<AlertService>,
     /// Tests on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
-    /// Results.
+    /// Reads monitors, their results and their health.
     pub monitor_reader: Arc<MonitorReader>,
     /// Permits to read large bodies.
     pub upload_permits: Arc<UploadPermits>,

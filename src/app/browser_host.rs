@@ -80,16 +80,16 @@ fn bind_private(path: &Path) -> io::Result<StdUnixListener> {
     }
     // A folder that nobody else can enter closes the moment between the creation and the change of its mode.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let private = create_private_dir(folder)?;
-    let inner = private.join("socket");
-    let bound = StdUnixListener::bind(&inner).and_then(|listener| {
-        fs::set_permissions(&inner, Permissions::from_mode(0o600))?;
+    let private_folder = create_private_dir(folder)?;
+    let private_path = private_folder.join("socket");
+    let bound = StdUnixListener::bind(&private_path).and_then(|listener| {
+        fs::set_permissions(&private_path, Permissions::from_mode(0o600))?;
         // Fails where something else has that name.
-        fs::hard_link(&inner, path)?;
+        fs::hard_link(&private_path, path)?;
         Ok(listener)
     });
-    let _ = fs::remove_file(&inner);
-    fs::remove_dir(&private)?;
+    let _ = fs::remove_file(&private_path);
+    fs::remove_dir(&private_folder)?;
     bound
 }
 

@@ -42,9 +42,9 @@ impl CertificateUpdates {
     fn apply(&self, certificates: Vec<DecryptedCertificate>) {
         let (mut authority_pems, mut client_pems) = (BTreeMap::new(), BTreeMap::new());
         for certificate in certificates {
-            let DecryptedCertificate { id, name, is_client: client, pem } = certificate;
+            let DecryptedCertificate { id, name, is_client, pem } = certificate;
             let pem = Pem { label: name, text: pem.to_vec() };
-            if client {
+            if is_client {
                 client_pems.insert(id, pem)
             } else {
                 authority_pems.insert(id, pem)

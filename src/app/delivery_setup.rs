@@ -23,6 +23,7 @@ pub(super) struct DeliveryInputs {
     pub(super) destinations: AccountDestinations,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
+    /// Shows the supervisor that the delivery makes progress; it has nothing to do with the heartbeat URL.
     pub(super) heartbeat: TaskHeartbeat,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn new_delivery(
 /// Time between two heartbeats.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 /// Pause while some part does not work.
-const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+const UNHEALTHY_PAUSE: Duration = Duration::from_secs(1);
 /// Longest duration of a heartbeat.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -99,7 +100,7 @@ impl HeartbeatRequests {
                 }
                 is_failure_logged = outcome.is_err();
             }
-            let pause = if is_healthy || url.is_none() { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL };
+            let pause = if is_healthy || url.is_none() { HEARTBEAT_INTERVAL } else { UNHEALTHY_PAUSE };
             task_heartbeat.mark_idle_for(pause);
             tokio::select! {
                 () = self.clock.sleep(pause) => {}

@@ -17,19 +17,19 @@ const HOST_FIELDS: &[&str] =
     &["hostname", "smtp_hostname", "pop_hostname", "imap_hostname", "ipv4", "ip_address"];
 
 /// Returns why the egress policy of the first location denies targets of `monitors` and addresses of `recipients`.
-pub(super) fn denied_targets(
+pub(super) fn egress_denial_reasons(
     settings: &Settings,
     monitors: &[Monitor],
     recipients: &[ConfigRecord],
 ) -> Vec<String> {
     let policy = &settings.net.egress_policy;
-    let monitors = monitors.iter().filter_map(|monitor| denied_monitor_target(policy, monitor));
-    monitors.chain(recipients.iter().filter_map(|record| denied_recipient(policy, record))).collect()
+    let monitors = monitors.iter().filter_map(|monitor| monitor_denial_reason(policy, monitor));
+    monitors.chain(recipients.iter().filter_map(|record| recipient_denial_reason(policy, record))).collect()
 }
 
 /// Returns why `monitor` cannot be checked under `policy`; `None` if it can, as far as its addresses are known without
 /// a resolver.
-fn denied_monitor_target(policy: &EgressPolicy, monitor: &Monitor) -> Option<String> {
+fn monitor_denial_reason(policy: &EgressPolicy, monitor: &Monitor) -> Option<String> {
     let principal = monitor.egress_principal();
     if principal == EgressPrincipal::Operator {
         return None;
@@ -38,18 +38,18 @@ fn denied_monitor_target(policy: &EgressPolicy, monitor: &Monitor) -> Option<Str
     let steps = fields["api_steps"].as_array().map_or(&[][..], Vec::as_slice);
     let urls = steps.iter().chain([&fields]).filter_map(|object| host_of_url(object["url"].as_str()?));
     let hosts = HOST_FIELDS.iter().filter_map(|name| fields[*name].as_str().map(str::to_owned));
-    let mut denials = urls.chain(hosts).filter_map(|host| denied_host(policy, principal, &host));
+    let mut denials = urls.chain(hosts).filter_map(|host| host_denial_reason(policy, principal, &host));
     let denial = denials.next()?;
     Some(format!("monitor {} `{}` of account {}: {denial}", monitor.id, monitor.name(), monitor.customer))
 }
 
 /// Returns why the recipient in `record` cannot be reached under `policy`; `None` if it can, as far as its address is
 /// known without a resolver.
-fn denied_recipient(policy: &EgressPolicy, record: &ConfigRecord) -> Option<String> {
+fn recipient_denial_reason(policy: &EgressPolicy, record: &ConfigRecord) -> Option<String> {
     let recipient = recipient_from_record(record)?;
     let principal = EgressPrincipal::for_account(record.customer);
     let host = host_of_url(&recipient.address).unwrap_or_else(|| host_without_port(&recipient.address));
-    let denial = denied_host(policy, principal, &host)?;
+    let denial = host_denial_reason(policy, principal, &host)?;
     Some(format!("recipient {} `{}` of account {}: {denial}", record.id, recipient.name, record.customer))
 }
 
@@ -65,7 +65,7 @@ fn host_without_port(text: &str) -> String {
 }
 
 /// Returns why `host` is denied, if it is an address or a name of loopback.
-fn denied_host(policy: &EgressPolicy, principal: EgressPrincipal, host: &str) -> Option<String> {
+fn host_denial_reason(policy: &EgressPolicy, principal: EgressPrincipal, host: &str) -> Option<String> {
     let bare_host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
     let is_localhost =
         bare_host.eq_ignore_ascii_case("localhost") || bare_host.to_lowercase().ends_with(".localhost");
@@ -101,7 +101,7 @@ mod tests {
     fn only_addresses_of_the_host_of_other_accounts_are_listed() {
         let policy = EgressPolicy::default();
         let denied = |account, origin, kind, fields| {
-            denied_monitor_target(&policy, &monitor(account, origin, kind, fields))
+            monitor_denial_reason(&policy, &monitor(account, origin, kind, fields))
         };
         let local = || json!({"name": "Shop", "url": "http://localhost:8080/"});
         let reason = denied(2, Origin::Api, MonitorType::Website, local()).unwrap();

@@ -1,4 +1,4 @@
-//! Detects changes of the settings file and the monitor files.
+//! Detects changes of watched files: settings, monitors, secrets, the certificate of the server.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,8 +23,8 @@ impl FileWatch {
         self.accepted = fingerprint;
     }
 
-    /// Whether `fingerprint` is a change that has settled.
-    pub(super) fn has_settled_change(&mut self, fingerprint: Fingerprint) -> bool {
+    /// Records the `fingerprint` of a poll; returns whether it is a change that has settled.
+    pub(super) fn detect_settled_change(&mut self, fingerprint: Fingerprint) -> bool {
         let is_settled = fingerprint == self.last_polled;
         let differs = fingerprint != self.accepted;
         self.last_polled = fingerprint;
@@ -56,13 +56,13 @@ mod tests {
         let scan_files = || fingerprint(None, &[folder.path().to_owned()], &[]);
         let mut watch = FileWatch::default();
         watch.accept(scan_files());
-        assert!(!watch.has_settled_change(scan_files()));
+        assert!(!watch.detect_settled_change(scan_files()));
         std::fs::write(&file, "half").unwrap();
-        assert!(!watch.has_settled_change(scan_files()), "just changed");
+        assert!(!watch.detect_settled_change(scan_files()), "just changed");
         std::fs::write(&file, "half and the rest").unwrap();
-        assert!(!watch.has_settled_change(scan_files()), "still changing");
-        assert!(watch.has_settled_change(scan_files()), "at rest");
+        assert!(!watch.detect_settled_change(scan_files()), "still changing");
+        assert!(watch.detect_settled_change(scan_files()), "at rest");
         watch.accept(scan_files());
-        assert!(!watch.has_settled_change(scan_files()), "taken");
+        assert!(!watch.detect_settled_change(scan_files()), "taken");
     }
 }

@@ -20,6 +20,7 @@ use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 #[derive(Default)]
 pub(super) struct FirstChecks {
     queue: Mutex<FirstCheckQueue>,
+    /// Wakes the task when checks were added.
     added: Notify,
 }
 
@@ -27,8 +28,8 @@ impl FirstChecks {
     /// Adds those of `monitors` that run now, at each of `locations`; only those where a monitor is planned start one.
     pub(super) fn request(&self, monitors: &[Monitor], locations: &Arc<[LocationId]>, now: Timestamp) {
         let mut is_added = false;
-        for monitor in monitors.iter().filter(|monitor| may_run(monitor, now)) {
-            let planned_at = time_between_slots(monitor, now);
+        for monitor in monitors.iter().filter(|monitor| may_have_first_check(monitor, now)) {
+            let planned_at = first_check_time(monitor, now);
             self.queue.lock().push(monitor.customer, monitor.id, Arc::clone(locations), planned_at, now);
             is_added = true;
         }
@@ -38,15 +39,15 @@ impl FirstChecks {
     }
 }
 
-/// Whether `monitor` is planned at `now`, permits checks outside of its schedule, and this build can check it.
-fn may_run(monitor: &Monitor, now: Timestamp) -> bool {
+/// Whether `monitor` is active at `now`, permits checks outside of its schedule, and this build can check it.
+fn may_have_first_check(monitor: &Monitor, now: Timestamp) -> bool {
     monitor.is_active(now)
         && monitor.document.settings().schedule.allow_on_demand_tests
         && find_descriptor(monitor.monitor_type()).is_some()
 }
 
 /// Returns `now`, or a microsecond later if a run of `monitor` is planned for then: the time tells two runs apart.
-fn time_between_slots(monitor: &Monitor, now: Timestamp) -> Timestamp {
+fn first_check_time(monitor: &Monitor, now: Timestamp) -> Timestamp {
     let slots = SlotGrid::new(monitor.id, monitor.interval(), monitor.schedule_offset());
     if slots.last_slot_at_or_before(now) == now { now + Duration::from_micros(1) } else { now }
 }
@@ -68,12 +69,8 @@ impl FirstCheckTask {
             match next {
                 NextFirstCheck::Due(check) => {
                     self.heartbeat.beat();
-                    let has_started = self.start(check).await;
-                    self.first_checks.queue.lock().record_start(
-                        check.customer_id,
-                        has_started,
-                        self.clock.now(),
-                    );
+                    let will_start = self.request_start(check).await;
+                    self.first_checks.queue.lock().end_turn(check.customer_id, will_start, self.clock.now());
                 }
                 NextFirstCheck::DueAt(next_at) => {
                     let wait = next_at.since(now);
@@ -96,7 +93,7 @@ impl FirstCheckTask {
     }
 
     /// Has the runner of the location start `check`; returns whether it will.
-    async fn start(&self, check: FirstCheck) -> bool {
+    async fn request_start(&self, check: FirstCheck) -> bool {
         let agents = self.agents.current();
         let Some(agent) = agents.iter().find(|agent| agent.location.id == check.location_id) else {
             return false;

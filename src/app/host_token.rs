@@ -117,7 +117,7 @@ pub fn read_host_token(data_dir: &Path) -> Option<HostTokenFile> {
         HostTokenFile { token: token.to_owned(), addresses: Vec::new(), certificate_sha256: None };
     for line in lines {
         match line.strip_prefix(CERTIFICATE_PREFIX) {
-            Some(hex) => contents.certificate_sha256 = Some(parse_fingerprint(hex)?),
+            Some(hex) => contents.certificate_sha256 = Some(parse_sha256(hex)?),
             None => contents.addresses.extend(line.parse::<SocketAddr>()),
         }
     }
@@ -125,7 +125,7 @@ pub fn read_host_token(data_dir: &Path) -> Option<HostTokenFile> {
 }
 
 /// Parses 64 hexadecimal digits.
-fn parse_fingerprint(hex: &str) -> Option<[u8; 32]> {
+fn parse_sha256(hex: &str) -> Option<[u8; 32]> {
     let (pairs, odd_digit) = hex.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();

@@ -24,7 +24,7 @@ use crate::probe::{self, ProbeBuildContext};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRunLookup;
-use crate::store::LocationState;
+use crate::store::MonitorLocationState;
 use crate::telemetry::{TaskHeartbeat, blocking_fault_point, panic_message};
 
 /// The account settings that planning depends on: default location pool, and days before a certificate expires.
@@ -43,7 +43,7 @@ pub struct PlannerDependencies {
     /// Receives monitor changes; supplies monitor states.
     pub ingestor: Arc<Ingestor>,
     /// Supplies account data.
-    pub accounts: Arc<AccountCache>,
+    pub account_cache: Arc<AccountCache>,
     /// Updated with the account data read.
     pub last_known_accounts: Arc<LastKnownAccounts>,
     /// Supplies the time.
@@ -56,7 +56,7 @@ pub struct PlannerDependencies {
 pub struct LocalPlanner {
     agents: Arc<LocationAgents>,
     ingestor: Arc<Ingestor>,
-    accounts: Arc<AccountCache>,
+    account_cache: Arc<AccountCache>,
     last_known_accounts: Arc<LastKnownAccounts>,
     clock: Arc<dyn Clock>,
     probe_context: RwLock<ProbeBuildContext>,
@@ -69,13 +69,19 @@ impl LocalPlanner {
     /// Creates the planner.
     #[must_use]
     pub fn new(dependencies: PlannerDependencies) -> Self {
-        let PlannerDependencies { agents, ingestor, accounts, last_known_accounts, clock, probe_context } =
-            dependencies;
+        let PlannerDependencies {
+            agents,
+            ingestor,
+            account_cache,
+            last_known_accounts,
+            clock,
+            probe_context,
+        } = dependencies;
         let (probe_context, planned_settings) = (RwLock::new(probe_context), Mutex::default());
         Self {
             agents,
             ingestor,
-            accounts,
+            account_cache,
             last_known_accounts,
             clock,
             probe_context,
@@ -205,8 +211,8 @@ impl LocalPlanner {
             // Otherwise newer revisions planned meanwhile would be replaced by older ones.
             let _lock = monitor_cache.lock_exclusive().await;
             // Inactive monitors have no runs to replan; a replan would cancel their on-demand tests.
-            let (monitor_count, time) = (monitor_cache.len(), self.clock.now());
-            let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(time);
+            let (monitor_count, now) = (monitor_cache.len(), self.clock.now());
+            let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(now);
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), monitor_count, is_affected);
             self.plan_monitors(&monitors, &[], &RecordedUntil::new()).await?;
             self.planned_settings.lock().insert(customer, new_settings);
@@ -214,9 +220,9 @@ impl LocalPlanner {
         Ok(())
     }
 
-    /// Returns `None` when the store cannot be read: monitors then run without account settings.
+    /// Reads an account, also into `last_known_accounts`; `None` when the store fails: its settings then do not apply.
     async fn read_account_snapshot(&self, customer: CustomerId) -> Option<Arc<AccountSnapshot>> {
-        match self.accounts.account(customer).await {
+        match self.account_cache.account(customer).await {
             Ok(account_snapshot) => {
                 self.last_known_accounts.update(&account_snapshot);
                 let mut planned_settings = self.planned_settings.lock();
@@ -368,7 +374,7 @@ impl Planner for LocalPlanner {
 }
 
 impl LastRunLookup for LocalPlanner {
-    fn last_run(&self, monitor: &Monitor) -> Option<LocationState> {
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorLocationState> {
         let agents = self.agents.current();
         let states =
             agents.iter().filter_map(|agent| self.ingestor.monitor_state_at(monitor.id, agent.location.id));

@@ -80,7 +80,7 @@ pub(super) fn read_monitors_and_secret_paths(
             continue;
         }
         match collect_files(path) {
-            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_error(file, &mut errors))),
+            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_push_error(file, &mut errors))),
             Err(message) => errors.push(file_error(path, message)),
         }
     }
@@ -123,7 +123,9 @@ pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<Vali
     let files = collect_files(path).map_err(|message| vec![file_error(path, message)])?;
     let mut errors = Vec::new();
     let mut monitors = Vec::new();
-    for (file, text) in files.iter().filter_map(|file| read_or_error(file, &mut errors)).collect::<Vec<_>>() {
+    for (file, text) in
+        files.iter().filter_map(|file| read_or_push_error(file, &mut errors)).collect::<Vec<_>>()
+    {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let read_secret_at = |source: SecretSource<'_>| read_secret(&folder, source);
         let named_text = [(file.display().to_string(), text)];
@@ -213,7 +215,7 @@ fn duplicate_key_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     errors
 }
 
-fn read_or_error(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
+fn read_or_push_error(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
     match read_config_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {

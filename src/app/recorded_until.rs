@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schema::Monitor;
-use crate::store::LocationState;
+use crate::store::MonitorLocationState;
 
-/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest planned run there. A
-/// monitor without one at any location counts from its last change. One with results only at other locations is
-/// left out: it starts here now. Slots before the last change are not missed, since the monitor may have been disabled or absent, nor are slots
-/// during a pause.
+/// Returns until when the slots of each enabled monitor are recorded at `location`: until its newest planned run
+/// there. A monitor without one at any location counts from its last change. One with results only at other locations
+/// is left out: it starts here now. Slots before the last change are not missed, since the monitor may have been
+/// disabled or absent, nor are slots during a pause.
 pub(super) fn recorded_until(
     monitors: &[Monitor],
-    states: &[LocationState],
+    states: &[MonitorLocationState],
     location: LocationId,
 ) -> HashMap<MonitorId, Timestamp> {
     let enabled_monitors: HashMap<_, _> =
@@ -30,9 +30,10 @@ pub(super) fn recorded_until(
             recorded.insert(monitor.id, last_slot_at.max(earliest));
         }
     }
-    for (id, recorded) in &mut recorded {
+    for (id, monitor_recorded_until) in &mut recorded {
         let paused_until = enabled_monitors.get(id).and_then(|monitor| monitor.metadata.paused_until);
-        *recorded = paused_until.map_or(*recorded, |until| until.max(*recorded));
+        *monitor_recorded_until =
+            paused_until.map_or(*monitor_recorded_until, |until| until.max(*monitor_recorded_until));
     }
     recorded
 }
@@ -66,8 +67,8 @@ mod tests {
         }
     }
 
-    fn state(id: i64, location: i64) -> LocationState {
-        LocationState {
+    fn state(id: i64, location: i64) -> MonitorLocationState {
+        MonitorLocationState {
             monitor_id: MonitorId(id),
             location_id: LocationId(location),
             check_id: CheckId(0),
@@ -114,9 +115,9 @@ mod tests {
     #[test]
     fn a_first_check_covers_no_slot() {
         let stored = [monitor(1, true, at(7)), monitor(2, true, at(7))];
-        let first_check = |id, last_slot_at| LocationState { last_slot_at, ..state(id, 1) };
+        let first_check = |id, last_slot_at| MonitorLocationState { last_slot_at, ..state(id, 1) };
         let states = [first_check(1, None), first_check(2, Some(at(90)))];
-        assert!(states.iter().all(LocationState::is_first_check));
+        assert!(states.iter().all(MonitorLocationState::last_was_first_check));
         let last = recorded_until(&stored, &states, LocationId(1));
         assert_eq!(last, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(90))]));
     }

@@ -77,7 +77,7 @@ impl RunningConfig {
         let (file_monitors, stored_monitors, states) = tokio::join!(
             read_monitor_files(&settings),
             reload_handles.config_store.stored_monitors(),
-            reload_handles.result_store.monitor_states()
+            reload_handles.result_store.location_states()
         );
         let ((file_monitors, secret_files), stored_monitors) = (file_monitors, stored_monitors?);
         let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
@@ -96,7 +96,7 @@ impl RunningConfig {
         if !config.handles.spool.is_empty() {
             config.handles.ingestor.update_monitors(planned.clone(), plan.removed.clone()).await;
             config.replay_spool().await;
-            states = config.handles.result_store.monitor_states().await?;
+            states = config.handles.result_store.location_states().await?;
         }
         let location_ids = location_ids.into_iter().map(LocationId);
         let recorded_until_by_location =
@@ -110,14 +110,14 @@ impl RunningConfig {
         config.file_monitors = plan.monitors;
         config.handles.metrics.record_reload(true);
         tracing::info!(monitors = planned.len(), from_files = config.file_monitors.len(), "monitors planned");
-        if let Err(error) = config.review_stored(&planned).await {
+        if let Err(error) = config.log_stored_problems(&planned).await {
             tracing::warn!(error = %error, "failed to read what the settings may not allow");
         }
         Ok(config)
     }
 
     /// Logs what is stored and does not work under the settings. `planned` are the monitors.
-    async fn review_stored(&self, planned: &[Monitor]) -> Result<(), StoreError> {
+    async fn log_stored_problems(&self, planned: &[Monitor]) -> Result<(), StoreError> {
         let everything = Pagination::ALL;
         let store = &self.handles.config_store;
         let [recipients, certificates] =
@@ -187,7 +187,7 @@ impl RunningConfig {
         let changed_settings = self.settings.changed_settings(&settings);
         let mut settings = settings;
         // Settings that need a restart stay the same and are reported again with the next change.
-        settings.restore_restart_only(&self.settings);
+        settings.keep_restart_only_settings(&self.settings);
         let (file_monitors, secret_files) = read_monitor_files(&settings).await;
         // Also those of a rejected configuration, so that creating a missing secret triggers a reload.
         self.secret_files = secret_files;
@@ -229,6 +229,7 @@ impl RunningConfig {
         Ok(counts)
     }
 
+    /// Stores the monitors of the files, and removes those that are no longer in them; logs their warnings.
     async fn provision(
         &self,
         file_monitors: Vec<FileMonitor>,

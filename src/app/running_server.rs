@@ -83,7 +83,7 @@ impl RunningServer {
         let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
         let store = Arc::new(open_store(settings, supervisor.registry()).await?);
         let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
-        let monitor_states = store.monitor_states().await?;
+        let location_states = store.location_states().await?;
         let monitor_cache = Arc::new(MonitorCache::default());
         let quarantine = QuarantineRecorderDependencies {
             folder: settings.data_dir.join(QUARANTINE_FOLDER),
@@ -100,7 +100,7 @@ impl RunningServer {
             heartbeat: supervisor.heartbeat(TaskName::Ingest),
         };
         let (ingestor, ingest_task) =
-            Ingestor::new(ingest_dependencies, monitor_states, IngestSettings::default());
+            Ingestor::new(ingest_dependencies, location_states, IngestSettings::default());
         let ingestor = Arc::new(ingestor);
         supervisor.spawn(ingest_task);
         let last_known_accounts = Arc::new(LastKnownAccounts::default());
@@ -121,7 +121,7 @@ impl RunningServer {
         let delivery_wakeup = DeliveryWakeup::default();
         let inputs = ServiceInputs {
             config_store: store.clone(),
-            tokens: store.clone(),
+            token_store: store.clone(),
             alert_store: store.clone(),
             outbox: store.clone(),
             alert_pipeline_handle: Arc::new(LocalAlertPipeline {
@@ -176,7 +176,7 @@ impl RunningServer {
             evaluator: PerformanceEvaluator::new(performance_dependencies).await?,
             stop: stop_performance.clone(),
             heartbeat: supervisor.heartbeat(TaskName::PerformanceAlerts),
-            is_interrupted: false,
+            needs_recovery: false,
         });
         let stop_first_checks = CancellationToken::new();
         let heartbeat = supervisor.heartbeat(TaskName::FirstChecks);
@@ -187,7 +187,7 @@ impl RunningServer {
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
             token_purger: Some(services.api_state.account_service.clone()),
-            tasks: Some(Arc::clone(supervisor.registry())),
+            task_registry: Some(Arc::clone(supervisor.registry())),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;
         let housekeeping_scheduler =
@@ -262,7 +262,7 @@ impl RunningServer {
             is_tls: server.tls_files.is_some(),
             trusted_proxies: Arc::from(server.trusted_proxies.as_slice()),
         };
-        web::with_request_limits(pages_and_apis, request_limits)
+        web::with_common_middleware(pages_and_apis, request_limits)
             .layer(middleware::from_fn_with_state(rules, record_client_connection))
     }
 

@@ -169,7 +169,7 @@ async fn run_until_stopped(
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
     server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data_dir = settings.data_dir.clone();
-    let certificate = tls.as_ref().map(|tls| tls.fingerprint());
+    let certificate = tls.as_ref().map(|tls| tls.certificate_sha256());
     let token = server.services.api_state.account_service.renew_host_token();
     let host_token = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
     write_host_token(&data_dir, &host_token)
@@ -196,7 +196,7 @@ async fn run_until_stopped(
         let stop = stop.clone();
         let rewrite_token = move |tls: &ServerTls| {
             let host_token =
-                HostTokenFile { certificate_sha256: Some(tls.fingerprint()), ..host_token.clone() };
+                HostTokenFile { certificate_sha256: Some(tls.certificate_sha256()), ..host_token.clone() };
             if let Err(error) = write_host_token(&data_dir, &host_token) {
                 tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
             }
@@ -319,7 +319,7 @@ async fn handle_signals_and_reloads(
         let fingerprint = current_fingerprint(settings_loader, running_config).await;
         // Limits polling to a twentieth of a core when there are very many files.
         poll_delay = file_watch::POLL_INTERVAL.max(started.elapsed() * 20);
-        if !is_reload_requested && !watch.has_settled_change(fingerprint.clone()) {
+        if !is_reload_requested && !watch.detect_settled_change(fingerprint.clone()) {
             continue;
         }
         systemd::notify_reloading();

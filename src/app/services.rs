@@ -42,7 +42,7 @@ const PURGE_EVERY_TICKS: u64 = 600;
 /// Dependencies of the services.
 pub(super) struct ServiceInputs {
     pub(super) config_store: Arc<dyn ConfigStore>,
-    pub(super) tokens: Arc<dyn TokenStore>,
+    pub(super) token_store: Arc<dyn TokenStore>,
     pub(super) alert_store: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
@@ -70,7 +70,7 @@ impl Services {
     pub(super) async fn wire(settings: &Settings, inputs: ServiceInputs) -> anyhow::Result<Self> {
         let ServiceInputs {
             config_store,
-            tokens,
+            token_store,
             alert_store,
             outbox,
             alert_pipeline_handle,
@@ -90,7 +90,7 @@ impl Services {
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents,
             ingestor,
-            accounts: Arc::clone(&account_cache),
+            account_cache: Arc::clone(&account_cache),
             last_known_accounts,
             clock: Arc::clone(&clock),
             probe_context: ProbeBuildContext {
@@ -106,14 +106,15 @@ impl Services {
             keyring: Arc::clone(&keyring),
             clock: Arc::clone(&clock),
         };
-        let accounts = Arc::new(AccountService::new(Arc::clone(&config_store), tokens, Arc::clone(&clock)));
-        let resource_dependencies = ConfigRecordServiceDependencies {
+        let account_service =
+            Arc::new(AccountService::new(Arc::clone(&config_store), token_store, Arc::clone(&clock)));
+        let record_dependencies = ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             keyring: Arc::clone(&keyring),
             planner: planner.clone(),
-            accounts: Arc::clone(&accounts),
+            account_service: Arc::clone(&account_service),
             metrics,
             clock: Arc::clone(&clock),
         };
@@ -135,11 +136,11 @@ impl Services {
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            account_service: accounts,
+            account_service,
             monitor_service: Arc::new(
                 MonitorService::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),
-            record_service: Arc::new(ConfigRecordService::new(resource_dependencies)),
+            record_service: Arc::new(ConfigRecordService::new(record_dependencies)),
             alert_service: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
             monitor_reader,
@@ -149,8 +150,8 @@ impl Services {
         Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file })
     }
 
-    /// Creates the first admin when there is no user yet. The password is read from `password_file`, or generated and printed on
-    /// the terminal once; without a terminal it is written to a file of the `data_dir` directory.
+    /// Creates the first admin when there is no user yet. The password is read from `password_file`, or generated and
+    /// printed on the terminal once; without a terminal it is written to a file of the `data_dir` directory.
     pub(super) async fn ensure_first_admin(
         &self,
         password_file: Option<&Path>,
@@ -194,12 +195,8 @@ impl Services {
 
     /// Returns the lookup of destinations.
     pub(super) fn destinations(&self) -> AccountDestinations {
-        let (accounts, config) = (Arc::clone(&self.account_cache), Arc::clone(&self.config_store));
-        AccountDestinations {
-            account_cache: accounts,
-            config_store: config,
-            keyring: Arc::clone(&self.keyring),
-        }
+        let (account_cache, config_store) = (Arc::clone(&self.account_cache), Arc::clone(&self.config_store));
+        AccountDestinations { account_cache, config_store, keyring: Arc::clone(&self.keyring) }
     }
 
     /// Returns the path of the key file.
@@ -229,7 +226,7 @@ impl Services {
         }
     }
 
-    async fn remove_expired(&self) {
+    async fn remove_expired_tokens_and_tests(&self) {
         let (tokens, tests) = (
             self.api_state.account_service.remove_expired_tokens().await,
             self.api_state.on_demand_tests.remove_expired().await,
@@ -257,6 +254,7 @@ impl Services {
         }
     }
 
+    /// Runs the jobs that are due at `tick`, counted from the start.
     async fn run_jobs(&self, tick: u64) {
         if let Err(error) = fault_point("planner").await {
             tracing::warn!(error = %error, "failed to plan changed accounts; the next run tries again");
@@ -269,7 +267,7 @@ impl Services {
             tracing::debug!("changed accounts are not planned: a runner has stopped");
         }
         if tick.is_multiple_of(PURGE_EVERY_TICKS) {
-            self.remove_expired().await;
+            self.remove_expired_tokens_and_tests().await;
         }
     }
 }

@@ -7,22 +7,25 @@ use crate::schema::{Monitor, Origin, SecretMode};
 use crate::settings::Settings;
 
 /// Returns why `monitors` cannot use what they name. `certificates` are those of accounts, of the API.
-pub(super) fn unusable_settings_objects(
+pub(super) fn settings_object_problems(
     settings: &Settings,
     monitors: &[Monitor],
     certificates: &[ConfigRecord],
 ) -> Vec<String> {
-    let is_of_account = |customer: CustomerId, id: i64| {
+    let is_certificate_of_account = |customer: CustomerId, id: i64| {
         certificates.iter().any(|record| record.customer == customer && record.id == id)
     };
-    monitors.iter().filter_map(|monitor| unusable_object(settings, monitor, &is_of_account)).collect()
+    monitors
+        .iter()
+        .filter_map(|monitor| settings_object_problem(settings, monitor, &is_certificate_of_account))
+        .collect()
 }
 
 /// Returns why `monitor` cannot use what it names; `None` if it can. Loading monitor files checks those of files.
-fn unusable_object(
+fn settings_object_problem(
     settings: &Settings,
     monitor: &Monitor,
-    is_of_account: &impl Fn(CustomerId, i64) -> bool,
+    is_certificate_of_account: &impl Fn(CustomerId, i64) -> bool,
 ) -> Option<String> {
     if matches!(monitor.origin, Origin::File { .. }) {
         return None;
@@ -33,7 +36,7 @@ fn unusable_object(
         if field == "proxy_id" {
             return problem_with_proxy(settings, id, monitor.egress_principal());
         }
-        let is_usable = is_of_account(monitor.customer, id);
+        let is_usable = is_certificate_of_account(monitor.customer, id);
         (!is_usable)
             .then(|| problem_with_certificate(settings, field, id, monitor.egress_principal()))
             .flatten()

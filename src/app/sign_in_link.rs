@@ -8,8 +8,8 @@ use crate::service::{AccountService, EntryPoint};
 
 /// Prints a link that signs in to the pages at `address` once, on standard output: logs never contain it.
 pub(super) fn print_sign_in_link(services: &Services, scheme: &str, address: SocketAddr) {
-    let host = AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Server);
-    match services.api_state.account_service.create_sign_in_link(&host) {
+    let host_caller = AccountService::host_admin_caller(CustomerId::OPERATOR, EntryPoint::Server);
+    match services.api_state.account_service.create_sign_in_link(&host_caller) {
         Ok(link) => print_link(&format!(
             "{scheme}://{}/sign-in/link?token={}",
             reachable_address(address),

@@ -1,7 +1,7 @@
 //! Lists what is stored and does not work under the settings, with the setting that allows it.
 
-use super::egress_review::denied_targets;
-use super::settings_object_review::unusable_settings_objects;
+use super::egress_review::egress_denial_reasons;
+use super::settings_object_review::settings_object_problems;
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::Monitor;
 use crate::settings::Settings;
@@ -17,8 +17,8 @@ pub(super) fn stored_problems(
     monitors: &[Monitor],
     [recipients, certificates]: [&[ConfigRecord]; 2],
 ) -> Vec<String> {
-    let mut problems = denied_targets(settings, monitors, recipients);
-    problems.extend(unusable_settings_objects(settings, monitors, certificates));
+    let mut problems = egress_denial_reasons(settings, monitors, recipients);
+    problems.extend(settings_object_problems(settings, monitors, certificates));
     problems
 }
 
@@ -26,7 +26,7 @@ pub(super) fn stored_problems(
 ///
 /// # Errors
 /// Fails when the database cannot be read.
-pub async fn review_stored(settings: &Settings) -> Result<Vec<String>, StoreError> {
+pub async fn read_stored_problems(settings: &Settings) -> Result<Vec<String>, StoreError> {
     let path = settings.data_dir.join(DATABASE_FILE);
     if !path.exists() {
         return Ok(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pool_browsers::PoolBrowsers;
+use super::cached_browser_lookup::CachedBrowserLookup;
 use crate::catalog::{CertificateSummary, InstanceData};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
@@ -48,7 +48,7 @@ impl KnownReferences {
                 .filter(|monitor_type| probe::find_descriptor(*monitor_type).is_some())
                 .collect(),
             supported_tls_versions: versions.iter().copied().filter(is_supported).collect(),
-            browsers: Arc::new(PoolBrowsers::new(Arc::clone(&settings.probe.browser_pool))),
+            browsers: Arc::new(CachedBrowserLookup::new(Arc::clone(&settings.probe.browser_pool))),
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
         let mut new = load(
             "mobile: {region: 40, provider_host: devices.test, profiles: [{subtype: 2, name: tablet}]}\n",
         );
-        new.restore_restart_only(&old);
+        new.keep_restart_only_settings(&old);
         let mobile = instance_data(&new).mobile_emulation;
         assert_eq!((mobile.region_id, mobile.profile_names), (Some(40), [(2, "tablet".to_owned())].into()));
         assert_eq!(mobile.provider_host.as_deref(), Some("devices.test"));

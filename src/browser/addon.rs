@@ -38,11 +38,12 @@ pub(super) async fn install_addon(client: &Client, headers: &[(String, String)])
         "background": { "scripts": ["background.js"] },
     });
     let files = [("manifest.json", manifest.to_string()), ("background.js", script)];
-    client.issue_cmd(InstallAddon { addon: STANDARD.encode(zip_archive(&files)) }).await.map(drop)
+    client.issue_cmd(InstallAddon { addon_base64: STANDARD.encode(zip_archive(&files)) }).await.map(drop)
 }
 
 struct InstallAddon {
-    addon: String,
+    /// The ZIP archive of the extension.
+    addon_base64: String,
 }
 
 impl std::fmt::Debug for InstallAddon {
@@ -58,7 +59,7 @@ impl WebDriverCompatibleCommand for InstallAddon {
     }
 
     fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
-        (Method::POST, Some(json!({ "addon": self.addon, "temporary": true }).to_string()))
+        (Method::POST, Some(json!({ "addon": self.addon_base64, "temporary": true }).to_string()))
     }
 }
 
@@ -103,8 +104,8 @@ fn to_u32(length: usize) -> u32 {
 
 /// Returns the checksum of ZIP (ISO 3309), computed bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
-    let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
-    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+    let next_crc = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), next_crc))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ fn internet_explorer_capabilities(session_options: &SessionOptions, proxy: Socke
     let proxy = proxy.to_string();
     capabilities
         .insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
-    let options = json!({ "ie.ensureCleanSession": true, "ie.usePerProcessProxy": true });
-    capabilities.insert("se:ieOptions".into(), options);
+    let ie_options = json!({ "ie.ensureCleanSession": true, "ie.usePerProcessProxy": true });
+    capabilities.insert("se:ieOptions".into(), ie_options);
     capabilities
 }

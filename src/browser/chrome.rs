@@ -79,13 +79,14 @@ pub(super) struct LocalBrowser {
     pub(super) use_sandbox: bool,
 }
 
-/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `local_browser` is set for a browser of this host.
+/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `local_browser` is set for a browser
+/// of this host.
 pub(super) fn session_capabilities(
     session_options: &SessionOptions,
     proxy_address: std::net::SocketAddr,
     local_browser: Option<&LocalBrowser>,
 ) -> Capabilities {
-    let mut options = json!({
+    let mut chrome_options = json!({
         "args": command_line_arguments(session_options, proxy_address, local_browser),
         "prefs": preferences(),
         // Block pop-ups, as browsers do for users, and do not announce automation to pages.
@@ -94,7 +95,7 @@ pub(super) fn session_capabilities(
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
     if let Some(local_browser) = local_browser {
-        options["binary"] = json!(local_browser.browser_path);
+        chrome_options["binary"] = json!(local_browser.browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("chrome"));
@@ -105,7 +106,7 @@ pub(super) fn session_capabilities(
     capabilities.insert("pageLoadStrategy".into(), json!("normal"));
     capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
     capabilities.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
-    capabilities.insert("goog:chromeOptions".into(), options);
+    capabilities.insert("goog:chromeOptions".into(), chrome_options);
     capabilities
 }
 

@@ -6,7 +6,7 @@ use super::session_options::{BrowserKind, SessionOptions};
 
 /// What a driver must know before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct DriverLaunch {
+pub(super) struct DriverLaunchOptions {
     /// The browser that it will start.
     #[serde(rename = "browser")]
     pub(super) browser_kind: BrowserKind,
@@ -14,7 +14,7 @@ pub(super) struct DriverLaunch {
     pub(super) viewport: (u32, u32),
 }
 
-impl DriverLaunch {
+impl DriverLaunchOptions {
     /// Returns what the driver of a session with `options` must know.
     pub(super) fn from_options(options: &SessionOptions) -> Self {
         Self { browser_kind: options.browser_kind, viewport: options.emulation.viewport }

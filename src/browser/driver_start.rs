@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::binaries::BrowserBinaries;
 use super::chrome::LocalBrowser;
-use super::driver_launch::DriverLaunch;
+use super::driver_launch::DriverLaunchOptions;
 use super::failure::launch_failure;
 use super::process::BrowserProcess;
 use super::session_options::BrowserKind;
@@ -29,7 +29,7 @@ pub(super) struct StartedDriver {
 /// Starts one driver, again if its port was taken.
 pub(super) struct DriverStarter<'a> {
     pub(super) binaries: &'a BrowserBinaries,
-    pub(super) launch: DriverLaunch,
+    pub(super) launch: DriverLaunchOptions,
     pub(super) os_user: OsUser,
     pub(super) niceness: u8,
 }

@@ -75,7 +75,7 @@ impl WebDriverError {
             };
         };
         let message = message_first_line(&response.message);
-        if let Some(code) = error_page_name(&response.message) {
+        if let Some(code) = browser_error_name(&response.message) {
             return Self::ErrorPage(code);
         }
         if response.message.contains("tab crashed") {
@@ -114,7 +114,7 @@ impl WebDriverError {
 }
 
 /// Returns the browser's name of the error from the driver's message about an error page.
-fn error_page_name(message: &str) -> Option<String> {
+fn browser_error_name(message: &str) -> Option<String> {
     let leading_chars = |text: &str, is_allowed: fn(char) -> bool| -> Option<String> {
         Some(text.chars().take_while(|&c| is_allowed(c)).take(64).collect::<String>())
             .filter(|code| !code.is_empty())

@@ -24,7 +24,7 @@ pub(super) async fn browser_facts(client: &Client, options: &SessionOptions) -> 
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let driver = match options.browser_kind {
+    let driver_name_and_version = match options.browser_kind {
         BrowserKind::Chrome => {
             let chromedriver_version = capabilities
                 .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
@@ -39,7 +39,7 @@ pub(super) async fn browser_facts(client: &Client, options: &SessionOptions) -> 
     BrowserFacts {
         name: options.browser_kind.name().to_owned(),
         version: capability("browserVersion").to_owned(),
-        driver_name_and_version: driver.trim().to_owned(),
+        driver_name_and_version: driver_name_and_version.trim().to_owned(),
         user_agent: user_agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         viewport: options.emulation.viewport,
         emulated_device: String::new(),

@@ -114,16 +114,18 @@ pub(super) fn parse_driver_port(line: &str) -> Option<u16> {
     rest.trim().parse().ok().filter(|&port| port != 0)
 }
 
-/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `browser_path` is set for a browser of this host.
+/// Returns the capabilities of a session that uses the proxy at `proxy_address`; `browser_path` is set for a browser
+/// of this host.
 pub(super) fn session_capabilities(
     session_options: &SessionOptions,
     proxy_address: SocketAddr,
     browser_path: Option<&Path>,
 ) -> Capabilities {
     let arguments: &[&str] = if session_options.headful { &[] } else { &["-headless"] };
-    let mut options = json!({ "args": arguments, "prefs": preferences(session_options, proxy_address) });
+    let mut firefox_options =
+        json!({ "args": arguments, "prefs": preferences(session_options, proxy_address) });
     if let Some(browser_path) = browser_path {
-        options["binary"] = json!(browser_path);
+        firefox_options["binary"] = json!(browser_path);
     }
     let mut capabilities = Capabilities::new();
     capabilities.insert("browserName".into(), json!("firefox"));
@@ -134,7 +136,7 @@ pub(super) fn session_capabilities(
     capabilities.insert("pageLoadStrategy".into(), json!("normal"));
     capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
     capabilities.insert("webSocketUrl".into(), json!(true));
-    capabilities.insert("moz:firefoxOptions".into(), options);
+    capabilities.insert("moz:firefoxOptions".into(), firefox_options);
     capabilities
 }
 
@@ -176,8 +178,8 @@ pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Re
     if let Some(address) = bidi_url(client).filter(|_| emulation.mobile_layout) {
         return set_viewport(client, address, emulation.viewport).await;
     }
-    let frame_size = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
-    let frame_size = client.execute(frame_size, Vec::new()).await?;
+    let frame_size_script = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
+    let frame_size = client.execute(frame_size_script, Vec::new()).await?;
     let frame_pixels = |index: usize| {
         frame_size[index].as_u64().and_then(|frame_pixels| u32::try_from(frame_pixels).ok()).unwrap_or(0)
     };
@@ -207,7 +209,7 @@ async fn set_viewport(
         loop {
             let size = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
             let page_pixels = |index: usize| size[index].as_u64().unwrap_or_default();
-            if has_aspect_ratio((page_pixels(0), page_pixels(1)), (width.into(), height.into())) {
+            if has_same_aspect_ratio((page_pixels(0), page_pixels(1)), (width.into(), height.into())) {
                 return Ok(());
             }
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -221,7 +223,7 @@ async fn set_viewport(
 }
 
 /// Whether both sizes have the same aspect ratio, with a tolerance of one pixel.
-const fn has_aspect_ratio(actual: (u64, u64), expected: (u64, u64)) -> bool {
+const fn has_same_aspect_ratio(actual: (u64, u64), expected: (u64, u64)) -> bool {
     actual.0 > 0 && (actual.0 * expected.1).abs_diff(actual.1 * expected.0) <= expected.0 + expected.1
 }
 
@@ -238,7 +240,7 @@ mod tests {
             ((640, 360), (360, 640), false),
             ((0, 0), (360, 640), false),
         ] {
-            assert_eq!(has_aspect_ratio(actual, expected), matches, "{actual:?}");
+            assert_eq!(has_same_aspect_ratio(actual, expected), matches, "{actual:?}");
         }
     }
 

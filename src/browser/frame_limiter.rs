@@ -15,7 +15,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 const READ_BYTES: usize = 16 * 1024;
 /// The end of the HTTP head that starts a connection.
 const HTTP_HEADER_END: &[u8] = b"\r\n\r\n";
+/// Set in the first byte of the last frame of a message.
 const FIN_BIT: u8 = 0x80;
+/// Set in the opcodes of control frames: close, ping and pong.
 const CONTROL_OPCODE_BIT: u8 = 0x08;
 const TEXT_OPCODE: u8 = 0x01;
 const BINARY_OPCODE: u8 = 0x02;
@@ -38,10 +40,12 @@ struct FrameFilter {
     /// Bytes of the current message so far.
     message_bytes: u64,
     max_message_bytes: u64,
+    /// Filtered bytes, cleared by the limiter when all of them were passed on.
     output: Vec<u8>,
 }
 
 impl FrameFilter {
+    /// Filters `bytes`, the next ones of the stream, into `output`.
     fn push(&mut self, mut bytes: &[u8]) {
         while let Some((&first, rest)) = bytes.split_first() {
             match &mut self.state {

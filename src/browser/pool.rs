@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fantoccini::error::NewSessionError;
-use fantoccini::{Client, ClientBuilder};
+use fantoccini::{Client, ClientBuilder, error::NewSessionError};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use super::capabilities::session_capabilities;
 use super::chrome::LocalBrowser;
 use super::config::{BrowserPoolConfig, RemoteWebDriver};
-use super::driver_launch::DriverLaunch;
+use super::driver_launch::DriverLaunchOptions;
 use super::driver_start::{DriverStarter, StartedDriver};
 use super::facts::browser_facts;
 use super::failure::launch_failure;
@@ -59,8 +58,10 @@ struct OpenedSession {
 pub struct BrowserPool {
     config: BrowserPoolConfig,
     profiles_folder: PathBuf,
+    /// One permit for each local browser that may be open.
     browser_permits: Arc<Semaphore>,
     capacity: u32,
+    /// Number of orphans that were removed before the first browser was opened; unset until then.
     orphans_reaped: OnceCell<usize>,
     process_table: Arc<ProcessTable>,
     protected_drivers: ProtectedDrivers,
@@ -211,16 +212,15 @@ impl BrowserPool {
             client_certificate_id: options.client_certificate_id,
             ..TlsOptions::default()
         });
-        let (family, proxy, trace) = (options.address_family, options.upstream_proxy_id, options.trace_id);
         Ok(ForwardProxyConfig {
             listen_address,
             listen_ports: remote.and_then(|remote| remote.forward_proxy_ports.clone()),
             allowed_clients,
-            address_family: family,
-            upstream_proxy_id: proxy,
+            address_family: options.address_family,
+            upstream_proxy_id: options.upstream_proxy_id,
             blocked_hosts,
             tls_interception: tls,
-            trace_id: trace,
+            trace_id: options.trace_id,
         })
     }
 
@@ -235,12 +235,12 @@ impl BrowserPool {
     }
 
     /// Starts a driver and a browser with a new profile in their own process group, and opens a session. The caller
-    /// must serve `forward_proxy` while this future runs: the driver answers only after the browser's first requests were
-    /// answered.
+    /// must serve `forward_proxy` while this future runs: the driver answers only after the browser's first requests
+    /// were answered.
     ///
     /// # Errors
-    /// Fails with [`FailureKind::BrowserNotInstalled`] (95) when the browser or driver is missing, or their versions do not
-    /// match, [`FailureKind::NotConfigured`] (95) when they cannot be started with the settings,
+    /// Fails with [`FailureKind::BrowserNotInstalled`] (95) when the browser or driver is missing, or their versions
+    /// do not match, [`FailureKind::NotConfigured`] (95) when they cannot be started with the settings,
     /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no browser became free, and
     /// [`FailureKind::BrowserFailed`] (90) when they exit or refuse.
     pub async fn open_browser(
@@ -293,7 +293,7 @@ impl BrowserPool {
         forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenedSession, Failure> {
-        let launch = DriverLaunch::from_options(options);
+        let launch = DriverLaunchOptions::from_options(options);
         let start_deadline = Deadline::within(FREE_BROWSER_TIMEOUT.min(deadline.remaining()));
         let hosted = HostedBrowser::start(socket, launch, forward_proxy.relay(), start_deadline).await?;
         let start_deadline = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
@@ -306,8 +306,8 @@ impl BrowserPool {
         let driver_url = hosted.driver_url();
         let connect = builder.connect(&driver_url);
         let mut process = BrowserProcess::hosted(hosted);
-        let client = self.finish_session(connect, options, &mut process, start_deadline).await?;
-        process.finish_start().await;
+        let client = self.open_session(connect, options, &mut process, start_deadline).await?;
+        process.mark_opened().await;
         Ok(OpenedSession { client, process, driver_address: None })
     }
 
@@ -317,7 +317,7 @@ impl BrowserPool {
         forward_proxy: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenedSession, Failure> {
-        let launch = DriverLaunch::from_options(options);
+        let launch = DriverLaunchOptions::from_options(options);
         let (mut driver, start_deadline) = self.start_driver(launch, deadline).await?;
         if let Some(browser_sockets) = driver.process.socket_owner() {
             forward_proxy.set_socket_owner(browser_sockets);
@@ -328,13 +328,13 @@ impl BrowserPool {
         builder.capabilities(capabilities);
         let address = format!("http://{}", driver.address);
         let connect = builder.connect(&address);
-        let client = self.finish_session(connect, options, &mut driver.process, start_deadline).await?;
-        driver.process.finish_start().await;
+        let client = self.open_session(connect, options, &mut driver.process, start_deadline).await?;
+        driver.process.mark_opened().await;
         Ok(OpenedSession { client, process: driver.process, driver_address: Some(driver.address) })
     }
 
-    /// Starts a browser through its driver and prepares the session, while the processes are watched.
-    async fn finish_session(
+    /// Connects to the driver, which starts the browser, and prepares the session; meanwhile watches the processes.
+    async fn open_session(
         &self,
         connect: impl Future<Output = Result<Client, NewSessionError>>,
         options: &SessionOptions,
@@ -361,14 +361,14 @@ impl BrowserPool {
         client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })
     }
 
-    /// Starts a driver on this host with a new profile, and waits until it listens. Returns the deadline for its browser
-    /// too.
+    /// Starts a driver on this host with a new profile, and waits until it listens. Returns the deadline for its
+    /// browser too.
     ///
     /// # Errors
     /// Fails like [`Self::open_browser`].
     pub(super) async fn start_driver(
         &self,
-        launch: DriverLaunch,
+        launch: DriverLaunchOptions,
         deadline: Deadline,
     ) -> Result<(StartedDriver, Deadline), Failure> {
         self.reap_orphans_once().await;
@@ -400,7 +400,7 @@ impl BrowserPool {
         Ok((StartedDriver { process, address, local_browser }, start_deadline))
     }
 
-    /// The user that browsers of this host run as.
+    /// Returns the id of the user that browsers of this host run as.
     ///
     /// # Errors
     /// Fails with [`FailureKind::NotConfigured`] (95) when the user does not exist.

@@ -96,7 +96,7 @@ impl BrowserProcess {
 
     /// Creates the process of a browser at a remote end point, which manages it.
     pub(super) fn remote() -> Self {
-        let processes = Arc::default();
+        let process_table = Arc::default();
         Self {
             resources: None,
             driver_log: None,
@@ -104,7 +104,7 @@ impl BrowserProcess {
             max_memory_bytes: u64::MAX,
             is_opened: true,
             opened_at: Instant::now(),
-            process_table: processes,
+            process_table,
             hosted: None,
             protected_ports: BTreeMap::new(),
         }
@@ -117,11 +117,11 @@ impl BrowserProcess {
         process
     }
 
-    /// Records that the browser was started, and protects its ports.
-    pub(super) async fn finish_start(&mut self) {
+    /// Records, and reports to a browser host, that the browser was started; protects its ports.
+    pub(super) async fn mark_opened(&mut self) {
         (self.is_opened, self.opened_at) = (true, Instant::now());
         if let Some(hosted) = &mut self.hosted {
-            hosted.mark_opened().await;
+            hosted.report_opened().await;
         }
         self.block_checks_from_ports().await;
     }
@@ -150,7 +150,8 @@ impl BrowserProcess {
         self.protected_ports.keys().copied()
     }
 
-    /// Kills the driver before it has started a browser, and starts another one with `start_driver` in the same profile.
+    /// Kills the driver before it has started a browser, and starts another one with `start_driver` in the same
+    /// profile.
     pub(super) async fn restart_driver(
         &mut self,
         start_driver: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
@@ -196,13 +197,14 @@ impl BrowserProcess {
                 // A starting browser opens its ports one after another.
                 self.block_checks_from_ports().await;
             }
-            if let Some(failure) = self.find_process_failure().await {
+            if let Some(failure) = self.check_processes_and_memory().await {
                 return failure;
             }
         }
     }
 
-    async fn find_process_failure(&mut self) -> Option<Failure> {
+    /// Returns why the browser is lost, if it is. Kills it over its memory limit, and updates the peak memory.
+    async fn check_processes_and_memory(&mut self) -> Option<Failure> {
         let group = self.resources.as_ref()?.process_group.as_ref()?;
         if let Some(exit) = group.exit_description() {
             let detail = with_driver_output(&format!("the driver {exit}"), &self.driver_output());

@@ -62,7 +62,7 @@ impl BrowserSession {
 async fn capture_by_bidi(address: &str, window: &str, timeout: Duration) -> Result<String, String> {
     let mut bidi = BidiConnection::connect(address, timeout, MAX_MESSAGE_BYTES).await?;
     bidi.send_command("browsingContext.captureScreenshot", json!({ "context": window })).await?;
-    screenshot_text(bidi.wait_for_response().await?["data"].take())
+    screenshot_base64(bidi.wait_for_response().await?["data"].take())
 }
 
 /// Captures the first frame of `Page.startScreencast`, the only command that returns what was painted last, without
@@ -79,13 +79,13 @@ async fn capture_by_devtools(
     devtools.send_command("Page.startScreencast", json!({ "format": "png" })).await?;
     while let Some(mut message) = devtools.next_message().await {
         if message["method"] == "Page.screencastFrame" {
-            return screenshot_text(message["params"]["data"].take());
+            return screenshot_base64(message["params"]["data"].take());
         }
     }
     Err("the browser closed the connection".to_owned())
 }
 
-fn screenshot_text(data: Value) -> Result<String, String> {
+fn screenshot_base64(data: Value) -> Result<String, String> {
     match data {
         Value::String(text) => Ok(text),
         _ => Err("the browser returned no screenshot".to_owned()),

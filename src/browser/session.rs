@@ -63,8 +63,8 @@ struct SessionTimeouts {
 }
 
 impl BrowserSession {
-    /// Creates the session of `client`, whose driver waits `page_load_timeout` for a page to load; `driver_address` is its address if it is
-    /// local.
+    /// Creates the session of `client`, whose driver waits `page_load_timeout` for a page to load; `driver_address`
+    /// is its address if it is local.
     #[must_use]
     pub fn new(client: Client, page_load_timeout: Duration, driver_address: Option<SocketAddr>) -> Self {
         // Unknown until it is set once.
@@ -88,9 +88,9 @@ impl BrowserSession {
     /// runs an endless loop, does; a driver that hangs does not. A remote driver counts as alive: nothing can test
     /// it.
     pub async fn is_driver_alive(&self) -> bool {
-        let Some(driver) = self.driver_address else { return true };
+        let Some(driver_address) = self.driver_address else { return true };
         let request = async {
-            let mut stream = TcpStream::connect(driver).await?;
+            let mut stream = TcpStream::connect(driver_address).await?;
             stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
             stream.read(&mut [0; 16]).await
         };
@@ -133,7 +133,8 @@ impl BrowserSession {
         self.last_window_handle.lock().clone()
     }
 
-    fn set_current_window(&self, window: &str) {
+    /// Stores the handle for [`Self::last_window_handle`]; sends no command.
+    fn remember_current_window(&self, window: &str) {
         *self.last_window_handle.lock() = Some(window.to_owned());
     }
 
@@ -150,6 +151,7 @@ impl BrowserSession {
         self.send_command(Method::POST, path, Some(body), deadline).await
     }
 
+    /// Sends a GET command whose response must be a text.
     pub(super) async fn get_text(&self, path: &str, deadline: Instant) -> Result<String, WebDriverError> {
         let response = self.get(path, deadline).await?;
         response
@@ -274,7 +276,7 @@ impl BrowserSession {
     /// Fails like [`Self::send_command`].
     pub async fn current_window_handle(&self, deadline: Instant) -> Result<String, WebDriverError> {
         let window = self.get_text("window", deadline).await?;
-        self.set_current_window(&window);
+        self.remember_current_window(&window);
         Ok(window)
     }
 
@@ -294,7 +296,7 @@ impl BrowserSession {
     /// Fails like [`Self::send_command`].
     pub async fn switch_to_window(&self, window: &str, deadline: Instant) -> Result<(), WebDriverError> {
         self.post("window", json!({ "handle": window }), deadline).await?;
-        self.set_current_window(window);
+        self.remember_current_window(window);
         Ok(())
     }
 
@@ -369,6 +371,7 @@ impl BrowserSession {
     }
 }
 
+/// Returns whole milliseconds, at least 1.
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
 }

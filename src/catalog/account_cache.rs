@@ -209,7 +209,8 @@ impl AccountCache {
         self.invalidate_all();
     }
 
-    /// Invalidates `customer_id`: one of its certificates, properties, recipients, groups or blackouts changed, or itself.
+    /// Invalidates `customer_id`: one of its certificates, properties, recipients, groups or blackouts changed, or
+    /// itself.
     pub fn invalidate(&self, customer_id: CustomerId) {
         let mut cached = self.cached_accounts.write();
         cached.accounts.remove(&customer_id);
@@ -233,8 +234,8 @@ impl AccountCache {
         self.cached_accounts.read().generation
     }
 
-    /// Returns the number of the last invalidation that concerns `customer_id`; while it stays the same, the account has
-    /// not changed.
+    /// Returns the number of the last invalidation that concerns `customer_id`; while it stays the same, the account
+    /// has not changed.
     #[must_use]
     pub fn account_generation(&self, customer_id: CustomerId) -> u64 {
         self.cached_accounts.read().generation_of(customer_id)
@@ -377,14 +378,14 @@ impl AccountSnapshot {
             self.default_location_ids = first.or(self.locations.keys().next().copied()).into_iter().collect();
         }
         self.location_ids = self.locations.keys().copied().collect();
-        let ids_of = |is_client: bool| {
+        let certificate_ids = |is_client: bool| {
             self.certificates
                 .iter()
                 .filter(move |(_, certificate)| certificate.is_client == is_client)
                 .map(|(id, _)| *id)
         };
         (self.client_certificate_ids, self.certificate_authority_ids) =
-            (ids_of(true).collect(), ids_of(false).collect());
+            (certificate_ids(true).collect(), certificate_ids(false).collect());
         self.device_profile_ids = self.shared.mobile_emulation.profile_names.keys().copied().collect();
     }
 

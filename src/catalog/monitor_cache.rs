@@ -19,12 +19,12 @@ pub struct MonitorCache {
 struct MonitorIndex {
     monitors: BTreeMap<MonitorId, Monitor>,
     /// Number of monitors of each account under each plan.
-    plan_counts: HashMap<CustomerId, HashMap<Box<str>, usize>>,
+    billing_plan_counts: HashMap<CustomerId, HashMap<Box<str>, usize>>,
 }
 
 impl MonitorIndex {
     fn insert(&mut self, monitor: Monitor) {
-        let plans = self.plan_counts.entry(monitor.customer).or_default();
+        let plans = self.billing_plan_counts.entry(monitor.customer).or_default();
         match plans.get_mut(plan_code(&monitor)) {
             Some(count) => *count += 1,
             None => drop(plans.insert(plan_code(&monitor).into(), 1)),
@@ -41,7 +41,7 @@ impl MonitorIndex {
     }
 
     fn decrement_plan_count(&mut self, removed: &Monitor) {
-        let Some(plans) = self.plan_counts.get_mut(&removed.customer) else { return };
+        let Some(plans) = self.billing_plan_counts.get_mut(&removed.customer) else { return };
         if let Some(count) = plans.get_mut(plan_code(removed)) {
             *count -= 1;
             if *count == 0 {
@@ -141,7 +141,12 @@ impl MonitorCache {
     /// Returns how many monitors `customer` has under the billing plan `code`.
     #[must_use]
     pub fn count_under_plan(&self, customer: CustomerId, code: &str) -> usize {
-        self.read().plan_counts.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
+        self.read()
+            .billing_plan_counts
+            .get(&customer)
+            .and_then(|plans| plans.get(code))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Replaces all monitors by `all`.

@@ -62,7 +62,7 @@ impl RecipientSecrets {
     }
 
     /// Takes the address and the community out of `fields` and leaves their masks.
-    pub fn take_from(&mut self, fields: &mut Map<String, Value>) {
+    pub fn take_and_mask(&mut self, fields: &mut Map<String, Value>) {
         let masked = masked_recipient_fields(fields);
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let is_masked = |name: &str| masked.get(name) != fields.get(name);
@@ -170,7 +170,7 @@ mod tests {
         let taken = |fields: Value| {
             let Value::Object(before) = fields else { unreachable!() };
             let (mut secrets, mut after) = (RecipientSecrets::default(), before.clone());
-            secrets.take_from(&mut after);
+            secrets.take_and_mask(&mut after);
             assert_eq!(secrets.unmasked_fields(&after), before);
             (after["recipient"].clone(), after.get("username").cloned().unwrap_or_default())
         };

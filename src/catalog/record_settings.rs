@@ -1,5 +1,5 @@
-//! Parses stored records (locations, recipients, groups, …) into typed settings. An invalid record is an error that names
-//! it, or is skipped with a log entry; defaults never replace it.
+//! Parses stored records (locations, recipients, groups, …) into typed settings. An invalid record is an error that
+//! names it, or is skipped with a log entry; defaults never replace it.
 
 use crate::domain::ConfigRecord;
 use crate::schema::InvalidSettings;

@@ -77,6 +77,8 @@ pub(super) struct CustomerRow {
     pub(super) name: String,
 }
 
+/// The account that the host token acts for unless another one is named.
+const OPERATOR_ACCOUNT: i64 = CustomerId::OPERATOR.0;
 impl DataArgs {
     /// Loads the settings, with this data folder.
     pub(super) fn load_settings(&self) -> anyhow::Result<Settings> {
@@ -120,14 +122,17 @@ impl AdminArgs {
                 host_server.url
             );
             output::print_note(&message);
-            return Ok(AdminBackend::Server(Box::new(host_server.connect(1).await?), Some(host_server)));
+            return Ok(AdminBackend::Server(
+                Box::new(host_server.connect(OPERATOR_ACCOUNT).await?),
+                Some(host_server),
+            ));
         }
         if let Some(store) = open_store(&data_folder)? {
             let account_service = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
             return Ok(AdminBackend::Database(store, Box::new(account_service)));
         }
         let host_server = HostServer::from_data_folder(&data_folder)?;
-        let client = host_server.connect(1).await?;
+        let client = host_server.connect(OPERATOR_ACCOUNT).await?;
         Ok(AdminBackend::Server(Box::new(client), Some(host_server)))
     }
 }
@@ -155,7 +160,7 @@ impl HostServer {
     /// Connects to the server to act for `customer`.
     async fn connect(&self, customer: i64) -> anyhow::Result<ApiClient> {
         let token = match customer {
-            1 => self.host_token.token.clone(),
+            OPERATOR_ACCOUNT => self.host_token.token.clone(),
             other => format!("{}~{other}", self.host_token.token),
         };
         let trust =
@@ -186,7 +191,7 @@ impl AdminBackend {
     ) -> anyhow::Result<i64> {
         match self {
             Self::Database(_, accounts) => {
-                let customer = CustomerId(customer.unwrap_or(1));
+                let customer = CustomerId(customer.unwrap_or(OPERATOR_ACCOUNT));
                 let caller = AccountService::host_admin_caller(customer, EntryPoint::Cli);
                 let id = accounts.add_user(&caller, customer, login, role, password).await;
                 Ok(id.map_err(|error| describe_error(error, &format!("account `{customer}`")))?.0)
@@ -212,7 +217,7 @@ impl AdminBackend {
     pub(super) async fn list_users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
         match self {
             Self::Database(_, accounts) => {
-                let customer = CustomerId(customer.unwrap_or(1));
+                let customer = CustomerId(customer.unwrap_or(OPERATOR_ACCOUNT));
                 let users = accounts
                     .users(&AccountService::host_admin_caller(customer, EntryPoint::Cli), customer)
                     .await;
@@ -352,7 +357,7 @@ async fn call_for_customer(
     body: Option<&Value>,
 ) -> anyhow::Result<Value> {
     match (host_server, customer) {
-        (Some(host_server), Some(customer)) if customer != 1 => {
+        (Some(host_server), Some(customer)) if customer != OPERATOR_ACCOUNT => {
             let result = host_server.connect(customer).await?.send_request(method, path, &[], body).await;
             result.map_err(|error| match ErrorResponse::response_status(&error) {
                 Some(StatusCode::NOT_FOUND) => {

@@ -55,8 +55,11 @@ struct ApplyResponse {
 struct MonitorChange {
     key: String,
     id: Option<i64>,
+    /// `create`, `change`, `remove`, or `none` when nothing changes.
     action: String,
+    /// Fields that change, with their old values.
     before: Map<String, Value>,
+    /// Fields that change, with their new values.
     after: Map<String, Value>,
     #[serde(default)]
     warnings: Vec<String>,

@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::{config_files, read_monitors, review_stored};
+use crate::app::{config_files, read_monitors, read_stored_problems};
 use crate::schema::monitor_file::FileMonitor;
 use crate::settings::{SETTINGS, Settings, read_config_text};
 use crate::syntax::ValidationError;
@@ -61,7 +61,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<ValidationError>> {
     let settings = match &args.path {
         None => args.settings.load_from(None)?,
-        Some(path) if path.is_dir() => check_folder(args, path)?,
+        Some(path) if path.is_dir() => load_folder_settings(args, path)?,
         Some(path) if contains_monitors(path) => {
             let mut settings = args.settings.load_from(None)?;
             (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
@@ -75,7 +75,7 @@ fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<Va
 
 /// Returns the settings to check the monitor files of `folder` with: those of its settings file, if it has one. Fails
 /// with the errors of all its settings files.
-fn check_folder(args: &CheckArgs, folder: &Path) -> Result<Settings, Vec<ValidationError>> {
+fn load_folder_settings(args: &CheckArgs, folder: &Path) -> Result<Settings, Vec<ValidationError>> {
     let (settings_files, monitor_files): (Vec<PathBuf>, Vec<PathBuf>) =
         config_files(folder)?.into_iter().partition(|file| contains_settings(file));
     let mut errors = Vec::new();
@@ -110,7 +110,7 @@ fn contains_settings(path: &Path) -> bool {
 
 /// Returns a line for each stored monitor and recipient that does not work under `settings`.
 fn stored_warnings(settings: &Settings) -> anyhow::Result<String> {
-    let problems = super::process::build_single_threaded_runtime()?.block_on(review_stored(settings));
+    let problems = super::process::build_single_threaded_runtime()?.block_on(read_stored_problems(settings));
     let problems =
         problems.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
     let lines: Vec<String> = problems.iter().map(|reason| format!("warning: {reason}\n")).collect();

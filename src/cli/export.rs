@@ -48,7 +48,9 @@ struct ExportResponse {
 #[derive(Debug, Deserialize)]
 struct ExportedMonitor {
     id: i64,
+    /// `file` when monitor files of the server define it.
     origin: String,
+    /// Its fields with key and type, as in a file of `vigie apply`.
     entry: Map<String, Value>,
 }
 

@@ -120,7 +120,7 @@ fn location_name(id: LocationId, locations: &[Location]) -> String {
 /// error also which monitors are down.
 fn result_reason(result: &CheckResult) -> String {
     let reason = match result.missed {
-        Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),
+        Some(missed) => format!("{} missed: {}", missed.run_count, missed.reason.describe()),
         None if result.suppressed_by.is_empty() => result.reasons.first().cloned().unwrap_or_default(),
         None => format!("{} ({})", deciding_reason(result), suppression_text(result)),
     };

@@ -42,7 +42,7 @@ pub(super) struct MonitorListRow {
     /// In minutes (interface.md 2.1).
     #[serde(rename = "interval")]
     pub(super) interval_minutes: u64,
-    /// In seconds, instead.
+    /// In seconds; when set, it counts instead of `interval_minutes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) interval_seconds: Option<u64>,
     pub(super) enabled: bool,

@@ -28,8 +28,8 @@ pub(super) struct StoredLogin {
 /// All logins, by the URL of the server.
 type StoredLogins = BTreeMap<String, StoredLogin>;
 
-/// Returns the token for `server`. The first one found counts: that of `token_file`, of `VIGIE_TOKEN`, of `vigie login`, the
-/// host token of a server on this host.
+/// Returns the token for `server`. The first one found counts: that of `token_file`, of `VIGIE_TOKEN`, of `vigie
+/// login`, the host token of a server on this host.
 pub(super) fn find_token(server: &Url, token_file: Option<&Path>) -> anyhow::Result<Option<String>> {
     if let Some(token_file) = token_file {
         return read_token_file(token_file).map(Some);
@@ -61,7 +61,7 @@ pub(super) fn store_login(server: &Url, login: StoredLogin) -> anyhow::Result<Pa
     })
 }
 
-/// Removes the login of `server`.
+/// Removes the login of `server` and returns the path of the file.
 pub(super) fn remove_login(server: &Url) -> anyhow::Result<PathBuf> {
     update_logins(|logins| {
         logins.remove(&stored_login_key(server));

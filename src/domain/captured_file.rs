@@ -39,9 +39,9 @@ impl CapturedFile {
         matches!(self.media_type.as_str(), "image/png" | "image/jpeg")
     }
 
-    /// Returns the bytes that the content takes in memory.
+    /// Returns the bytes that the content takes in memory; 0 where only the metadata is loaded.
     #[must_use]
-    pub fn content_len(&self) -> usize {
+    pub fn loaded_content_bytes(&self) -> usize {
         self.content.as_ref().map_or(0, |content| content.len())
     }
 }

@@ -127,8 +127,9 @@ impl MissedReason {
 pub struct MissedRuns {
     /// Why they did not happen.
     pub reason: MissedReason,
-    /// Number of slots, at least 1.
-    pub slots: u32,
+    /// Number of these runs, at least 1.
+    #[serde(rename = "slots")]
+    pub run_count: u32,
     /// Planned time of the last of them.
     pub last_planned_at: Timestamp,
 }
@@ -283,7 +284,7 @@ impl CheckResult {
     /// Returns the number of planned runs that this record covers.
     #[must_use]
     pub fn run_count(&self) -> u32 {
-        self.missed.map_or(1, |missed| missed.slots)
+        self.missed.map_or(1, |missed| missed.run_count)
     }
 
     /// Returns how late the first attempt started; `None` for a run that did not happen or was not due at a time.

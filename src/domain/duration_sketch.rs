@@ -75,7 +75,7 @@ impl PartialEq for DurationSketch {
 impl Eq for DurationSketch {}
 
 fn new_sketch() -> Box<DDSketch> {
-    // The compact form stores no settings, so they must stay the defaults: a relative error of 1 % and 2,048 bins. These
-    // cover 1 to 10^17 microseconds.
+    // The compact form stores no settings, so they must stay the defaults: a relative error of 1 % and 2,048 bins.
+    // These cover 1 to 10^17 microseconds.
     Box::new(DDSketch::new(Config::default()))
 }

@@ -14,7 +14,7 @@ pub enum EgressPrincipal {
 }
 
 impl EgressPrincipal {
-    /// Returns the scope of what a user of `account` configured.
+    /// Returns the principal for connections that a user of `account` configured.
     #[must_use]
     pub fn for_account(account: CustomerId) -> Self {
         if account == CustomerId::OPERATOR { Self::Operator } else { Self::Account(account) }

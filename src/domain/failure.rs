@@ -172,23 +172,28 @@ pub struct Failure {
     pub fault: Fault,
     /// Particulars: address, header, rule, message of the peer or the system.
     pub detail: String,
-    /// Status code of the part that failed, where the kind stands for a part of the whole.
+    /// Status code of the page object that failed, for [`FailureKind::PageObjectFailed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "part")]
-    pub part_status: Option<Status>,
+    pub object_status: Option<Status>,
 }
 
 impl Failure {
     /// Creates a failure of `kind` in `phase`, with the fault that the kind implies.
     pub fn new(phase: Phase, kind: FailureKind, detail: impl Into<String>) -> Self {
-        Self { phase, kind, fault: kind.fault(), detail: detail.into(), part_status: None }
+        Self { phase, kind, fault: kind.fault(), detail: detail.into(), object_status: None }
     }
 
     /// Converts the failure of a page object to a `70XX` failure of the page (behaviour.md 3).
     #[must_use]
     pub fn into_page_object_failure(self, url: &str) -> Self {
-        let part_status = Some(self.status());
-        Self { kind: FailureKind::PageObjectFailed, detail: format!("`{url}`: {self}"), part_status, ..self }
+        let object_status = Some(self.status());
+        Self {
+            kind: FailureKind::PageObjectFailed,
+            detail: format!("`{url}`: {self}"),
+            object_status,
+            ..self
+        }
     }
 
     /// Returns the same failure attributed to `fault`, for example when the location itself has no connectivity.
@@ -204,7 +209,7 @@ impl Failure {
         match (self.fault, self.kind.fault()) {
             // Whoever has to act: the status of the object decides.
             _ if self.kind == FailureKind::PageObjectFailed => {
-                self.part_status.map_or(self.kind.status(), Status::to_page_object_status)
+                self.object_status.map_or(self.kind.status(), Status::to_page_object_status)
             }
             (Fault::Vigie, Fault::Target | Fault::Network) => Status::INTERNAL,
             _ => self.kind.status(),

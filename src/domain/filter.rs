@@ -32,7 +32,7 @@ pub struct EpisodeFilter {
     pub customer: Option<CustomerId>,
     /// Only this monitor.
     pub monitor: Option<MonitorId>,
-    /// Only open ones, or only ended ones.
+    /// `true` for open ones only, `false` for ended ones only; `None` for both.
     pub is_open: Option<bool>,
     /// Still open at or after this time.
     pub from: Option<Timestamp>,

@@ -57,7 +57,7 @@ pub use header_list::HeaderList;
 pub use id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId};
 pub use location::Location;
 pub use location_mode::LocationMode;
-pub use monitor_state::LocationState;
+pub use monitor_state::MonitorLocationState;
 pub use monitor_type::MonitorType;
 pub use notification::{
     LocationReport, NewNotification, Notification, NotificationContent, NotificationKind, NotificationState,
@@ -71,7 +71,7 @@ pub use phase::{Phase, Phases};
 pub use protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use role::{Permission, Role};
-pub use rollup::{ContentViewFigures, MAX_ROLLUP_STEPS, Rollup, RollupInterval, RollupQuery, UserExperience};
+pub use rollup::{ContentViewFigures, MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupStep, UserExperience};
 pub use sample::{LocationMeanDuration, Sample};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;

@@ -6,7 +6,7 @@ use super::time::Timestamp;
 
 /// The current state of a monitor at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocationState {
+pub struct MonitorLocationState {
     /// Id of the monitor.
     pub monitor_id: MonitorId,
     /// Id of the location.
@@ -33,10 +33,10 @@ pub struct LocationState {
     pub last_full_page_at: Option<Timestamp>,
 }
 
-impl LocationState {
-    /// Whether the last check is a first check. The time of such a check is never that of a planned run.
+impl MonitorLocationState {
+    /// Whether the last recorded check is a first check. The time of such a check is never that of a planned run.
     #[must_use]
-    pub fn is_first_check(&self) -> bool {
+    pub fn last_was_first_check(&self) -> bool {
         self.last_slot_at != Some(self.planned_at)
     }
 }

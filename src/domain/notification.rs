@@ -235,7 +235,7 @@ pub struct NewNotification {
 pub struct Notification {
     /// Id.
     pub id: i64,
-    /// The notification.
+    /// Recipient, content and times, as created.
     pub message: NewNotification,
     /// State of the delivery.
     pub state: NotificationState,

@@ -107,6 +107,7 @@ impl Phase {
 }
 
 const PHASE_COUNT: usize = Phase::ALL.len();
+/// Stands for the duration of a phase that was not reached.
 const NOT_REACHED: u32 = u32::MAX;
 
 /// Durations by phase, each up to 71 minutes, in microseconds. A phase that was not reached has none.

@@ -13,7 +13,7 @@ pub const MAX_ROLLUP_STEPS: u64 = 10_000;
 
 /// Width of the steps of a query, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RollupInterval {
+pub enum RollupStep {
     /// Computed from results when read.
     Minute,
     /// Stored once the hour has ended.
@@ -33,12 +33,13 @@ pub struct RollupQuery {
     /// Only at this location.
     pub location: Option<LocationId>,
     /// Width of the steps.
-    pub step: RollupInterval,
+    pub step: RollupStep,
     /// Steps that start at or after.
     pub from: Timestamp,
     /// Steps that start before.
     pub until: Timestamp,
-    /// Whether user experience and content views are read too. By minute this takes longer, because it is computed from results.
+    /// Whether user experience and content views are read too. By minute this takes longer, because it is computed
+    /// from results.
     pub with_browser_figures: bool,
 }
 
@@ -103,7 +104,7 @@ pub struct ContentViewFigures {
     pub bytes: Option<u64>,
 }
 
-impl RollupInterval {
+impl RollupStep {
     /// Names of all steps, in their order.
     pub const NAMES: [&str; 3] = ["minute", "hour", "day"];
 

@@ -19,11 +19,11 @@ pub struct Sample {
     pub full_page_us: Option<u64>,
     /// Whether it is an error that is suppressed, since a monitor that it depends on is down.
     pub is_suppressed_by_dependency: bool,
-    /// Number of runs that it covers.
-    pub run_count: u32,
+    /// Number of runs that it covers: more than one for a series of missed runs.
+    pub covered_run_count: u32,
 }
 
-/// The mean time of the checks of a monitor at a location.
+/// The mean duration of the checks of a monitor at a location, kept as their number and sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationMeanDuration {
     /// Location of the checks.

@@ -49,8 +49,8 @@ impl ExpiryRule {
         if leaf.not_after < now {
             return Some(ExpiryFinding::Expired(expired_failure(leaf, now)));
         }
-        let next_to_expire = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
-        let next_to_expire = next_to_expire.min_by_key(|certificate| certificate.not_after)?;
+        let unexpired = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
+        let next_to_expire = unexpired.min_by_key(|certificate| certificate.not_after)?;
         let remaining = next_to_expire.not_after.since(now);
         (remaining < Duration::from_secs(86_400 * u64::from(days))).then(|| ExpiryFinding::Expiring {
             sha256: next_to_expire.sha256.clone(),

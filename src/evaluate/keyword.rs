@@ -11,7 +11,7 @@ use super::pattern_cache::{PatternCache, PatternVariant};
 use super::search_budget::SearchBudget;
 use super::whitespace::{self, TextToken};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::pattern::{CompiledPattern, PatternError, check_source, syntax_error_reason};
+use crate::syntax::pattern::{CompiledPattern, PatternError, check_source_size, syntax_error_reason};
 
 /// How the pattern is matched (interface.md 2.2 `keyword_match_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,14 +64,14 @@ impl KeywordRule {
 
     /// Returns what decides how the pattern is compiled, a bit each.
     fn flags(&self) -> u8 {
-        let is_regular = self.match_type == KeywordSyntax::RegularExpression;
-        [is_regular, self.match_case, self.whole_word, self.line_wrap, self.normalize_spaces]
+        let is_regex = self.match_type == KeywordSyntax::RegularExpression;
+        [is_regex, self.match_case, self.whole_word, self.line_wrap, self.normalize_spaces]
             .into_iter()
             .fold(0, |flags, flag| flags << 1 | u8::from(flag))
     }
 
     fn compile_pattern(&self) -> Result<CompiledPattern, PatternError> {
-        check_source(&self.pattern)?;
+        check_source_size(&self.pattern)?;
         let expression = match self.match_type {
             KeywordSyntax::PlainText if self.normalize_spaces => {
                 regex_syntax::escape(&whitespace::normalize(&self.pattern))
@@ -95,16 +95,17 @@ impl KeywordRule {
 pub struct CompiledKeyword {
     rule: KeywordRule,
     pattern: CompiledPattern,
-    normalizes_spaces: bool,
+    /// Whether a text is normalized before it is searched; unlike `rule.normalize_spaces` only where it matters.
+    must_normalize_text: bool,
 }
 
 impl CompiledKeyword {
     fn new(rule: KeywordRule, pattern: CompiledPattern) -> Self {
         // For a plain pattern without a space, folding the text makes no difference.
-        let normalizes_spaces = rule.normalize_spaces
+        let must_normalize_text = rule.normalize_spaces
             && (rule.match_type == KeywordSyntax::RegularExpression
                 || whitespace::contains_whitespace(&rule.pattern));
-        Self { rule, pattern, normalizes_spaces }
+        Self { rule, pattern, must_normalize_text }
     }
 
     /// Whether `text` contains the keyword. The time is linear in the length of the text.
@@ -114,7 +115,7 @@ impl CompiledKeyword {
     }
 
     fn matches_within(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
-        if self.normalizes_spaces {
+        if self.must_normalize_text {
             budget.is_match(&self.pattern, &whitespace::normalize(text))
         } else {
             budget.is_match(&self.pattern, text)

@@ -18,4 +18,4 @@ mod xpath;
 pub use pattern_cache::{PatternCache, PatternCaches, pattern_failure};
 pub use search_budget::SearchBudget;
 pub use verdict::evaluate_attempts;
-pub use xpath::HtmlPage;
+pub use xpath::LazyPageXml;

@@ -25,11 +25,11 @@ pub struct PageComparisonRule {
     /// Whether to report missing and new objects.
     pub reports_missing_and_new: bool,
     /// Whether to report changed sizes.
-    pub reports_sizes: bool,
+    pub reports_changed_sizes: bool,
     /// Percent of the previous size by which an object may grow or shrink.
     pub tolerance_percent: u32,
-    /// Whether a change is an error; otherwise it is a warning.
-    pub is_error: bool,
+    /// Whether a change is reported as an error; otherwise as a warning.
+    pub changes_are_errors: bool,
 }
 
 /// The objects of an earlier run: decoded bytes by URL, `None` for an object that failed.
@@ -99,7 +99,7 @@ pub fn compare_with_baseline(
             current_bytes: Some(object.body_bytes),
         }));
     }
-    if rule.reports_sizes {
+    if rule.reports_changed_sizes {
         let loaded = page.objects.iter().filter(|object| object.failure.is_none());
         changes.extend(loaded.filter_map(|object| {
             let previous_bytes = baseline.0.get(object.url.as_str()).copied().flatten()?;

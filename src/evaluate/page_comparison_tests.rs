@@ -29,9 +29,9 @@ fn page(text: &str) -> PageLoad {
 
 const REPORT_ALL: PageComparisonRule = PageComparisonRule {
     reports_missing_and_new: true,
-    reports_sizes: true,
+    reports_changed_sizes: true,
     tolerance_percent: 10,
-    is_error: true,
+    changes_are_errors: true,
 };
 
 fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
@@ -46,7 +46,7 @@ fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
 #[test]
 fn a_page_is_compared_as_far_as_the_monitor_asks() {
     let (only_missing_and_new, only_sizes) = (
-        PageComparisonRule { reports_sizes: false, ..REPORT_ALL },
+        PageComparisonRule { reports_changed_sizes: false, ..REPORT_ALL },
         PageComparisonRule { reports_missing_and_new: false, ..REPORT_ALL },
     );
     for (before, now, rule, expected) in [

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::domain::{CustomerId, Failure, FailureKind, Phase};
 use crate::sync::Mutex;
-use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError};
+use crate::syntax::pattern::{CompiledPattern, HaystackKind, PatternError};
 
 /// Maximum size of the compiled patterns of one account, in bytes.
 const MAX_ACCOUNT_BYTES: usize = 8 * 1024 * 1024;
@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum PatternVariant {
     /// As [`CompiledPattern::new`] compiles it.
-    Plain(Haystack),
+    Plain(HaystackKind),
     /// Rewritten by a keyword rule with these flags.
     Keyword(u8),
 }
@@ -47,6 +47,7 @@ pub struct PatternCache {
 struct Entries {
     by_source: HashMap<Box<str>, Vec<Entry>>,
     total_bytes: usize,
+    /// Number of uses and insertions so far: the clock of `last_used`.
     use_count: u64,
 }
 
@@ -54,6 +55,7 @@ struct Entry {
     variant: PatternVariant,
     pattern: CompiledPattern,
     bytes: usize,
+    /// `use_count` at its last use.
     last_used: u64,
 }
 
@@ -70,9 +72,13 @@ impl PatternCache {
     ///
     /// # Errors
     /// As [`CompiledPattern::new`].
-    pub fn compile(&self, source: &str, haystack: Haystack) -> Result<CompiledPattern, PatternError> {
-        self.get_or_compile(source, PatternVariant::Plain(haystack), || {
-            CompiledPattern::new(source, haystack)
+    pub fn compile(
+        &self,
+        source: &str,
+        haystack_kind: HaystackKind,
+    ) -> Result<CompiledPattern, PatternError> {
+        self.get_or_compile(source, PatternVariant::Plain(haystack_kind), || {
+            CompiledPattern::new(source, haystack_kind)
         })
     }
 
@@ -86,8 +92,8 @@ impl PatternCache {
         if let Some(pattern) = self.entries.lock().get(source, variant) {
             return Ok(pattern);
         }
-        // Without the lock, since it takes milliseconds. Two checks may compile the same pattern then, and both are kept
-        // until one is dropped.
+        // Without the lock, since it takes milliseconds. Two checks may compile the same pattern then, and both are
+        // kept until one is dropped.
         let pattern = compile()?;
         self.entries.lock().insert(source, variant, pattern.clone());
         Ok(pattern)
@@ -163,10 +169,10 @@ mod tests {
         let large = |index: u32| format!("{index}[a-z0-9]{{2000}}");
         let mut compiled_count = 0;
         let mut compile = |source: &str| {
-            let variant = PatternVariant::Plain(Haystack::Text);
+            let variant = PatternVariant::Plain(HaystackKind::Text);
             cache.get_or_compile(source, variant, || {
                 compiled_count += 1;
-                CompiledPattern::new(source, Haystack::Text)
+                CompiledPattern::new(source, HaystackKind::Text)
             })
         };
         for index in 0..400 {

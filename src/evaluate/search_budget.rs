@@ -14,9 +14,11 @@ const FIRST_CHUNK_BYTES: usize = 4 * 1024;
 /// Growth of each part over the one before: all parts together take a third of the time of the whole.
 const CHUNK_GROWTH: usize = 4;
 
-/// The time that a search may still take.
+/// The time that all searches together may still take.
 pub struct SearchBudget<'a> {
+    /// Returns the time left at each call; `None` for no limit.
     remaining_time: Option<Box<dyn Fn() -> Duration + 'a>>,
+    /// Set when a search was skipped; all later ones are skipped too.
     is_exhausted: Cell<bool>,
 }
 
@@ -47,11 +49,11 @@ impl<'a> SearchBudget<'a> {
     /// Whether `pattern` matches in `text`; also `false` when that takes too long.
     #[must_use]
     pub fn is_match(&self, pattern: &CompiledPattern, text: &str) -> bool {
-        self.has_time_to_search(pattern, text) && pattern.is_match(text)
+        self.can_finish_search(pattern, text) && pattern.is_match(text)
     }
 
-    /// Whether there is time to search all of `text`.
-    pub(super) fn has_time_to_search(&self, pattern: &CompiledPattern, text: &str) -> bool {
+    /// Whether all of `text` can be searched in time, judged by searches of its beginning; if not, exhausts the budget.
+    pub(super) fn can_finish_search(&self, pattern: &CompiledPattern, text: &str) -> bool {
         let Some(remaining) = self.remaining_time.as_ref().filter(|_| !self.is_exhausted()) else {
             return !self.is_exhausted();
         };
@@ -77,7 +79,7 @@ impl<'a> SearchBudget<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::pattern::Haystack;
+    use crate::syntax::pattern::HaystackKind;
 
     /// Returns a budget with these remaining seconds, one value per call, and the number of calls.
     fn budget_with_remaining_seconds(
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_search_that_would_take_too_long_is_skipped() {
-        let (text, regex) = ("a".repeat(100 * 1024), CompiledPattern::new("a", Haystack::Text).unwrap());
+        let (text, regex) = ("a".repeat(100 * 1024), CompiledPattern::new("a", HaystackKind::Text).unwrap());
         // Parts of 4, 16 and 64 KiB, then the whole of 100 KiB.
         for (remaining, found) in [
             (&[99, 98, 93, 61][..], true),
@@ -134,7 +136,7 @@ mod tests {
         ] {
             for budget in [SearchBudget::with_remaining_time(move || max), SearchBudget::unlimited()] {
                 assert_eq!(
-                    budget.is_match(&CompiledPattern::new(expression, Haystack::Text).unwrap(), &text),
+                    budget.is_match(&CompiledPattern::new(expression, HaystackKind::Text).unwrap(), &text),
                     found,
                     "{expression}"
                 );
@@ -143,7 +145,8 @@ mod tests {
         }
         let late = SearchBudget::with_remaining_time(|| Duration::ZERO);
         assert!(
-            !late.is_match(&CompiledPattern::new("x", Haystack::Text).unwrap(), "x") && late.is_exhausted()
+            !late.is_match(&CompiledPattern::new("x", HaystackKind::Text).unwrap(), "x")
+                && late.is_exhausted()
         );
     }
 }

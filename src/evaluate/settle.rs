@@ -130,10 +130,10 @@ pub fn settle(
     let has_failing = |needed: usize| failing.len() >= needed.clamp(1, conclusive.len());
     match policy.location_mode {
         LocationMode::Primary => match home_index.filter(|index| failing.contains(index)) {
-            Some(home_index) => confirm_failure(outcomes, &failing, home_index, verification),
+            Some(home_index) => settle_by_confirmation(outcomes, &failing, home_index, verification),
             None => below_quorum,
         },
-        LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], verification),
+        LocationMode::GlobalVerify => settle_by_confirmation(outcomes, &failing, failing[0], verification),
         LocationMode::GlobalNotify => failed_without_confirmation(failing[0]),
         LocationMode::RoundRobin if has_failing(2) => failed_without_confirmation(failing[0]),
         LocationMode::MultiPop if has_failing(policy.quorum.required_failures(conclusive.len())) => {
@@ -144,6 +144,7 @@ pub fn settle(
 }
 
 impl Quorum {
+    /// Returns how many of this number of conclusive locations must fail.
     fn required_failures(self, conclusive: usize) -> usize {
         match self {
             Self::AtLeast(needed) => usize::try_from(needed).unwrap_or(usize::MAX),
@@ -157,7 +158,7 @@ fn failed_without_confirmation(deciding_index: usize) -> Settlement {
 }
 
 /// Settles a failure that needs confirmation: by another location that failed too, or by verification.
-fn confirm_failure(
+fn settle_by_confirmation(
     outcomes: &[LocationOutcome],
     failing: &[usize],
     deciding_index: usize,
@@ -178,6 +179,7 @@ fn is_verifiable(status: Status) -> bool {
     !(Status::OBJECT_SIZE_CHANGED.0..=Status::OBJECT_NEW.0).contains(&status.0)
 }
 
+/// Whether this code stands for a fault of Vigie or its location, not of the target.
 fn is_monitoring_fault(status: Status) -> bool {
     [Status::INTERNAL, Status::BROWSER_TIMED_OUT, Status::BROWSER_FAILED, Status::CANNOT_RUN]
         .contains(&status)

@@ -79,6 +79,7 @@ impl EscapeContext {
 #[derive(Clone, Debug)]
 enum CompiledPart {
     Text(Box<str>),
+    /// The name of a variable, and how its value is escaped.
     Placeholder(Box<str>, Escape),
 }
 
@@ -128,8 +129,10 @@ impl Template {
             match part {
                 CompiledPart::Text(text) => out.push_str(text),
                 CompiledPart::Placeholder(name, escape) => {
-                    let value = variables.get(name).ok_or_else(|| self.unknown_variable(name))?;
-                    out.push_str(&escape.apply(value).map_err(|reason| self.invalid_value(name, reason))?);
+                    let value = variables.get(name).ok_or_else(|| self.unknown_variable_failure(name))?;
+                    out.push_str(
+                        &escape.apply(value).map_err(|reason| self.invalid_value_failure(name, reason))?,
+                    );
                 }
             }
             if out.len() > MAX_RENDERED_BYTES {
@@ -143,14 +146,14 @@ impl Template {
         Ok(out)
     }
 
-    fn unknown_variable(&self, name: &str) -> Failure {
+    fn unknown_variable_failure(&self, name: &str) -> Failure {
         let reason =
             if name.starts_with('$') { "is not a built-in variable" } else { "was set by no step before" };
         let detail = format!("`{{{{{name}}}}}` in {} {reason}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableNotSet, detail)
     }
 
-    fn invalid_value(&self, name: &str, reason: &str) -> Failure {
+    fn invalid_value_failure(&self, name: &str, reason: &str) -> Failure {
         let detail = format!("`{{{{{name}}}}}` in {}: {reason}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableInvalid, detail)
     }
@@ -251,7 +254,7 @@ impl Variables {
 
     /// Sets the variable `name`.
     pub fn set(&mut self, name: &str, value: String) {
-        match self.values.iter_mut().find(|(known, _)| known == name) {
+        match self.values.iter_mut().find(|(variable_name, _)| variable_name == name) {
             Some((_, old)) => *old = value,
             None => self.values.push((name.to_owned(), value)),
         }
@@ -260,8 +263,12 @@ impl Variables {
     /// Returns the value of `name`; the name of a built-in variable includes the `$`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        let step_value = self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
+        let step_value = self
+            .values
+            .iter()
+            .find(|(variable_name, _)| variable_name == name)
+            .map(|(_, value)| value.as_str());
+        let built_in = || self.built_in().iter().find(|(variable_name, _)| *variable_name == name);
         match step_value {
             None if name.starts_with('$') => built_in().map(|(_, value)| value.as_str()),
             step_value => step_value,

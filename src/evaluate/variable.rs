@@ -11,7 +11,7 @@ use super::assertion::{AssertionError, Lookup, ParsedResponse, one_line_excerpt}
 use super::pattern_cache::{PatternCache, pattern_failure};
 use super::template::EscapeContext;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::pattern::{Haystack, PatternError, check_source};
+use crate::syntax::pattern::{HaystackKind, PatternError, check_source_size};
 
 /// Maximum size of a value in bytes.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
@@ -49,7 +49,7 @@ impl VariableExtractor {
     /// [`AssertionError`] when the property does not suit the source.
     pub fn new(settings: &VariableSettings) -> Result<Self, AssertionError> {
         let VariableSettings { name, property, source } = settings;
-        check_source(property)?;
+        check_source_size(property)?;
         let lookup = match source.as_str() {
             "" | "Response" => None,
             source => Some(Box::new(Lookup::new(source, property)?)),
@@ -92,8 +92,8 @@ impl VariableExtractor {
     /// Returns its value in `response`, which is of this media type. `patterns` keeps a regular expression.
     ///
     /// # Errors
-    /// [`FailureKind::VariableNotExtracted`] when it is absent or larger than 64 KiB, or the response cannot be parsed as
-    /// the property requires.
+    /// [`FailureKind::VariableNotExtracted`] when it is absent or larger than 64 KiB, or the response cannot be
+    /// parsed as the property requires.
     pub fn extract(
         &self,
         response: &ParsedResponse<'_>,
@@ -109,9 +109,9 @@ impl VariableExtractor {
             first_node_text(lookup)
         } else if source == "Response" {
             let pattern = patterns
-                .compile(&self.property, Haystack::Text)
+                .compile(&self.property, HaystackKind::Text)
                 .map_err(|error| self.pattern_failure(source, &error))?;
-            if response.search_budget.has_time_to_search(&pattern, response.body_text) {
+            if response.search_budget.can_finish_search(&pattern, response.body_text) {
                 Ok(pattern.first_group(response.body_text).map(str::to_owned))
             } else {
                 Err("there was no time to search for it".to_owned())
@@ -130,8 +130,8 @@ impl VariableExtractor {
         }
     }
 
-    /// Returns the failure of a pattern. One without a source may turn out to be a pattern only in a response, so that a
-    /// syntax error is reported like a value that was not found.
+    /// Returns the failure of a pattern. One without a source may turn out to be a pattern only in a response, so
+    /// that a syntax error is reported like a value that was not found.
     fn pattern_failure(&self, source: &str, error: &PatternError) -> Failure {
         if matches!(error, PatternError::Syntax(_)) {
             return self.not_extracted_failure(source, &AssertionError::from(error.clone()).to_string());

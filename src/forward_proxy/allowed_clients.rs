@@ -14,8 +14,9 @@ use crate::net::IpNetwork;
 pub enum AllowedClients {
     /// Processes of this user on this host, according to `/proc/self/net/tcp`.
     LocalUser(u32),
-    /// Those processes of this user whose sockets [`ForwardProxy::set_socket_owner`](super::ForwardProxy::set_socket_owner)
-    /// names: the browser of the check. Before it is set, nobody is served.
+    /// Those processes of this user whose sockets
+    /// [`ForwardProxy::set_socket_owner`](super::ForwardProxy::set_socket_owner) names: the browser of the check.
+    /// Before it is set, nobody is served.
     LocalBrowser(u32),
     /// Clients in these networks: the hosts that remote browsers run on.
     Networks(Vec<IpNetwork>),
@@ -121,7 +122,7 @@ mod tests {
         }
     }
 
-    fn inode_of(stream: &TcpStream) -> u64 {
+    fn socket_inode(stream: &TcpStream) -> u64 {
         let link = std::fs::read_link(format!("/proc/self/fd/{}", stream.as_raw_fd())).unwrap();
         link.to_str().unwrap().trim_start_matches("socket:[").trim_end_matches(']').parse().unwrap()
     }
@@ -134,7 +135,7 @@ mod tests {
             let proxy_address = listener.local_addr().unwrap();
             let stream = TcpStream::connect(proxy_address).unwrap();
             let client_address = stream.local_addr().unwrap();
-            let inode = inode_of(&stream);
+            let inode = socket_inode(&stream);
             for (uid, owner, allowed) in [
                 (uid, Some(inode), true),
                 (uid, Some(inode + 1), false),

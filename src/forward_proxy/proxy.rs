@@ -37,8 +37,11 @@ pub struct ForwardProxy {
     pub(super) target_log: TargetLog,
     pub(super) tls_interceptor: Option<TlsInterceptor>,
     trace_context: Option<Arc<TraceContext>>,
+    /// The processes of the browser; set when its driver has started.
     socket_owner: Mutex<Option<Arc<dyn SocketOwner>>>,
+    /// The sender for `relayed_connections`.
     relay: ConnectionRelay,
+    /// Connections of a hosted browser: they come over the socket of its host, not over the listener.
     pub(super) relayed_connections: tokio::sync::Mutex<mpsc::Receiver<UnixStream>>,
     /// Prevents checks from connecting to its port.
     _port_protection: ProtectedService,
@@ -49,8 +52,8 @@ impl ForwardProxy {
     /// [`Self::serve`] is polled.
     ///
     /// # Errors
-    /// [`FailureKind::NoSocketLeft`] when no port is free, [`FailureKind::NotConfigured`] when the address does not belong
-    /// to this host.
+    /// [`FailureKind::NoSocketLeft`] when no port is free, [`FailureKind::NotConfigured`] when the address does not
+    /// belong to this host.
     pub async fn bind(config: ForwardProxyConfig) -> Result<Self, Failure> {
         let bind_failure = |kind, reason: &dyn std::fmt::Display| {
             let detail = format!(
@@ -85,7 +88,8 @@ impl ForwardProxy {
         })
     }
 
-    /// Sets the processes whose connections [`AllowedClients::LocalBrowser`](super::AllowedClients::LocalBrowser) allows.
+    /// Sets the processes whose connections [`AllowedClients::LocalBrowser`](super::AllowedClients::LocalBrowser)
+    /// allows.
     pub fn set_socket_owner(&self, socket_owner: Arc<dyn SocketOwner>) {
         *self.socket_owner.lock() = Some(socket_owner);
     }

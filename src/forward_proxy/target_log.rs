@@ -31,6 +31,7 @@ struct TargetEntry {
 pub(super) struct TargetLog(Mutex<BTreeMap<(String, u16), TargetEntry>>);
 
 impl TargetLog {
+    /// Records a connection: clears the last failure of the target, and keeps its first connection.
     pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectionTrace) {
         self.update_target(host, port, |target| {
             target.last_failure = None;

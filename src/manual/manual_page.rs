@@ -39,6 +39,7 @@ impl ManualPage {
     /// Returns its sections in order. Lines of code blocks are not headings.
     #[must_use]
     pub fn sections(&self) -> Vec<ManualSection<'static>> {
+        // Title, and start and end of the text below it.
         let mut sections: Vec<(&str, usize, usize)> = Vec::new();
         let (mut line_start, mut in_code) = (0, false);
         for line in self.markdown.split_inclusive('\n') {

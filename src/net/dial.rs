@@ -22,9 +22,9 @@ use crate::domain::{EgressPrincipal, Failure, FailureKind, Fault, Phase};
 pub const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 impl Net {
-    /// Opens a TCP connection to `endpoint`: resolves it, applies the egress policy, and tries all addresses in order, each
-    /// [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed; the first connection wins. It is
-    /// new and has `TCP_NODELAY` set.
+    /// Opens a TCP connection to `endpoint`: resolves it, applies the egress policy, and tries all addresses in
+    /// order, each [`CONNECTION_ATTEMPT_DELAY`] after the previous one or as soon as that failed; the first
+    /// connection wins. It is new and has `TCP_NODELAY` set.
     pub async fn connect(
         &self,
         endpoint: &Endpoint,
@@ -59,6 +59,7 @@ impl Net {
         self.connect_via(None, addresses, port, deadline, trace).await
     }
 
+    /// Connects to one of the allowed of `addresses`: through `named_proxy`, else through the default proxy, if any.
     async fn connect_via(
         &self,
         named_proxy: Option<&UpstreamProxy>,
@@ -71,11 +72,11 @@ impl Net {
         let started = Instant::now();
         let socket_addresses: Vec<SocketAddr> =
             allowed_addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let race_result = happy_eyeballs(&socket_addresses, deadline, |to| {
+        let race = happy_eyeballs(&socket_addresses, deadline, |to| {
             trace.peer_address = Some(to);
             self.connect_to_address(to, named_proxy, deadline)
         });
-        let race_result = race_result.await;
+        let race_result = race.await;
         trace.phases.add(Phase::Connect, started.elapsed());
         match race_result {
             RaceResult::Connected(target, stream) => {
@@ -122,8 +123,8 @@ impl Net {
         Ok(allowed)
     }
 
-    /// Opens a UDP socket that exchanges datagrams with `address` only, from a random port. The caller must have checked
-    /// [`Self::allowed_addresses`].
+    /// Opens a UDP socket that exchanges datagrams with `address` only, from a random port. The caller must have
+    /// checked [`Self::allowed_addresses`].
     pub fn open_udp_socket(&self, address: SocketAddr) -> Result<UdpSocket, Failure> {
         socket::create_connected_udp_socket(&self.stack.source_binding, address)
             .and_then(UdpSocket::from_std)
@@ -142,15 +143,16 @@ impl Net {
         Failure::new(Phase::Connect, kind, format!("{address}: {error}"))
     }
 
+    /// Opens one connection, directly or through the proxy for `address`; returns `address` with its outcome.
     async fn connect_to_address(
         &self,
         address: SocketAddr,
         named_proxy: Option<&UpstreamProxy>,
         deadline: Deadline,
     ) -> (SocketAddr, Result<TcpStream, Failure>) {
-        if let Some(named_proxy) = self.proxy_for_address(address, named_proxy) {
+        if let Some(proxy) = self.proxy_for_address(address, named_proxy) {
             // On the heap, since few connections use a proxy; the others need no space for it.
-            return (address, Box::pin(self.connect_through_proxy(named_proxy, address, deadline)).await);
+            return (address, Box::pin(self.connect_through_proxy(proxy, address, deadline)).await);
         }
         let connection =
             async { socket::create_tcp_socket(&self.stack.source_binding, address)?.connect(address).await };
@@ -236,6 +238,7 @@ pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     }
 }
 
+/// Returns the failure of a deadline that came before any of `addresses` connected, with the `failures` before it.
 fn connect_timeout_failure(
     addresses: &[SocketAddr],
     proxy: Option<&UpstreamProxy>,
@@ -261,7 +264,7 @@ pub(super) fn join_first_items<T: fmt::Display>(
 ) -> String {
     const MAX_ITEMS: usize = 8;
     let mut items = items.into_iter();
-    let mut listed: Vec<String> = items.by_ref().take(MAX_ITEMS).map(|part| part.to_string()).collect();
+    let mut listed: Vec<String> = items.by_ref().take(MAX_ITEMS).map(|item| item.to_string()).collect();
     match items.count() {
         0 => {}
         omitted => listed.push(format!("{omitted} more")),

@@ -101,7 +101,7 @@ pub struct ConnectionTrace {
     pub tls_facts: Option<Box<TlsFacts>>,
     /// Whether the peer sent something other than TLS during the handshake.
     pub peer_sent_non_tls_data: bool,
-    /// Whether the peer refused the TLS handshake as those do that know weak cipher suites alone. The attempt may be made
-    /// again with [`Net::with_weak_suites`](crate::net::Net::with_weak_suites).
+    /// Whether the peer refused the TLS handshake as those do that know weak cipher suites alone. The attempt may be
+    /// made again with [`Net::with_weak_suites`](crate::net::Net::with_weak_suites).
     pub may_need_weak_suites: bool,
 }

@@ -8,7 +8,8 @@ use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Opens a socket for echo requests to `address`, and returns whether it is a raw one. The unprivileged kind is tried first.
+/// Opens a socket for echo requests to `address`, and returns whether it is a raw one. The unprivileged kind is tried
+/// first.
 pub(super) fn open_icmp_socket(address: IpAddr) -> io::Result<(Socket, bool)> {
     let (domain, protocol) = match address {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
@@ -32,6 +33,7 @@ pub(super) fn enable_error_queue(socket: &impl AsFd, address: IpAddr) -> nix::Re
     }
 }
 
+/// Returns the IP address of a socket address; `None` for other families.
 pub(super) fn to_ip_addr(address: &SockaddrStorage) -> Option<IpAddr> {
     let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
     v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))

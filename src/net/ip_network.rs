@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// A block of addresses with the same first `prefix` bits (RFC 4632, RFC 4291 2.3).
+/// A block of addresses with the same first `prefix_len` bits (RFC 4632, RFC 4291 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IpNetwork {
     network_address: IpAddr,
@@ -38,8 +38,8 @@ pub enum ParseIpNetworkError {
 }
 
 impl IpNetwork {
-    /// Creates the network of the first `prefix_len` bits of `address`; longer prefixes are limited to the length of the
-    /// address.
+    /// Creates the network of the first `prefix_len` bits of `address`; longer prefixes are limited to the length of
+    /// the address.
     #[must_use]
     pub fn new(address: IpAddr, prefix_len: u8) -> Self {
         let prefix_len = prefix_len.min(address_bit_len(address));

@@ -18,9 +18,10 @@ use crate::domain::{Failure, FailureKind, Fault, Phase};
 /// Longest wait for the response about the control name.
 const CONTROL_LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 impl Net {
-    /// Returns the addresses of `endpoint`, in the order to try them. A pinned address or a literal needs no query. NXDOMAIN,
-    /// no data and errors of the resolver have own failure kinds (status 51). When the resolver does not respond, the
-    /// control name is queried: if that works, the failure is about this name (51), otherwise about the resolver (21).
+    /// Returns the addresses of `endpoint`, in the order to try them. A pinned address or a literal needs no query.
+    /// NXDOMAIN, no data and errors of the resolver have own failure kinds (status 51). When the resolver does not
+    /// respond, the control name is queried: if that works, the failure is about this name (51), otherwise about the
+    /// resolver (21).
     pub async fn resolve(
         &self,
         endpoint: &Endpoint,
@@ -68,16 +69,16 @@ impl Net {
             Ok(Ok(addresses)) => Ok(self.order_addresses(addresses, endpoint.address_family)),
             Ok(Err(error)) => match lookup_failure(endpoint, &error) {
                 Some(failure) => Err(failure),
-                None => Err(self.no_response_failure(endpoint, deadline, &error.to_string()).await),
+                None => Err(self.diagnose_no_response(endpoint, deadline, &error.to_string()).await),
             },
             Err(_) => Err(self
-                .no_response_failure(endpoint, deadline, &format!("no response within {timeout:.1?}"))
+                .diagnose_no_response(endpoint, deadline, &format!("no response within {timeout:.1?}"))
                 .await),
         }
     }
 
-    /// Finds out whether the resolver is unresponsive, or only the servers of this name.
-    async fn no_response_failure(
+    /// Queries the control name to find out who does not respond: the resolver, or the servers of this name only.
+    async fn diagnose_no_response(
         &self,
         endpoint: &Endpoint,
         deadline: Deadline,

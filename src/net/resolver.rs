@@ -40,7 +40,9 @@ pub enum NameServers {
 /// Queries the name servers of a location. Does not cache.
 pub(super) struct DnsResolver {
     pub(super) dns_client: TokioResolver,
+    /// `/etc/hosts`, as read when the network was set up; empty for explicit name servers.
     hosts_file: Hosts,
+    /// Name that is queried to see whether the resolver works at all.
     pub(super) control_name: Name,
 }
 
@@ -134,6 +136,7 @@ impl DnsResolver {
         Some(addresses.collect())
     }
 
+    /// Queries the addresses of `name` in `family`; the list is empty when the responses contain none.
     pub(super) async fn lookup_addresses(
         &self,
         name: &Name,
@@ -157,6 +160,7 @@ impl DnsResolver {
     }
 }
 
+/// The addresses of one family.
 type LookupResult = Result<Vec<IpAddr>, ResolveError>;
 
 /// Returns the results of both queries. Once one has addresses the other gets [`RESOLUTION_DELAY`] more. An error
@@ -189,6 +193,7 @@ where
     }
 }
 
+/// Waits for the second query; only [`RESOLUTION_DELAY`] long if `first` has addresses, and `None` when that passed.
 pub(super) async fn await_second_family(
     first: LookupResult,
     second_query: impl Future<Output = LookupResult>,

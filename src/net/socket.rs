@@ -51,8 +51,8 @@ pub(super) fn create_tcp_socket(source: &SourceBinding, destination: SocketAddr)
     Ok(socket)
 }
 
-/// Creates a UDP socket connected to `destination` and bound to `source`, with a random port. Datagrams from other senders are
-/// not received, and ICMP errors are returned by `recv`.
+/// Creates a UDP socket connected to `destination` and bound to `source`, with a random port. Datagrams from other
+/// senders are not received, and ICMP errors are returned by `recv`.
 pub(super) fn create_connected_udp_socket(
     source: &SourceBinding,
     destination: SocketAddr,
@@ -69,8 +69,8 @@ pub(super) fn create_connected_udp_socket(
     Ok(socket.into())
 }
 
-/// Checks whether this host has a route to `destination`. Connecting a UDP socket sends nothing, but uses the routing table;
-/// this distinguishes a missing local route from an ICMP error of the network.
+/// Checks whether this host has a route to `destination`. Connecting a UDP socket sends nothing, but uses the routing
+/// table; this distinguishes a missing local route from an ICMP error of the network.
 pub(super) fn check_local_route(source: &SourceBinding, destination: SocketAddr) -> io::Result<()> {
     create_connected_udp_socket(source, destination).map(drop)
 }

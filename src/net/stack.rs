@@ -18,7 +18,9 @@ use crate::sync::RwLock;
 /// only certificates and named proxies change in between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Clone, Debug)]
 pub struct Net {
+    /// What all `Net`s of the location share.
     pub(super) stack: Arc<NetStack>,
+    /// On whose behalf connections are made.
     pub(super) egress_principal: EgressPrincipal,
     /// Whether TLS handshakes offer weak cipher suites of TLS 1.2 alone.
     pub(super) offers_only_weak_suites: bool,
@@ -30,7 +32,9 @@ pub(super) struct NetStack {
     pub(super) resolver: DnsResolver,
     pub(super) egress_policy: EgressPolicy,
     pub(super) source_binding: SourceBinding,
+    /// The proxy of connections that name none, except to loopback.
     pub(super) default_proxy: OnceLock<UpstreamProxy>,
+    /// The proxies that endpoints name by id.
     pub(super) proxies_by_id: RwLock<BTreeMap<i64, Arc<UpstreamProxy>>>,
     pub(super) tls_context: TlsContext,
     pub(super) revocation_cache: RevocationCache,
@@ -64,9 +68,10 @@ impl Net {
         Self { egress_principal: principal, ..self.clone() }
     }
 
-    /// Returns the same network, whose TLS handshakes offer only the cipher suites of TLS 1.2 that the usual ones leave out:
-    /// with CBC, or without forward secrecy. A build without the feature `legacy-tls` only finds out whether a server would
-    /// accept them, and fails with [`TargetUnsupported`](crate::domain::FailureKind::TargetUnsupported) then.
+    /// Returns the same network, whose TLS handshakes offer only the cipher suites of TLS 1.2 that the usual ones
+    /// leave out: with CBC, or without forward secrecy. A build without the feature `legacy-tls` only finds out
+    /// whether a server would accept them, and fails with
+    /// [`TargetUnsupported`](crate::domain::FailureKind::TargetUnsupported) then.
     #[must_use]
     pub fn with_weak_suites(&self) -> Self {
         Self { offers_only_weak_suites: true, ..self.clone() }

@@ -25,7 +25,7 @@ impl<S> TimedStream<S> {
         Self { inner, timestamps: IoTimestamps::default() }
     }
 
-    /// Returns a handle to the records that stays valid after the stream was moved.
+    /// Returns a handle to the recorded times and counts that stays valid after the stream was moved.
     #[must_use]
     pub fn timestamps(&self) -> IoTimestamps {
         self.timestamps.clone()
@@ -36,7 +36,7 @@ impl<S> TimedStream<S> {
         &self.inner
     }
 
-    /// Returns the inner stream, without the records.
+    /// Returns the inner stream; the recorded times and counts are dropped.
     pub fn into_inner(self) -> S {
         self.inner
     }

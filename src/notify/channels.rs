@@ -45,8 +45,10 @@ impl Default for ChannelSettings {
 pub struct NotificationChannels {
     net: Arc<Net>,
     webhook_client: WebhookClient,
+    /// Supplies the time of traps.
     clock: Arc<dyn Clock>,
     started_at: Timestamp,
+    /// Replaced when settings are reloaded.
     configured: RwLock<Arc<ConfiguredChannels>>,
 }
 

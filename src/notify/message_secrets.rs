@@ -18,7 +18,7 @@ pub(super) fn message_redactor(message: &OutgoingMessage) -> Redactor {
         NotificationMethod::MailText | NotificationMethod::MailHtml | NotificationMethod::Sms => {}
         // The user name is the community.
         NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => secrets.add(&recipient.username),
-        _ => add_url(&mut secrets, &recipient.address),
+        _ => add_url_secrets(&mut secrets, &recipient.address),
     }
     secrets.into_redactor()
 }
@@ -33,7 +33,7 @@ pub(super) fn settings_redactor<'a>(
         secrets.add_login(username, password);
     }
     if let Some(url) = url {
-        add_url(&mut secrets, url);
+        add_url_secrets(&mut secrets, url);
     }
     secrets.into_redactor()
 }
@@ -41,12 +41,12 @@ pub(super) fn settings_redactor<'a>(
 /// Returns the redactor of the secrets in `url`.
 pub(super) fn url_redactor(url: &str) -> Redactor {
     let mut secrets = SecretSet::default();
-    add_url(&mut secrets, url);
+    add_url_secrets(&mut secrets, url);
     secrets.into_redactor()
 }
 
-/// Adds the login, the values of the query and the long parts of the path.
-fn add_url(secrets: &mut SecretSet, url: &str) {
+/// Adds the secrets in `url`: the login, the values of the query and the long parts of the path.
+fn add_url_secrets(secrets: &mut SecretSet, url: &str) {
     let Ok(url) = Url::parse(url.trim()) else { return };
     let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
     let (user, password) = (decode(url.username()), url.password().map(decode).unwrap_or_default());

@@ -51,7 +51,7 @@ pub struct HousekeepingRunner {
     /// Removes expired tokens; without it there is no [`HousekeepingJob::PurgeExpiredTokens`].
     pub token_purger: Option<Arc<dyn ExpiredTokenPurger>>,
     /// Watches the jobs; `None` outside of the server.
-    pub tasks: Option<Arc<TaskRegistry>>,
+    pub task_registry: Option<Arc<TaskRegistry>>,
 }
 
 /// Runs the housekeeping jobs at their times.
@@ -109,6 +109,7 @@ impl HousekeepingRunner {
         job_result
     }
 
+    /// Does the work of `job`; returns how many rows it wrote or removed.
     async fn change_store(&self, job: HousekeepingJob, now: Timestamp) -> Result<u64, StoreError> {
         match job {
             HousekeepingJob::RollUp => self.housekeeping_store.roll_up(now).await,
@@ -133,9 +134,12 @@ impl HousekeepingRunner {
         }
     }
 
+    /// Creates a heartbeat that the task registry watches, if there is one.
     fn heartbeat(&self) -> TaskHeartbeat {
         let unwatched = || TaskHeartbeat::unwatched(TaskName::Housekeeping);
-        self.tasks.as_ref().map_or_else(unwatched, |tasks| tasks.register(TaskName::Housekeeping))
+        self.task_registry
+            .as_ref()
+            .map_or_else(unwatched, |task_registry| task_registry.register(TaskName::Housekeeping))
     }
 
     /// Creates a job without work, whose runs show that the scheduler works.
@@ -145,6 +149,7 @@ impl HousekeepingRunner {
         Job::new(cron, move |_, _| heartbeat.mark_idle_for(interval))
     }
 
+    /// Creates the scheduled form of `job`; a start during its last run is skipped and counted.
     fn new_cron_job(&self, cron: &str, job: HousekeepingJob) -> Result<Job, JobSchedulerError> {
         let runner = self.clone();
         let (is_running, heartbeat) = (Arc::new(AtomicBool::new(false)), self.heartbeat());

@@ -22,8 +22,8 @@ static TASK_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     Arc::new(Semaphore::new(TASKS_PER_CPU * processors))
 });
 
-/// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `task_name` names it in the failure.
-/// The target has responded by then, so exceeding the deadline is an error of Vigie, not of the target.
+/// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `task_name` names it in the
+/// failure. The target has responded by then, so exceeding the deadline is an error of Vigie, not of the target.
 ///
 /// # Errors
 /// Fails with [`FailureKind::Internal`] in phase `Validate`.

@@ -38,7 +38,7 @@ pub struct ProbeBuildContext {
     /// Devices that browsers can emulate, by the `subtype` of their monitors.
     pub device_profiles: Arc<BTreeMap<i64, DeviceProfile>>,
     /// Variables of steps and scripts set before the first step, as with `vigie check --set`.
-    pub variable_overrides: Arc<BTreeMap<String, String>>,
+    pub preset_variables: Arc<BTreeMap<String, String>>,
     /// Masks the secrets of the settings, such as the passwords of proxies.
     pub settings_redactor: Arc<SharedRedactor>,
 }
@@ -75,7 +75,7 @@ impl Default for ProbeBuildContext {
             browser_pool: Arc::default(),
             script_debug: ScriptDebugOptions::default(),
             device_profiles: Arc::default(),
-            variable_overrides: Arc::default(),
+            preset_variables: Arc::default(),
             settings_redactor: Arc::default(),
         }
     }

@@ -19,11 +19,11 @@ pub(super) struct KeywordSearch {
     patterns: Arc<PatternCache>,
 }
 
-/// Returns the search for `keyword_string`.
+/// Builds the search for `keyword_string`; `None` when the monitor has no keyword.
 ///
 /// # Errors
 /// Fails when its settings are invalid.
-pub(super) fn keyword_search(
+pub(super) fn build_keyword_search(
     document: &MonitorDocument,
     context: &ProbeBuildContext,
 ) -> Result<Option<Box<KeywordSearch>>, InvalidSettings> {
@@ -45,8 +45,9 @@ impl KeywordSearch {
     }
 }
 
-/// Searches a body for the keyword of `keyword_search`. A long body is searched on a blocking thread, until `deadline` at most: a few
-/// expressions take seconds per page. The target has responded by then, so exceeding the deadline is Vigie's error.
+/// Searches a body for the keyword of `keyword_search`. A long body is searched on a blocking thread, until
+/// `deadline` at most: a few expressions take seconds per page. The target has responded by then, so exceeding the
+/// deadline is Vigie's error.
 pub(super) async fn search_keyword(
     keyword_search: KeywordSearch,
     body: Arc<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Probes: one check of each kind. A probe opens what it needs through [`Net`](crate::net::Net), applies the rules of
+//! Probes: one for each kind. A probe opens what it needs through [`Net`](crate::net::Net), applies the rules of
 //! `evaluate`, and always returns an [`Observation`](crate::domain::Observation).
 
 mod api_steps;

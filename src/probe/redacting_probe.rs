@@ -11,7 +11,7 @@ use crate::redaction::scope::RedactionScope;
 
 /// A probe whose observations have the secrets of its monitor masked.
 pub(super) struct RedactingProbe {
-    /// The probe.
+    /// The probe whose observations are masked.
     pub(super) probe: Arc<dyn Probe>,
     /// Masks the secrets of the monitor.
     pub(super) redactor: Redactor,
@@ -21,7 +21,7 @@ pub(super) struct RedactingProbe {
 
 impl RedactingProbe {
     /// Attempts, and once more with weak cipher suites where only those may be missing.
-    async fn attempt_with_weak_suites(&self, cx: ProbeContext<'_>) -> Observation {
+    async fn attempt_and_retry_with_weak_suites(&self, cx: ProbeContext<'_>) -> Observation {
         let observation = self.probe.attempt(cx).await;
         if !observation.may_need_weak_suites {
             return observation;
@@ -41,7 +41,7 @@ impl Probe for RedactingProbe {
         Box::pin(async move {
             let settings_redactor = self.settings_redactor.current();
             let scope = RedactionScope::new([self.redactor.clone(), settings_redactor.as_ref().clone()]);
-            let mut observation = scope.wrap(Box::pin(self.attempt_with_weak_suites(cx))).await;
+            let mut observation = scope.wrap(Box::pin(self.attempt_and_retry_with_weak_suites(cx))).await;
             self.redactor.redact_observation(&mut observation);
             if !settings_redactor.is_empty() {
                 settings_redactor.redact_observation(&mut observation);

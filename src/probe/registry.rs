@@ -87,7 +87,7 @@ pub fn find_descriptor(monitor_type: MonitorType) -> Option<&'static ProbeDescri
     PROBE_DESCRIPTORS.iter().find(|descriptor| descriptor.monitor_types.contains(&monitor_type))
 }
 
-/// Builds the probe of `document`, and returns it with its weight. What it observes has the secrets of the document
+/// Builds the probe of `document`, and returns it with its class. What it observes has the secrets of the document
 /// masked. For a kind without a probe in this build, checks
 /// have the outcome unknown, status 95 (behaviour.md 4).
 #[must_use]

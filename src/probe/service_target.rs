@@ -88,7 +88,8 @@ fn truncate(text: &str) -> String {
     }
 }
 
-/// Builds the observation of an attempt since `started`, with the connection of `trace` and the failure of `attempt_result`.
+/// Builds the observation of an attempt since `started`, with the connection of `trace` and the failure of
+/// `attempt_result`.
 pub(super) fn build_observation(
     started: Instant,
     trace: ConnectionTrace,

@@ -18,7 +18,7 @@ use crate::protocol::starttls;
 use crate::protocol::starttls::StartTlsProtocol;
 use crate::schema::typed::tcp::{DialogueLineSettings, TcpSettings, TcpTlsMode};
 use crate::schema::{InvalidSettings, MonitorDocument};
-use crate::syntax::pattern::{CompiledPattern, Haystack, check_source};
+use crate::syntax::pattern::{CompiledPattern, HaystackKind, check_source_size};
 
 /// Longest input of one step of a dialogue, in bytes. All of it is searched again with every chunk, so a peer that
 /// sends byte by byte decides how much work this is.
@@ -87,7 +87,7 @@ const fn encryption_from_tls_mode(tls: TcpTlsMode) -> Encryption {
 
 fn parse_dialogue_step(settings: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
     let pattern = settings.expect.filter(|text| !text.is_empty());
-    if let Some(Err(error)) = pattern.map(check_source) {
+    if let Some(Err(error)) = pattern.map(check_source_size) {
         return Err(InvalidSettings::new("dialogue", None, &format!("an `expect` cannot be used: {error}")));
     }
     Ok(DialogueStep {
@@ -156,10 +156,11 @@ impl TcpProbe {
     ) -> Result<(), Failure> {
         let mut received = Vec::new();
         let mut phase = Phase::FirstByte;
-        let mut is_within_line = false;
+        let mut match_ended_within_line = false;
         for (index, step) in self.dialogue.iter().enumerate() {
             if let Some(text) = &step.text_to_send {
-                if let Some(end) = received.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line)
+                if let Some(end) =
+                    received.iter().position(|&byte| byte == b'\n').filter(|_| match_ended_within_line)
                 {
                     received.drain(..=end);
                 }
@@ -169,13 +170,13 @@ impl TcpProbe {
                 send_result?;
             }
             if let Some(pattern) = &step.expected_pattern {
-                let pattern = self.patterns.compile(pattern, Haystack::Lines).map_err(|error| {
+                let pattern = self.patterns.compile(pattern, HaystackKind::Lines).map_err(|error| {
                     pattern_failure(Phase::Prepare, &format!("`dialogue[{index}].expect`"), &error)
                 })?;
                 let started = Instant::now();
                 let matched = read_until_match(stream, &mut received, &pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
-                is_within_line = !matched?.ends_with(b"\n");
+                match_ended_within_line = !matched?.ends_with(b"\n");
                 phase = Phase::Transfer;
             }
         }

@@ -125,8 +125,8 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// Returns the client's message in turn `response_index` (from 0) of `mechanism`, unencoded. `challenge` is the server's,
-/// decoded; empty for mechanisms without one. `None` means that the mechanism has no further message.
+/// Returns the client's message in turn `response_index` (from 0) of `mechanism`, unencoded. `challenge` is the
+/// server's, decoded; empty for mechanisms without one. `None` means that the mechanism has no further message.
 #[must_use]
 pub fn client_response(
     mechanism: SaslMechanism,
@@ -195,7 +195,7 @@ impl SaslExchange {
             let text = format!("{command} {}", STANDARD.encode(initial_response));
             if text.len() <= 510 {
                 self.responses_sent = 1;
-                return OutgoingLine::with_secret(&command, text);
+                return OutgoingLine::masked_after(&command, text);
             }
         }
         OutgoingLine::new(command)
@@ -224,7 +224,7 @@ impl SaslExchange {
         Ok(if is_user_name || text.is_empty() {
             OutgoingLine::new(text)
         } else {
-            OutgoingLine::with_secret("", text)
+            OutgoingLine::masked_after("", text)
         })
     }
 }

@@ -66,7 +66,7 @@ impl OutgoingLine {
 
     /// Creates a line with a secret; the transcript shows `visible_prefix` and a mask.
     #[must_use]
-    pub fn with_secret(visible_prefix: &str, text: impl Into<String>) -> Self {
+    pub fn masked_after(visible_prefix: &str, text: impl Into<String>) -> Self {
         let redacted_text =
             if visible_prefix.is_empty() { MASK.to_owned() } else { format!("{visible_prefix} {MASK}") };
         let text = text.into();
@@ -183,6 +183,7 @@ impl<'a> LineSession<'a> {
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were discarded");
             return Err(Failure::new(Phase::Tls, FailureKind::UnexpectedReply, detail));
         }
+        // With resumption, for the data connections of FTP.
         let tls_client = self.net.tls_client(host, options, true)?;
         let stream = tls_client.handshake(stream, self.deadline, &mut self.connect_trace).await?;
         self.tls_client = Some(tls_client);

@@ -28,7 +28,7 @@ impl From<Failure> for StartTlsError {
 impl From<StartTlsError> for Failure {
     fn from(error: StartTlsError) -> Self {
         match error {
-            StartTlsError::NotOffered => unexpected_failure("it offers no STARTTLS"),
+            StartTlsError::NotOffered => unexpected_reply_failure("it offers no STARTTLS"),
             StartTlsError::Failed(failure) => failure,
         }
     }
@@ -101,15 +101,16 @@ pub async fn request_tls<S: AsyncRead + AsyncWrite + Unpin>(
             session.expect_reply("234").await?;
         }
         StartTlsProtocol::Postgres => {
+            // SSLRequest: its length, 8, and its code, 80877103.
             session.send(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
             read_to_len(session.stream, &mut session.buffer, 1, deadline, Phase::FirstByte).await?;
             if session.buffer.pop() != Some(b'S') {
-                return Err(unexpected_failure("it refused SSLRequest").into());
+                return Err(unexpected_reply_failure("it refused SSLRequest").into());
             }
         }
     }
     if !session.buffer.is_empty() {
-        return Err(unexpected_failure("it sent more before the TLS handshake").into());
+        return Err(unexpected_reply_failure("it sent more before the TLS handshake").into());
     }
     Ok(())
 }
@@ -117,6 +118,7 @@ pub async fn request_tls<S: AsyncRead + AsyncWrite + Unpin>(
 struct StartTlsSession<'a, S> {
     stream: &'a mut S,
     deadline: Deadline,
+    /// Bytes that were received but not read as a line yet.
     buffer: Vec<u8>,
 }
 
@@ -152,7 +154,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> StartTlsSession<'_, S> {
                 };
             }
         }
-        Err(unexpected_failure("its reply does not end"))
+        Err(unexpected_reply_failure("its reply does not end"))
     }
 
     /// Reads a reply of one or more lines that start with `code` (RFC 5321 4.2.1, RFC 959 4.2).
@@ -169,7 +171,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> StartTlsSession<'_, S> {
                 return Ok(lines);
             }
         }
-        Err(unexpected_failure("its reply does not end"))
+        Err(unexpected_reply_failure("its reply does not end"))
     }
 }
 
@@ -179,9 +181,9 @@ fn starts_with_ignore_case(line: &str, prefix: &str) -> bool {
 
 fn unexpected_line_failure(line: &str, expected: &str) -> Failure {
     let quoted_start: String = line.chars().take(80).collect();
-    unexpected_failure(&format!("expected `{expected}`, got `{}`", quoted_start.escape_debug()))
+    unexpected_reply_failure(&format!("expected `{expected}`, got `{}`", quoted_start.escape_debug()))
 }
 
-fn unexpected_failure(detail: &str) -> Failure {
+fn unexpected_reply_failure(detail: &str) -> Failure {
     Failure::new(Phase::FirstByte, FailureKind::UnexpectedReply, detail)
 }

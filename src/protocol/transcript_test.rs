@@ -3,8 +3,8 @@
 use super::line_session::{LineProtocol, ProtocolAction};
 use crate::domain::Failure;
 
-/// Runs `dialogue` with `protocol`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and `*
-/// done` are expected actions. Returns the failure, which only the last line may cause.
+/// Runs `dialogue` with `protocol`: `< line` is sent by the server, `> line` is expected from the client, `* tls` and
+/// `* done` are expected actions. Returns the failure, which only the last line may cause.
 pub(crate) fn run_transcript(protocol: &mut impl LineProtocol, dialogue: &str) -> Option<Failure> {
     let mut lines = dialogue.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
     let mut action = ProtocolAction::ReadLine;

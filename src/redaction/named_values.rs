@@ -110,9 +110,9 @@ impl NamedValueSearch<'_> {
         }
     }
 
-    /// Like [`Self::search_exhaustively`], but faster: tries only the surroundings of [`PREFILTER_BIGRAMS`], which most texts
-    /// rarely contain. Each possible start of a member or pair is tried once, so that every text takes a few passes at
-    /// most.
+    /// Like [`Self::search_exhaustively`], but faster: tries only the surroundings of [`PREFILTER_BIGRAMS`], which
+    /// most texts rarely contain. Each possible start of a member or pair is tried once, so that every text takes a
+    /// few passes at most.
     fn search_prefiltered(&mut self) {
         let bytes = self.text.as_bytes();
         let (mut next_search_at, mut searched_to) = (0, 0);

@@ -86,7 +86,7 @@ impl Redactor {
     }
 
     fn redact_failures<'f>(&self, failures: impl IntoIterator<Item = &'f mut Failure>) {
-        for Failure { phase: _, kind: _, fault: _, detail, part_status: _ } in failures {
+        for Failure { phase: _, kind: _, fault: _, detail, object_status: _ } in failures {
             self.redact_text(detail);
         }
     }

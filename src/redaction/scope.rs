@@ -70,7 +70,7 @@ pub fn redact_in_scope(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Leaves the scope when it is dropped, a panic included.
+/// Leaves the scope when it is dropped, a panic included. Holds the number of redactors before it.
 struct ScopeGuard(usize);
 
 impl ScopeGuard {

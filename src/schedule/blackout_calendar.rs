@@ -132,26 +132,26 @@ impl BlackoutCalendar {
 }
 
 impl TimeWindow {
-    /// Returns start and end of each occurrence in `time_zone` that ends after `after`, in order. Weekly occurrences only
-    /// end with the calendar (year 9999).
+    /// Returns start and end of each occurrence in `time_zone` that ends after `after`, in order. Weekly occurrences
+    /// only end with the calendar (year 9999).
     pub fn occurrences<'a>(
         &self,
         time_zone: &'a TimeZone,
         after: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + use<'a> {
         let (first, repeat_interval) = match *self {
-            Self::Once { start: from, end: thru } => (Some((from, thru)), None),
+            Self::Once { start: from, end: until } => (Some((from, until)), None),
             Self::Weekly { start_day, start, end_day, end } => (
                 first_weekly_occurrence(time_zone, after, (start_day, start), (end_day, end)),
                 Some(1.week()),
             ),
         };
-        std::iter::successors(first, move |&(from, thru)| {
+        std::iter::successors(first, move |&(from, until)| {
             let repeat_interval: Span = repeat_interval?;
-            Some((from.checked_add(repeat_interval).ok()?, thru.checked_add(repeat_interval).ok()?))
+            Some((from.checked_add(repeat_interval).ok()?, until.checked_add(repeat_interval).ok()?))
         })
-        .filter_map(|(from, thru)| to_timestamps(time_zone, from, thru))
-        .skip_while(move |(_, thru)| *thru <= after)
+        .filter_map(|(from, until)| to_timestamps(time_zone, from, until))
+        .skip_while(move |(_, until)| *until <= after)
     }
 }
 

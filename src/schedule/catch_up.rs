@@ -77,6 +77,7 @@ impl CatchUp {
     }
 }
 
+/// Returns when to start the run: as planned or now, or later after a stall (see [`CatchUp::decide`]).
 fn delayed_start(
     location_grid: &LocationSlotGrid,
     planned_at: Timestamp,

@@ -25,7 +25,7 @@ pub struct FirstCheck {
 /// What a call of [`FirstCheckQueue::take_next`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextFirstCheck {
-    /// A check to start; then call [`FirstCheckQueue::record_start`].
+    /// A check to start; then call [`FirstCheckQueue::end_turn`].
     Due(FirstCheck),
     /// None is due before this time.
     DueAt(Timestamp),
@@ -38,6 +38,7 @@ pub enum NextFirstCheck {
 #[derive(Debug, Default)]
 pub struct FirstCheckQueue {
     waiting: HashMap<MonitorId, WaitingMonitor>,
+    /// Accounts with waiting monitors, and those whose last turn was too recent to forget.
     accounts: HashMap<CustomerId, AccountChecks>,
     /// When the next check of each account in `accounts` may start.
     turns: BTreeSet<(Timestamp, CustomerId)>,
@@ -56,12 +57,13 @@ struct WaitingMonitor {
 struct AccountChecks {
     /// Its waiting monitors, oldest first.
     monitors: VecDeque<MonitorId>,
+    /// When its next check may start, as in `turns`.
     next_at: Timestamp,
 }
 
 impl FirstCheckQueue {
-    /// Adds the first checks of `monitor_id` at `locations`, for a change at `planned_at`. Those of an earlier change that
-    /// wait are replaced.
+    /// Adds the first checks of `monitor_id` at `locations`, for a change at `planned_at`. Those of an earlier change
+    /// that wait are replaced.
     pub fn push(
         &mut self,
         customer_id: CustomerId,
@@ -96,7 +98,7 @@ impl FirstCheckQueue {
                     NextFirstCheck::DueAt(next_at)
                 };
             }
-            if let Some(check) = self.take_of_account(customer_id) {
+            if let Some(check) = self.take_check_of_account(customer_id) {
                 return NextFirstCheck::Due(check);
             }
             self.turns.pop_first();
@@ -105,14 +107,14 @@ impl FirstCheckQueue {
         NextFirstCheck::None
     }
 
-    /// Records whether the check that was taken starts. After one that does not, the account has its next turn after the
+    /// Ends the turn in which a check was taken. After one that did not start, the account has its next turn after the
     /// others.
-    pub fn record_start(&mut self, customer_id: CustomerId, has_started: bool, now: Timestamp) {
+    pub fn end_turn(&mut self, customer_id: CustomerId, has_started: bool, now: Timestamp) {
         let delay = if has_started { FIRST_CHECK_SPACING } else { Duration::ZERO };
         self.set_turn(customer_id, now + delay);
     }
 
-    fn take_of_account(&mut self, customer_id: CustomerId) -> Option<FirstCheck> {
+    fn take_check_of_account(&mut self, customer_id: CustomerId) -> Option<FirstCheck> {
         let account = self.accounts.get_mut(&customer_id)?;
         let monitor_id = *account.monitors.front()?;
         let monitor = self.waiting.get_mut(&monitor_id)?;

@@ -14,7 +14,7 @@ fn start_all(queue: &mut FirstCheckQueue, mut now: Timestamp) -> Vec<(Timestamp,
     loop {
         match queue.take_next(now) {
             NextFirstCheck::Due(check) => {
-                queue.record_start(check.customer_id, true, now);
+                queue.end_turn(check.customer_id, true, now);
                 started.push((now, check));
             }
             NextFirstCheck::DueAt(next_at) => {
@@ -61,7 +61,7 @@ fn the_rate_holds_for_checks_that_come_one_by_one() {
     };
     push(&mut queue, 1, START);
     assert!(matches!(queue.take_next(START), NextFirstCheck::Due(_)));
-    queue.record_start(CustomerId(1), true, START);
+    queue.end_turn(CustomerId(1), true, START);
     let soon = START + Duration::from_millis(10);
     assert_eq!(queue.take_next(soon), NextFirstCheck::None);
     push(&mut queue, 2, soon);
@@ -94,7 +94,7 @@ fn checks_that_do_not_start_take_no_time_and_let_the_others_go_first() {
     let mut order = Vec::new();
     while let NextFirstCheck::Due(check) = queue.take_next(now) {
         order.push(check.monitor_id.0);
-        queue.record_start(check.customer_id, false, now);
+        queue.end_turn(check.customer_id, false, now);
     }
     assert_eq!(order, [1, 9, 2, 3]);
 }
@@ -104,7 +104,7 @@ fn a_clock_that_is_set_back_delays_nothing() {
     let mut queue = FirstCheckQueue::default();
     queue.push(CustomerId(1), MonitorId(1), locations(2), START, START);
     assert!(matches!(queue.take_next(START), NextFirstCheck::Due(_)));
-    queue.record_start(CustomerId(1), true, START);
+    queue.end_turn(CustomerId(1), true, START);
     let back = START - Duration::from_hours(2);
     assert!(matches!(queue.take_next(back), NextFirstCheck::Due(_)));
 }

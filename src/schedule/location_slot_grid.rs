@@ -201,13 +201,14 @@ pub(super) fn run_number(slots: &SlotGrid, planned: Timestamp) -> i64 {
     planned.as_micros().div_euclid(slots.interval_micros())
 }
 
-/// Returns the position of the first location of run number `run_number` under rotation, in a pool of `pool_size` locations.
+/// Returns the position of the first location of run number `run_number` under rotation, in a pool of `pool_size`
+/// locations.
 pub(super) fn first_position_in_run(run_number: i64, pool_size: i64, locations_per_run: i64) -> i64 {
     (run_number.rem_euclid(pool_size) * locations_per_run).rem_euclid(pool_size)
 }
 
-/// Returns how much later than planned the location of rank `rank` out of `locations_per_run` starts (behaviour.md 5 "Round
-/// Robin").
+/// Returns how much later than planned the location of rank `rank` out of `locations_per_run` starts (behaviour.md 5
+/// "Round Robin").
 pub(super) fn stagger_delay(interval: Duration, rank: u64, locations_per_run: u64) -> Duration {
     let micros = interval.as_micros() * u128::from(rank) / u128::from(locations_per_run.max(1));
     Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))

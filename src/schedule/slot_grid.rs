@@ -19,8 +19,8 @@ pub struct SlotGrid {
 }
 
 impl SlotGrid {
-    /// Creates the grid of monitor `monitor_id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every interval
-    /// of interface.md 2.1 divides the day, so the grid is the same on each day.
+    /// Creates the grid of monitor `monitor_id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every
+    /// interval of interface.md 2.1 divides the day, so the grid is the same on each day.
     #[must_use]
     pub fn new(monitor_id: MonitorId, interval: Duration, offset: Option<Duration>) -> Self {
         let interval = to_micros(interval).max(1);

@@ -35,7 +35,8 @@ pub fn merge_and_validate(
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let new_values = reader.read_fields(&BLACKOUT, body, &[], false);
+    let must_be_complete = false;
+    let new_values = reader.read_fields(&BLACKOUT, body, &[], must_be_complete);
     let mut errors = reader.errors;
     let mut values = old.clone();
     for (name, value) in new_values {

@@ -18,7 +18,7 @@ pub(super) fn rename_browser_type(monitor_type: MonitorType, values: &mut Map<St
 }
 
 /// Returns the error of fields that name two browsers.
-pub(super) fn check_same_browser(values: &Map<String, Value>, body: &Node) -> Option<ValidationError> {
+pub(super) fn conflicting_browser_error(values: &Map<String, Value>, body: &Node) -> Option<ValidationError> {
     let chosen = |name: &str| values.get(name).and_then(Value::as_str);
     let (browser, browser_type) = (chosen("browser")?, chosen("browser_type")?);
     let message = format!("`browser_type` is `{browser_type}`, but `browser` is `{browser}`");

@@ -7,8 +7,8 @@ use std::hash::Hash;
 /// Maximum number of members of a circle that are named.
 const MAX_NAMED_MEMBERS: usize = 20;
 
-/// Returns the shortest circle through `start`: it is the first and the last member. `parents_of` returns what a monitor
-/// depends on.
+/// Returns the shortest circle through `start`: it is the first and the last member. `parents_of` returns what a
+/// monitor depends on.
 pub fn find_circle<T: Clone + Eq + Hash>(start: &T, parents_of: impl Fn(&T) -> Vec<T>) -> Option<Vec<T>> {
     // Each one with the index of the one that depends on it.
     let mut reached: Vec<(T, Option<usize>)> = vec![(start.clone(), None)];
@@ -38,11 +38,11 @@ pub fn find_circle<T: Clone + Eq + Hash>(start: &T, parents_of: impl Fn(&T) -> V
 /// Names the members of a circle: `7 depends on 3, which depends on 7`.
 #[must_use]
 pub fn describe_circle<T: Display>(circle: &[T]) -> String {
-    let hidden = circle.len().saturating_sub(1).saturating_sub(MAX_NAMED_MEMBERS);
+    let hidden_count = circle.len().saturating_sub(1).saturating_sub(MAX_NAMED_MEMBERS);
     let name = |(index, member): (usize, &T)| match index {
         0 => Some(format!("`{member}`")),
         1 => Some(format!(" depends on `{member}`")),
-        MAX_NAMED_MEMBERS if hidden > 0 => Some(format!(", and so on over {hidden} more")),
+        MAX_NAMED_MEMBERS if hidden_count > 0 => Some(format!(", and so on over {hidden_count} more")),
         MAX_NAMED_MEMBERS.. if index + 1 < circle.len() => None,
         _ => Some(format!(", which depends on `{member}`")),
     };

@@ -43,21 +43,21 @@ pub fn dependency_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
         for id in monitor.document.parent_ids() {
             let message =
                 format!("`{DEPENDS_ON_FIELD}` names monitors of the files by their keys, not `{id}`");
-            errors.push(conflict(monitor, monitor.position, message).with_value(id.to_string()));
+            errors.push(conflict_error(monitor, monitor.position, message).with_value(id.to_string()));
         }
         for (index, ParentKey { key, position }) in monitor.parent_keys.iter().enumerate() {
             let displayed_key = truncate_value(key);
             let is_repeated = monitor.parent_keys[..index].iter().any(|earlier| earlier.key == *key);
             if *key == monitor.key {
                 let message = format!("`{DEPENDS_ON_FIELD}`: a monitor cannot depend on itself");
-                errors.push(conflict(monitor, *position, message).with_value(displayed_key));
+                errors.push(conflict_error(monitor, *position, message).with_value(displayed_key));
             } else if is_repeated {
                 let message = format!("`{DEPENDS_ON_FIELD}`: `{displayed_key}` is in the list already");
-                errors.push(conflict(monitor, *position, message).with_value(displayed_key));
+                errors.push(conflict_error(monitor, *position, message).with_value(displayed_key));
             } else if !keys.contains(&(monitor.customer, key.as_str())) {
                 let message =
                     format!("`{DEPENDS_ON_FIELD}`: no monitor of the files has the key `{displayed_key}`");
-                let error = conflict(monitor, *position, message).with_value(displayed_key);
+                let error = conflict_error(monitor, *position, message).with_value(displayed_key);
                 let keys_of_account = keys.iter().filter(|(customer, _)| *customer == monitor.customer);
                 errors.push(match closest_match(key, keys_of_account.map(|(_, key)| *key)) {
                     Some(closest_key) => error.with_hint(format!("did you mean `{closest_key}`?")),
@@ -91,14 +91,16 @@ fn circle_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
             let keys: Vec<&str> = circle.iter().map(|(_, key)| *key).collect();
             let message = format!("`{DEPENDS_ON_FIELD}` closes a circle: {}", describe_circle(&keys));
             let position = monitor.parent_keys.first().map_or(monitor.position, |parent| parent.position);
-            errors.push(conflict(monitor, position, message).with_hint("remove one of these dependencies"));
+            errors.push(
+                conflict_error(monitor, position, message).with_hint("remove one of these dependencies"),
+            );
             in_circle.extend(circle);
         }
     }
     errors
 }
 
-fn conflict(monitor: &FileMonitor, position: Position, message: String) -> ValidationError {
+fn conflict_error(monitor: &FileMonitor, position: Position, message: String) -> ValidationError {
     ValidationError::new(ValidationErrorKind::Conflict, DEPENDS_ON_FIELD, position, message)
         .with_file(&monitor.file)
 }

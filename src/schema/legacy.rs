@@ -54,17 +54,17 @@ pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
 pub fn record_from_document(document: &MonitorDocument, secret_mode: SecretMode) -> Map<String, Value> {
     let table = table::for_type(document.monitor_type());
     let values = document.to_json(secret_mode);
-    let mut record = Map::new();
-    record.insert("site_type".to_owned(), Value::from(site_type(document.monitor_type())));
+    let mut legacy_record = Map::new();
+    legacy_record.insert("site_type".to_owned(), Value::from(site_type(document.monitor_type())));
     for field in table.fields().iter().filter(|field| field.is_settable()) {
-        write_field(field, values.get(field.name), &mut record);
+        write_field(field, values.get(field.name), &mut legacy_record);
     }
-    if document.flag("rotate_locations") && record.contains_key("monitor_location_count") {
+    if document.flag("rotate_locations") && legacy_record.contains_key("monitor_location_count") {
         let count =
             rotation_location_count(document.int_or_zero("monitor_location_count"), document.text("mode"));
-        record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
+        legacy_record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
-    record
+    legacy_record
 }
 
 /// Fields of other types that records of websites have nevertheless, always empty (interface.md 2.8).
@@ -73,33 +73,35 @@ const EMPTY_WEBSITE_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
 /// Converts the version 3 object of a monitor to a legacy record, including the fields that Vigie sets: every
 /// value is a text, `""` where there is none (interface.md 2.8).
 #[must_use]
-pub fn record_from_v3(monitor_type: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
-    let mut record = Map::new();
-    record.insert(
+pub fn device_from_v3(monitor_type: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
+    let mut legacy_record = Map::new();
+    legacy_record.insert(
         "id".to_owned(),
         object.get("id").map_or(Value::Null, |id| encode_value(&FieldType::Bool, id)),
     );
-    record.insert("site_type".to_owned(), Value::from(site_type(monitor_type)));
+    legacy_record.insert("site_type".to_owned(), Value::from(site_type(monitor_type)));
     for field in table::for_type(monitor_type).fields().iter().filter(|field| field.name != "id") {
-        write_field(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
+        write_field(field, object.get(field.name).filter(|value| !value.is_null()), &mut legacy_record);
     }
     let value_of = |name: &str| object.get(name).unwrap_or(&Value::Null);
-    if value_of("rotate_locations") == &Value::Bool(true) && record.contains_key("monitor_location_count") {
+    if value_of("rotate_locations") == &Value::Bool(true)
+        && legacy_record.contains_key("monitor_location_count")
+    {
         let count = value_of("monitor_location_count").as_i64().unwrap_or_default();
         let count = rotation_location_count(count, value_of("mode").as_str());
-        record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
+        legacy_record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
-    for location in record.get_mut("locations").and_then(Value::as_array_mut).into_iter().flatten() {
+    for location in legacy_record.get_mut("locations").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Value::Object(location) = location {
             location.retain(|name, _| matches!(name.as_str(), "id" | "name"));
         }
     }
     if matches!(monitor_type, MonitorType::Website | MonitorType::WebsiteSsl) {
         for name in EMPTY_WEBSITE_FIELDS {
-            record.insert(name.to_owned(), Value::from(""));
+            legacy_record.insert(name.to_owned(), Value::from(""));
         }
     }
-    record
+    legacy_record
 }
 
 /// Returns the fields that a body must have to create a monitor, in the order of interface.md 4.1, rules 3 to
@@ -171,17 +173,18 @@ pub(super) fn set_rotate_locations(
     new_values.insert("rotate_locations".to_owned(), Value::Bool(rotates));
 }
 
-fn write_field(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) {
+fn write_field(field: &Field, value: Option<&Value>, legacy_record: &mut Map<String, Value>) {
     let encoded = value.map_or_else(|| Value::from(""), |value| encode_field(field, value));
     match (field.legacy, value) {
         (LegacyEncoding::Omitted, _) => {}
         (LegacyEncoding::Indexed { index_field: name, choice_field }, Some(value)) => {
             let index = choice_index(field, choice_field, value);
-            record.insert(name.to_owned(), Value::from(index.map(|at| at.to_string()).unwrap_or_default()));
-            record.insert(field.name.to_owned(), encoded);
+            legacy_record
+                .insert(name.to_owned(), Value::from(index.map(|at| at.to_string()).unwrap_or_default()));
+            legacy_record.insert(field.name.to_owned(), encoded);
         }
         _ => {
-            record.insert(field.legacy_name().to_owned(), encoded);
+            legacy_record.insert(field.legacy_name().to_owned(), encoded);
         }
     }
 }

@@ -29,6 +29,7 @@ pub struct MonitorDocument {
 enum DocumentEntry {
     /// One of the few values of its field, shared by all documents.
     Shared(u16, &'static Value),
+    /// A value of its own. The number is the position of the field in the table, as in `Shared`.
     Owned(u16, Box<Value>),
 }
 
@@ -54,7 +55,8 @@ impl MonitorDocument {
         Ok(Self { monitor_type, entries: entries.into_boxed_slice(), settings })
     }
 
-    /// Combines the results of [`MonitorDocument::to_non_default_fields`] without secrets and [`MonitorDocument::secrets`].
+    /// Combines the results of [`MonitorDocument::to_non_default_fields`] without secrets and
+    /// [`MonitorDocument::secrets`].
     ///
     /// # Errors
     /// As [`MonitorDocument::new`].
@@ -93,8 +95,8 @@ impl MonitorDocument {
         Self { entries: self.entries.iter().filter_map(without_secret).collect(), ..*self }
     }
 
-    /// Whether a check of `other` is the same: only fields differ that say how, when and where the monitor runs, and what
-    /// its alerts are.
+    /// Whether a check of `other` is the same: only fields differ that say how, when and where the monitor runs, and
+    /// what its alerts are.
     #[must_use]
     pub fn checks_the_same(&self, other: &Self) -> bool {
         self.monitor_type == other.monitor_type && self.checked_entries().eq(other.checked_entries())

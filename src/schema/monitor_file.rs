@@ -1,5 +1,5 @@
-//! Monitor files (behaviour.md 9): a list of monitors with the fields of API version 3, each with `key`, `type` and an optional
-//! `customer`. Without I/O: the caller passes the texts of the files, and a function that reads secrets.
+//! Monitor files (behaviour.md 9): a list of monitors with the fields of API version 3, each with `key`, `type` and
+//! an optional `customer`. Without I/O: the caller passes the texts of the files, and a function that reads secrets.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -66,19 +66,19 @@ pub fn parse_monitor_files(
     files: &[(String, String)],
     key_policy: KeyPolicy,
     context: &ValidationContext<'_>,
-    secrets: SecretReader<'_>,
+    secret_reader: SecretReader<'_>,
 ) -> ParsedMonitorFiles {
-    let mut reader = MonitorFileParser {
+    let mut parser = MonitorFileParser {
         key_policy,
         context,
-        secret_reader: secrets,
+        secret_reader,
         key_positions: HashMap::new(),
         parsed_files: ParsedMonitorFiles::default(),
     };
     for (name, text) in files {
-        reader.read_file(&Arc::from(name.as_str()), text);
+        parser.read_file(&Arc::from(name.as_str()), text);
     }
-    reader.parsed_files
+    parser.parsed_files
 }
 
 /// Returns all errors of `files`.
@@ -86,9 +86,9 @@ pub fn parse_monitor_files(
 pub fn find_file_errors(
     files: &[(String, String)],
     context: &ValidationContext<'_>,
-    secrets: SecretReader<'_>,
+    secret_reader: SecretReader<'_>,
 ) -> Vec<ValidationError> {
-    parse_monitor_files(files, KeyPolicy::Required, context, secrets).errors
+    parse_monitor_files(files, KeyPolicy::Required, context, secret_reader).errors
 }
 
 /// Returns a monitor as an entry of a file: the values that differ from the defaults, secrets masked.
@@ -104,6 +104,7 @@ pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument
     entry
 }
 
+/// Parses the files one after another.
 struct MonitorFileParser<'a> {
     key_policy: KeyPolicy,
     context: &'a ValidationContext<'a>,

@@ -46,6 +46,7 @@ fn replace_secret(value: Value, mode: SecretMode) -> Option<Value> {
     }
 }
 
+/// Applies `mode` to the secrets inside a list or object; returns other values unchanged.
 fn apply_secret_mode_nested(field_type: &FieldType, value: Value, mode: SecretMode) -> Value {
     match (field_type, value) {
         (FieldType::List { item_type, .. }, Value::Array(items))
@@ -82,6 +83,7 @@ fn mask_url_credentials(field: &Field, value: &Value) -> Option<String> {
     value.as_str().filter(|_| field.is_url()).and_then(url_credentials::mask)
 }
 
+/// Returns the secrets inside a list or object, at their positions; `None` without any.
 fn extract_nested_secrets(field_type: &FieldType, value: &Value) -> Option<Value> {
     match (field_type, value) {
         (FieldType::List { item_type, .. }, Value::Array(items))

@@ -12,8 +12,8 @@ pub(super) fn mask(url: &str) -> Option<String> {
     (!secrets.is_empty()).then(|| replace(url, secrets.into_iter().map(|secret| (secret.range, MASK))))
 }
 
-/// Returns `text`, which may be no URL, with everything masked that could be credentials: a slash in a password ends the
-/// host of a URL, but people write it nonetheless.
+/// Returns `text`, which may be no URL, with everything masked that could be credentials: a slash in a password ends
+/// the host of a URL, but people write it nonetheless.
 pub(super) fn mask_invalid(text: &str) -> String {
     let masked = mask(text).unwrap_or_else(|| text.to_owned());
     let path_end = masked.find(['?', '#']).unwrap_or(masked.len());
@@ -30,8 +30,8 @@ pub(super) fn is_masked(url: &str) -> bool {
         .is_some_and(|parsed| parsed.secrets().iter().any(|secret| &url[secret.range.clone()] == MASK))
 }
 
-/// Returns `new` with the credentials of `old` in place of their masks. Only for the same scheme, host and port, so that
-/// a mask never sends credentials to another host.
+/// Returns `new` with the credentials of `old` in place of their masks. Only for the same scheme, host and port, so
+/// that a mask never sends credentials to another host.
 pub(super) fn restore(new: &str, old: &str) -> Option<String> {
     let (new_url, old_url) = (UrlParts::parse(new)?, UrlParts::parse(old)?);
     if new_url.origin() != old_url.origin() {
@@ -76,12 +76,14 @@ struct UrlSecret<'u> {
     name: &'u str,
     /// How many parameters of this name are before it.
     occurrence: usize,
+    /// Where the secret is in the URL, in bytes.
     range: Range<usize>,
 }
 
 /// Where the parts of a URL are.
 struct UrlParts<'u> {
     text: &'u str,
+    /// Login, host and port, in bytes of `text`.
     authority: Range<usize>,
 }
 

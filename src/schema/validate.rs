@@ -35,8 +35,8 @@ pub fn validate_new(
     validate_new_with_secrets(monitor_type, format, body, context, &reject_secret_sources, &["type"])
 }
 
-/// Like [`validate_new`], for files: `secret_reader` reads secrets, and the top-level `ignored_fields` do not belong to the
-/// monitor.
+/// Like [`validate_new`], for files: `secret_reader` reads secrets, and the top-level `ignored_fields` do not belong
+/// to the monitor.
 pub fn validate_new_with_secrets(
     monitor_type: MonitorType,
     format: InputFormat,
@@ -66,6 +66,7 @@ pub fn merge_and_validate(
     .validate(&reject_secret_sources, &["type"])
 }
 
+/// Reads and validates one document; `previous` is the current one of the monitor, `None` for a new monitor.
 struct DocumentValidator<'a> {
     monitor_type: MonitorType,
     format: InputFormat,
@@ -85,8 +86,8 @@ impl DocumentValidator<'_> {
         let mut reader = FieldReader::new(self.format, secret_reader);
         let mut new_values = reader.read_fields(table, self.body, ignored_fields, self.previous.is_none());
         let mut errors = reader.errors;
-        errors.extend(self.check_type_unchanged());
-        errors.extend(browser_choice::check_same_browser(&new_values, self.body));
+        errors.extend(self.changed_type_error());
+        errors.extend(browser_choice::conflicting_browser_error(&new_values, self.body));
         self.ignore_returned_browser_type(&mut new_values);
         browser_choice::rename_browser_type(self.monitor_type, &mut new_values);
         let old =
@@ -148,7 +149,7 @@ impl DocumentValidator<'_> {
     }
 
     /// Rejects a body with another `type`: the type of a monitor never changes (fields.md 1).
-    fn check_type_unchanged(&self) -> Option<ValidationError> {
+    fn changed_type_error(&self) -> Option<ValidationError> {
         let type_field = if self.format == InputFormat::Legacy { "site_type" } else { "type" };
         let node = self.body.get(type_field)?;
         let is_same_type = match node.as_text() {
@@ -166,7 +167,7 @@ impl DocumentValidator<'_> {
         })
     }
 
-    /// Replaces masks by the current values.
+    /// Replaces masks by the current values, and reports masks for which no value is stored.
     fn restore_masked_values(
         &self,
         new_values: &mut Map<String, Value>,

@@ -86,7 +86,7 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
 /// Whether both scripts protect the same variables with the same values. Scripts that cannot be parsed and may contain
 /// secrets are only equal to themselves.
 #[must_use]
-pub fn same_protected_variables(old: &str, new: &str) -> bool {
+pub fn have_same_protected_variables(old: &str, new: &str) -> bool {
     if old == new {
         return true;
     }

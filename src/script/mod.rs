@@ -16,7 +16,9 @@ mod script_error;
 pub mod selenium_ide;
 mod xml_limits;
 
-pub use mask::{has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables, secret_values};
+pub use mask::{
+    has_secrets, have_same_protected_variables, mask_secrets, restore_masked_secrets, secret_values,
+};
 pub use outline::check_well_formed;
 pub use overview::{DEFAULT_MAX_STEPS, ScriptOverview};
 pub use script_error::ScriptError;

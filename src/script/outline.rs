@@ -47,15 +47,15 @@ pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<S
     }
     let variables = parse_variables(document, text)?;
     let steps = root.children().filter(|child| is_element_named(*child, "step"));
-    let (steps, action_count) = steps
+    let (step_count, action_count) = steps
         .map(|step| step.children().filter(Node::is_element).count())
-        .fold((0, 0), |(steps, action_count), step_action_count| {
-            (steps + 1, action_count + step_action_count)
+        .fold((0, 0), |(step_count, action_count), step_action_count| {
+            (step_count + 1, action_count + step_action_count)
         });
-    if steps == 0 {
+    if step_count == 0 {
         return Err(error_at(root, "it contains no `step`"));
     }
-    Ok(ScriptOutline { step_count: steps, action_count, variables })
+    Ok(ScriptOutline { step_count, action_count, variables })
 }
 
 /// Checks whether `text` is XML, as required for projects of type `api`. A text that declares entities is not parsed:

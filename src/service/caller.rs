@@ -76,7 +76,7 @@ impl Caller {
         has_scope && (self.user_id == UserId::HOST || may_view_first_account)
     }
 
-    /// Fails when the role lacks `permission`.
+    /// Fails when the role, or the scopes of the token, lack `permission`.
     pub fn require_permission(&self, permission: Permission) -> Result<(), ServiceError> {
         if self.allows(permission) {
             Ok(())
@@ -163,7 +163,7 @@ impl From<Vec<ValidationError>> for ServiceError {
     }
 }
 
-/// The saved object.
+/// What a create or change returns about the object that it saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedObject {
     /// Its id.

@@ -9,13 +9,13 @@ pub struct ClientConnection {
     pub address: IpAddr,
     /// Whether the client uses TLS.
     pub is_tls: bool,
-    /// Whether something that is not trusted may have forwarded the request; `address` may be that of a proxy then.
+    /// Whether an untrusted proxy may have forwarded the request; `address` may be that of a proxy then.
     pub may_be_forwarded: bool,
 }
 
 impl ClientConnection {
-    /// Returns the connection recorded in `extensions`. A request without one, as in tests, comes from this host, but
-    /// nothing trusts it for that.
+    /// Returns the connection recorded in `extensions`. A request without one, as in tests, counts as one from
+    /// loopback that may be forwarded, so it gets no rights of a local client.
     #[must_use]
     pub fn from_extensions(extensions: &http::Extensions) -> Self {
         extensions.get().copied().unwrap_or(Self {

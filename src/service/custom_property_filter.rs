@@ -86,7 +86,7 @@ pub async fn property_filter(
     Err(ServiceError::Invalid(problems.into_iter().map(to_error).collect()))
 }
 
-/// Selects monitors of several accounts.
+/// Selects monitors of several accounts, those of each by a filter of its own; `None` selects all.
 #[derive(Clone, Debug, Default)]
 pub struct CustomPropertyFilters(Option<HashMap<CustomerId, CustomPropertyFilter>>);
 

@@ -20,7 +20,7 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, LocationState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
+    ConfigStore, MonitorLocationState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
 };
 use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
@@ -33,19 +33,26 @@ pub struct MonitorReader {
     result_store: Arc<dyn ResultStore>,
     monitor_cache: Arc<MonitorCache>,
     locations: RwLock<Arc<[Location]>>,
+    /// The last status board, and when it was read.
     cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     health_source: OverallHealthSource,
+    /// Supplies the custom properties, once it is set.
     account_cache: OnceLock<Arc<AccountCache>>,
+    /// Supplies the events, once it is set.
     config_store: OnceLock<Arc<dyn ConfigStore>>,
 }
 
 impl MonitorReader {
-    /// Creates the reader of `monitors`, which run at `locations`.
+    /// Creates the reader of the monitors in `monitor_cache`, which run at `locations`.
     #[must_use]
-    pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
+    pub fn new(
+        result_store: Arc<dyn ResultStore>,
+        monitor_cache: Arc<MonitorCache>,
+        locations: Vec<Location>,
+    ) -> Self {
         Self {
-            result_store: results,
-            monitor_cache: monitors,
+            result_store,
+            monitor_cache,
             locations: RwLock::new(locations.into()),
             cached_board: Mutex::new(None),
             health_source: OverallHealthSource::default(),
@@ -148,7 +155,7 @@ impl MonitorReader {
         {
             return Ok(Arc::clone(board));
         }
-        let (monitors, states) = (self.monitor_cache.all(), self.result_store.monitor_states().await?);
+        let (monitors, states) = (self.monitor_cache.all(), self.result_store.location_states().await?);
         // Sorting 100,000 monitors takes long enough to delay the checks that share this thread.
         let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
         // Fails only when the runtime shuts down.
@@ -204,8 +211,11 @@ impl MonitorReader {
     }
 
     /// Returns the states of these monitors, by monitor and location.
-    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<LocationState>, StoreError> {
-        self.result_store.monitor_states_for(monitors).await
+    pub async fn states_for(
+        &self,
+        monitors: Vec<MonitorId>,
+    ) -> Result<Vec<MonitorLocationState>, StoreError> {
+        self.result_store.location_states_for(monitors).await
     }
 
     /// Returns a result of `customer`, also of a removed monitor; `None` for results of other accounts.
@@ -233,10 +243,10 @@ impl MonitorReader {
     }
 }
 
-fn build_board(monitors: &[Monitor], states: Vec<LocationState>, now: Timestamp) -> StatusBoard {
-    let mut most_urgent: HashMap<MonitorId, LocationState> = HashMap::with_capacity(states.len());
+fn build_board(monitors: &[Monitor], states: Vec<MonitorLocationState>, now: Timestamp) -> StatusBoard {
+    let mut most_urgent: HashMap<MonitorId, MonitorLocationState> = HashMap::with_capacity(states.len());
     for state in states {
-        let rank = |state: &LocationState| {
+        let rank = |state: &MonitorLocationState| {
             (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
         };
         match most_urgent.get(&state.monitor_id) {

@@ -208,9 +208,9 @@ impl OnDemandTests {
             fields: fields.clone(),
             private_data: None,
         };
-        let object = ConfigRecordKind::Test.name();
+        let object_kind = ConfigRecordKind::Test.name();
         let entry =
-            caller.audit_entry(now, "create", object, AuditObject::CreatedInThisCall(0), monitor.name());
+            caller.audit_entry(now, "create", object_kind, AuditObject::CreatedInThisCall(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let ids = self
             .dependencies
@@ -318,10 +318,11 @@ fn progress_and_result_field(
     }
 }
 
-/// A slot of an account's concurrent tests, released on drop.
+/// The permit for one of the tests that an account may run at once; released on drop.
 struct TestPermit {
     tests: Arc<OnDemandTests>,
     customer: CustomerId,
+    /// Id of the test, once its record is stored.
     test_id: Option<i64>,
 }
 

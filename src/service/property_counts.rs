@@ -55,6 +55,6 @@ pub(super) async fn property_counts(
             }
         }
     }
-    let to_count = |((values, status), monitor_count)| PropertyCount { values, status, monitor_count };
+    let to_count = |((values, state), monitor_count)| PropertyCount { values, state, monitor_count };
     Ok(counts.into_iter().map(to_count).collect())
 }

@@ -37,8 +37,8 @@ pub struct ProvisionPlan {
 
 /// Compares `desired` with the stored monitors. Each comes with its id and the newest revision of that id.
 ///
-/// The store has no secrets of files. `running_monitors`, the result of the previous call in this process, reveals whether only
-/// a secret changed; such a change is a new revision too.
+/// The store has no secrets of files. `running_monitors`, the result of the previous call in this process, reveals
+/// whether only a secret changed; such a change is a new revision too.
 #[must_use]
 pub fn plan_provision(
     desired: Vec<(MonitorId, Revision, DesiredMonitor)>,

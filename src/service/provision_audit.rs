@@ -23,6 +23,7 @@ pub(super) struct ProvisionAudit<'a> {
 /// The change of one monitor.
 enum ProvisionedChange {
     Created(Monitor),
+    /// The old and the new revision.
     Changed(Box<(Monitor, Monitor)>),
     Removed(Monitor),
 }

@@ -9,7 +9,7 @@ use super::caller::{Caller, ServiceError};
 use super::monitor_reader::MonitorReader;
 use crate::domain::{
     ContentViewFigures, LocationId, MAX_ROLLUP_STEPS, MonitorId, Outcome, Paginated, Pagination, Permission,
-    Phases, Rollup, RollupInterval, RollupQuery, Timestamp, UserExperience,
+    Phases, Rollup, RollupQuery, RollupStep, Timestamp, UserExperience,
 };
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -85,7 +85,7 @@ pub struct RollupRequest {
     /// Only at this location.
     pub location: Option<LocationId>,
     /// Width of the steps.
-    pub step: RollupInterval,
+    pub step: RollupStep,
     /// Steps that start at or after; by default a day, a week or 90 days before `until`, depending on `step`.
     pub from: Option<Timestamp>,
     /// Steps that start before; by default now.
@@ -98,18 +98,18 @@ impl RollupRow {
     /// Builds the row of `rollup`.
     #[must_use]
     pub fn from_rollup(rollup: Rollup) -> Self {
-        let runs = |outcome: Outcome| rollup.runs_by_outcome[usize::from(outcome.code())];
+        let run_count = |outcome: Outcome| rollup.runs_by_outcome[usize::from(outcome.code())];
         let percentile = |index: usize| Some(rollup.duration_percentiles_us?[index]);
         Self {
             monitor_id: rollup.monitor_id,
             location_id: rollup.location_id,
             at: rollup.start,
-            ok: runs(Outcome::Ok),
-            warning: runs(Outcome::Warning),
-            error: runs(Outcome::Error),
-            unknown: runs(Outcome::Unknown),
-            missed: runs(Outcome::Missed),
-            blackout: runs(Outcome::Blackout),
+            ok: run_count(Outcome::Ok),
+            warning: run_count(Outcome::Warning),
+            error: run_count(Outcome::Error),
+            unknown: run_count(Outcome::Unknown),
+            missed: run_count(Outcome::Missed),
+            blackout: run_count(Outcome::Blackout),
             mean_us: rollup.mean_duration_us,
             p50_us: percentile(0),
             p75_us: percentile(1),
@@ -148,9 +148,9 @@ impl RollupRequest {
     /// Fails for an empty time range and for too many steps.
     pub fn to_query_for_any_account(&self, now: Timestamp) -> Result<RollupQuery, Box<ValidationError>> {
         let until = self.until.unwrap_or(now);
-        let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_age(self.step));
+        let from = self.from.unwrap_or_else(|| self.step.start_of(until) - default_range_length(self.step));
         if from >= until {
-            return Err(Box::new(invalid("from", "`from` must be before `thru`".to_owned())));
+            return Err(Box::new(invalid_range_error("from", "`from` must be before `thru`".to_owned())));
         }
         let steps = until.since(from).as_micros().div_ceil(self.step.width().as_micros());
         if steps > u128::from(MAX_ROLLUP_STEPS) {
@@ -159,7 +159,7 @@ impl RollupRequest {
                  longer `step`",
                 self.step.name()
             );
-            return Err(Box::new(invalid("step", message)));
+            return Err(Box::new(invalid_range_error("step", message)));
         }
         Ok(RollupQuery {
             monitor_id: self.monitor_id,
@@ -178,11 +178,11 @@ impl RollupRequest {
 }
 
 /// Returns how long before `until` a request begins by default.
-const fn default_age(step: RollupInterval) -> Duration {
+const fn default_range_length(step: RollupStep) -> Duration {
     Duration::from_hours(match step {
-        RollupInterval::Minute => 24,
-        RollupInterval::Hour => 7 * 24,
-        RollupInterval::Day => 90 * 24,
+        RollupStep::Minute => 24,
+        RollupStep::Hour => 7 * 24,
+        RollupStep::Day => 90 * 24,
     })
 }
 
@@ -221,6 +221,6 @@ fn view_names(monitor_reader: &MonitorReader, monitor: MonitorId) -> Vec<(i64, S
     views.map(|views| views.iter().filter_map(to_name).collect()).unwrap_or_default()
 }
 
-fn invalid(field: &str, message: String) -> ValidationError {
+fn invalid_range_error(field: &str, message: String) -> ValidationError {
     ValidationError::new(ValidationErrorKind::Conflict, field, Position::default(), message)
 }

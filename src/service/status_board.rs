@@ -3,7 +3,7 @@
 use super::custom_property_filter::CustomPropertyFilters;
 use crate::domain::{CheckResult, CustomerId, MonitorType, Outcome};
 use crate::schema::Monitor;
-use crate::store::LocationState;
+use crate::store::MonitorLocationState;
 
 /// Status of a monitor for people: an outcome, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ pub struct StatusRow {
     /// The monitor.
     pub monitor: Monitor,
     /// Its most urgent state over all locations; `None` before the first run.
-    pub state: Option<LocationState>,
+    pub state: Option<MonitorLocationState>,
     /// Its status.
     pub status: MonitorStatus,
     /// The last result of `state`; set only for rows of a page.
@@ -77,7 +77,7 @@ pub struct StatusBoard {
 impl StatusBoard {
     /// Returns the number of monitors by status, in the order of [`MonitorStatus::ALL`].
     #[must_use]
-    pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
+    pub fn counts_by_status(&self) -> [(MonitorStatus, usize); 9] {
         let mut counts = MonitorStatus::ALL.map(|status| (status, 0));
         for row in &self.rows {
             if let Some(count) = counts.get_mut(row.status.severity_rank()) {

@@ -76,7 +76,7 @@ pub async fn usage_report(
     let query = UsageQuery { customer: caller.customer, from, until, by: request.by };
     let counts = monitor_reader.usage_store().usage(query).await?;
     let account = account_cache.account(caller.customer).await?;
-    let name = |key: &str| match request.by {
+    let display_name = |key: &str| match request.by {
         UsageGrouping::Plan | UsageGrouping::Type => key.to_owned(),
         UsageGrouping::Location => {
             let location = key.parse().ok().and_then(|id| account.locations.get(&LocationId(id).0));
@@ -88,7 +88,7 @@ pub async fn usage_report(
         }
     };
     let rows: Vec<UsageRow> =
-        counts.into_iter().map(|(key, checks)| UsageRow { name: name(&key), key, checks }).collect();
+        counts.into_iter().map(|(key, checks)| UsageRow { name: display_name(&key), key, checks }).collect();
     let total = rows.iter().map(|row| row.checks).sum();
     Ok(UsageReport { by: request.by.name().to_owned(), from, thru: until, total, rows })
 }

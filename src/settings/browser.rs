@@ -37,8 +37,8 @@ pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig
 fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<RemoteWebDriver> {
     let entries = reader.entries_reporting_duplicates("browser.remote");
     let mut remotes: Vec<RemoteWebDriver> = Vec::new();
-    for (at, entry) in &entries {
-        let path = format!("browser.remote[{at}]");
+    for (index, entry) in &entries {
+        let path = format!("browser.remote[{index}]");
         let Some(remote) = read_remote(reader, &path, entry) else { continue };
         remotes.push(remote);
     }

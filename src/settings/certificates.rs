@@ -16,8 +16,8 @@ const MAX_PKCS12_BYTES: u64 = 500_000;
 
 /// Reads the files of `certificates` into `trust`.
 pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &mut TrustConfig) {
-    for (at, entry) in reader.entries_reporting_duplicates("certificates") {
-        let path = format!("certificates[{at}]");
+    for (index, entry) in reader.entries_reporting_duplicates("certificates") {
+        let path = format!("certificates[{index}]");
         let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
         trust.certificate_accounts.insert(id, read_allowed_accounts(&entry));
         let has = |name: &str| entry.get(name).is_some();
@@ -27,7 +27,7 @@ pub(super) fn read_certificates_by_id(reader: &mut SettingsReader<'_>, trust: &m
                 trust.named_authorities.extend(ca.map(|ca| (id, ca)));
             }
             [false, true, true, false, false] => {
-                let certificate_and_key = read_key_pair(reader, &path, &entry);
+                let certificate_and_key = read_certificate_and_key(reader, &path, &entry);
                 trust
                     .client_certificates
                     .extend(certificate_and_key.map(|certificate_and_key| (id, certificate_and_key)));
@@ -78,7 +78,7 @@ fn read_pem_field(
     reader.read_pem(&format!("{path}.{name}"), node, check)
 }
 
-fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
+fn read_certificate_and_key(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let certificate = read_pem_field(reader, path, entry, "cert_file", Pem::check_certificates);
     let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
     let certificate_and_key = certificate?.with_key(&key?);
@@ -96,7 +96,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
             let password_result =
                 super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
             let field_path = format!("{path}.password_file");
-            let record_error = |reason| {
+            let report_error = |reason| {
                 reader.add_error(
                     ValidationErrorKind::Conflict,
                     &field_path,
@@ -104,7 +104,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
                     format!("`{field_path}`: {reason}"),
                 );
             };
-            password_result.map_err(record_error).ok()?
+            password_result.map_err(report_error).ok()?
         }
     };
     let pem_text =

@@ -8,7 +8,9 @@ use crate::net::IpNetwork;
 use crate::syntax::node::Node;
 
 /// Reads the networks that are allowed to single accounts, at every location.
-pub(super) fn read_egress_accounts(reader: &mut SettingsReader<'_>) -> BTreeMap<CustomerId, Vec<IpNetwork>> {
+pub(super) fn read_networks_by_account(
+    reader: &mut SettingsReader<'_>,
+) -> BTreeMap<CustomerId, Vec<IpNetwork>> {
     let entries = reader.entries_reporting_duplicates("egress.accounts");
     let accounts = entries.iter().filter_map(|(_, entry)| {
         let account = entry.get("account")?.to_json().as_i64()?;

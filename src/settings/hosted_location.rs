@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::concurrency::{ConcurrencySettings, read_concurrency};
-use super::egress::read_egress_accounts;
+use super::egress::read_networks_by_account;
 use super::setting_type::{parse_endpoint, parse_name_server};
 use super::settings_reader::{SettingsReader, null_node};
 use crate::domain::{Location, LocationId};
@@ -33,23 +33,23 @@ pub struct HostedLocation {
 /// Reads the entries of `locations`.
 pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<HostedLocation> {
     let first_location_id = reader.int("location.id");
-    let allowed_to_accounts = read_egress_accounts(reader);
-    let mut others = Vec::new();
-    for (at, entry) in reader.entries_reporting_duplicates("locations") {
+    let networks_by_account = read_networks_by_account(reader);
+    let mut other_locations = Vec::new();
+    for (index, entry) in reader.entries_reporting_duplicates("locations") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let id = int("id").unwrap_or_default();
         if id == first_location_id {
             let position = entry.get("id").map_or(entry.position, |node| node.position);
-            let path = format!("locations[{at}].id");
+            let path = format!("locations[{index}].id");
             let message = format!("`{path}` is already the id of the location in `location`");
             reader.add_error(ValidationErrorKind::DuplicateField, &path, position, message);
         }
-        let proxy = read_proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
-        let mut other = HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) };
-        other.net.egress_policy = other.net.egress_policy.with_accounts(allowed_to_accounts.clone());
-        others.push(other);
+        let proxy = read_proxy(reader, &format!("locations[{index}]"), |name| entry.get(name).cloned());
+        let mut location = HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) };
+        location.net.egress_policy = location.net.egress_policy.with_accounts(networks_by_account.clone());
+        other_locations.push(location);
     }
-    others
+    other_locations
 }
 
 /// Reads the proxy of the location at `path` with its credentials; `value_of` returns values by name.
@@ -61,13 +61,13 @@ pub(super) fn read_proxy(
     let text = |field_name: &str| value_of(field_name).as_ref().and_then(Node::as_text).map(str::to_owned);
     let position_of = |field_name: &str| value_of(field_name).map(|node| node.position).unwrap_or_default();
     let (username_field, password_field) = ("proxy_username", "proxy_password_file");
-    for (present, missing) in [(username_field, "proxy"), (password_field, username_field)] {
-        if text(present).is_some() && text(missing).is_none() {
-            let message = format!("`{path}.{present}` needs `{path}.{missing}` as well");
+    for (dependent, needed) in [(username_field, "proxy"), (password_field, username_field)] {
+        if text(dependent).is_some() && text(needed).is_none() {
+            let message = format!("`{path}.{dependent}` needs `{path}.{needed}` as well");
             reader.add_error(
                 ValidationErrorKind::MissingField,
-                &format!("{path}.{present}"),
-                position_of(present),
+                &format!("{path}.{dependent}"),
+                position_of(dependent),
                 message,
             );
         }
@@ -83,11 +83,11 @@ pub(super) fn read_proxy(
             message,
         );
     }
-    let secret = value_of(password_field)
+    let password = value_of(password_field)
         .map(|node| reader.read_secret_file(&format!("{path}.{password_field}"), &node));
     let proxy = UpstreamProxy::from(parse_endpoint(&text("proxy")?)?);
     Some(match login_name {
-        Some(login_name) => proxy.with_credentials(&login_name, &secret.unwrap_or_default().0),
+        Some(login_name) => proxy.with_credentials(&login_name, &password.unwrap_or_default().0),
         None => proxy,
     })
 }

@@ -18,7 +18,7 @@ impl Settings {
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
             match super::text_file::read_config_text(path) {
-                Ok(text) => validate::read_file(&name, &text, &mut values, &mut errors),
+                Ok(text) => validate::read_file_text(&name, &text, &mut values, &mut errors),
                 Err(message) => {
                     errors.push(
                         ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message)

@@ -30,11 +30,11 @@ pub struct Settings {
     pub server: ServerSettings,
     /// Folder of the database.
     pub data_dir: PathBuf,
-    /// Whether the folder was set explicitly.
+    /// Whether it was set by a flag or variable, or in the file to another value than the default.
     pub data_dir_is_set: bool,
     /// Folders and files of monitors.
     pub monitor_paths: Vec<PathBuf>,
-    /// Whether they were set explicitly, so that a missing one is an error.
+    /// Whether they were set, as for `data_dir_is_set`, so that a missing one is an error.
     pub monitor_paths_are_set: bool,
     /// Billing plans; if there are none, any code is accepted.
     pub billing_plans: Vec<BillingPlan>,
@@ -101,8 +101,8 @@ impl Settings {
         std::iter::once(self.location.id.0).chain(others).collect()
     }
 
-    /// Takes from `old` all settings that a running process cannot change.
-    pub fn restore_restart_only(&mut self, old: &Self) {
+    /// Puts back the values that `old` has of all settings that a running process cannot change.
+    pub fn keep_restart_only_settings(&mut self, old: &Self) {
         let new = std::mem::replace(self, old.clone());
         self.monitor_paths = new.monitor_paths;
         self.monitor_paths_are_set = new.monitor_paths_are_set;

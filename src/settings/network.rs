@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::certificates::read_certificates_by_id;
-use super::egress::read_egress_accounts;
+use super::egress::read_networks_by_account;
 use super::hosted_location::{read_net_config, read_proxy};
 use super::settings_reader::SettingsReader;
 use crate::net::{NetConfig, Pem, PublicRoots, TrustConfig, UpstreamProxy};
@@ -19,18 +19,18 @@ pub(super) fn read_first_location_proxy(reader: &mut SettingsReader<'_>) -> Opti
 
 pub(super) fn read_first_location_net(reader: &mut SettingsReader<'_>) -> NetConfig {
     let config = read_net_config(|name| reader.node(&format!("location.{name}")));
-    let egress = config.egress_policy.with_accounts(read_egress_accounts(reader));
+    let egress = config.egress_policy.with_accounts(read_networks_by_account(reader));
     NetConfig { trust_config: read_trust(reader), egress_policy: egress, ..config }
 }
 
 fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {
-    let system = reader.node("tls.system_roots").to_json() == Value::Bool(true);
+    let trusts_system_roots = reader.node("tls.system_roots").to_json() == Value::Bool(true);
     let mut trust = TrustConfig {
-        public_roots: if system { PublicRoots::System } else { PublicRoots::None },
+        public_roots: if trusts_system_roots { PublicRoots::System } else { PublicRoots::None },
         ..TrustConfig::default()
     };
-    for (at, item) in reader.node("tls.ca_files").clone().items().iter().enumerate() {
-        let path = format!("tls.ca_files[{at}]");
+    for (index, item) in reader.node("tls.ca_files").clone().items().iter().enumerate() {
+        let path = format!("tls.ca_files[{index}]");
         trust.additional_authorities.extend(reader.read_pem(&path, item, Pem::check_certificates));
     }
     read_certificates_by_id(reader, &mut trust);

@@ -8,7 +8,7 @@ use crate::syntax::{ValidationErrorKind, closest_match};
 
 pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
     let mut plans = Vec::new();
-    for (at, entry) in reader.entries_reporting_duplicates("plans") {
+    for (index, entry) in reader.entries_reporting_duplicates("plans") {
         let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let mut types = Vec::new();
         for item in entry.get("types").map(Node::items).unwrap_or_default() {
@@ -20,7 +20,7 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
             let suggestion = closest_match(name, MonitorType::ALL.iter().map(|kind| kind.name()));
             let suggestion =
                 suggestion.map(|suggestion| format!("; did you mean `{suggestion}`?")).unwrap_or_default();
-            let path = format!("plans[{at}].types");
+            let path = format!("plans[{index}].types");
             reader.add_error(
                 ValidationErrorKind::Choice,
                 &path,

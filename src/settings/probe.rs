@@ -10,7 +10,7 @@ use crate::syntax::node::Node;
 
 pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
     let mut dns_names = vec![reader.text("dns.default_name")];
-    for (at, entry) in reader.entries_reporting_duplicates("dns.names") {
+    for (index, entry) in reader.entries_reporting_duplicates("dns.names") {
         let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
         let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
         if let Ok(id @ 1..=1000) = usize::try_from(id) {
@@ -18,7 +18,7 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
             dns_names[id] = name;
             continue;
         }
-        let path = format!("dns.names[{at}].id");
+        let path = format!("dns.names[{index}].id");
         let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
         reader.add_error(ValidationErrorKind::Range, &path, entry.position, message);
     }

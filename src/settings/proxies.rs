@@ -17,7 +17,7 @@ pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Ups
     let entries = reader.entries_reporting_duplicates("proxies");
     entries
         .iter()
-        .filter_map(|(at, entry)| read_proxy_entry(reader, &format!("proxies[{at}]"), entry))
+        .filter_map(|(index, entry)| read_proxy_entry(reader, &format!("proxies[{index}]"), entry))
         .collect()
 }
 

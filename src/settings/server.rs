@@ -44,9 +44,9 @@ pub(super) fn read_listen_addresses(reader: &SettingsReader<'_>) -> Vec<SocketAd
 pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
     let (certificate_path, key_path) = ("server.tls_cert_file", "server.tls_key_file");
     let tls = match (reader.optional_text(certificate_path), reader.optional_text(key_path)) {
-        (Some(certificate_path), Some(key_path)) => {
+        (Some(certificate_file), Some(key_file)) => {
             check_server_certificate(reader);
-            Some((certificate_path.into(), key_path.into()))
+            Some((certificate_file.into(), key_file.into()))
         }
         (None, None) => None,
         (certificate_file, _) => {

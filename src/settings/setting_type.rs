@@ -194,7 +194,7 @@ pub fn parse_time_of_day(text: &str) -> Option<(u8, u8)> {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Node {
+    fn text_node(text: &str) -> Node {
         SettingType::Text.parse_text(text)
     }
 
@@ -237,10 +237,10 @@ mod tests {
         ];
         for (kind, valid, invalid) in cases {
             for value in valid {
-                assert!(kind.accepts(&text(value)), "{kind:?} {value}");
+                assert!(kind.accepts(&text_node(value)), "{kind:?} {value}");
             }
             for value in invalid {
-                assert!(!kind.accepts(&text(value)), "{kind:?} {value}");
+                assert!(!kind.accepts(&text_node(value)), "{kind:?} {value}");
             }
         }
         let port = SettingType::Int { min: 1, max: 9 };

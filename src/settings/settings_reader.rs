@@ -20,7 +20,9 @@ pub(super) type PemCheck = fn(&Pem) -> Result<(), NetConfigError>;
 
 /// Reads settings: each has the value that was set, or its default.
 pub(super) struct SettingsReader<'a> {
+    /// The values that were set; those of other settings are the defaults.
     pub(super) values: SettingValues,
+    /// The settings file; errors that have a position name it.
     pub(super) file_name: Option<&'a Arc<str>>,
     pub(super) errors: &'a mut Vec<ValidationError>,
     /// The secrets in the files that it has read.
@@ -28,10 +30,12 @@ pub(super) struct SettingsReader<'a> {
 }
 
 impl SettingsReader<'_> {
+    /// Returns the value of the setting at `path`, or else its default; null without either.
     pub(super) fn node(&self, path: &str) -> &Node {
         self.values.get(path).or_else(|| default_values().get(path)).unwrap_or_else(|| null_node())
     }
 
+    /// Returns a text; empty when it is null.
     pub(super) fn text(&self, path: &str) -> String {
         self.node(path).as_text().unwrap_or_default().to_owned()
     }
@@ -44,6 +48,7 @@ impl SettingsReader<'_> {
         self.node(path).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
     }
 
+    /// Returns an integer; 0 when it is null.
     pub(super) fn int(&self, path: &str) -> i64 {
         self.node(path).to_json().as_i64().unwrap_or_default()
     }
@@ -80,6 +85,7 @@ impl SettingsReader<'_> {
         }
     }
 
+    /// Returns whether `result` is ok; its error is reported for the setting at `path`.
     pub(super) fn report_if_failed(
         &mut self,
         path: &str,
@@ -96,7 +102,7 @@ impl SettingsReader<'_> {
     pub(super) fn entries_reporting_duplicates(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen_keys = BTreeSet::new();
-        for (at, item) in node.items().iter().enumerate() {
+        for (index, item) in node.items().iter().enumerate() {
             let key_field = match path {
                 "plans" => "code",
                 "mobile.profiles" => "subtype",
@@ -106,7 +112,7 @@ impl SettingsReader<'_> {
             };
             let Some(key) = item.get(key_field) else { continue };
             if !seen_keys.insert(key.to_json().to_string()) {
-                let field_path = format!("{path}[{at}].{key_field}");
+                let field_path = format!("{path}[{index}].{key_field}");
                 self.add_error(
                     ValidationErrorKind::DuplicateField,
                     &field_path,
@@ -122,6 +128,7 @@ impl SettingsReader<'_> {
         self.node(path).to_json() == serde_json::Value::Bool(true)
     }
 
+    /// Reads the secret file that the setting at `path` names; empty without one.
     pub(super) fn read_password(&mut self, path: &str) -> Secret {
         let node = self.node(path).clone();
         self.read_secret_file(path, &node)

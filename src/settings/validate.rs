@@ -12,7 +12,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display
 pub(super) type SettingValues = BTreeMap<&'static str, Node>;
 
 /// Reads the text of a settings file; `file_name` names it in errors.
-pub(super) fn read_file(
+pub(super) fn read_file_text(
     file_name: &Arc<str>,
     text: &str,
     values: &mut SettingValues,
@@ -38,9 +38,9 @@ fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, errors: &
         errors.push(ValidationError::new(ValidationErrorKind::Type, prefix, node.position, message));
         return;
     }
-    for (at, (key, value)) in node.entries().iter().enumerate() {
+    for (index, (key, value)) in node.entries().iter().enumerate() {
         let path = if prefix.is_empty() { key.name.clone() } else { format!("{prefix}.{}", key.name) };
-        if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
+        if node.entries().iter().take(index).any(|(earlier, _)| earlier.name == key.name) {
             let message = format!("`{path}` is set twice");
             errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
@@ -77,16 +77,16 @@ fn read_setting(
     }
 }
 
-/// Reads the text of an environment variable or flag; errors call it `source`.
+/// Reads the text of an environment variable or flag; errors call it `name_in_errors`.
 pub(super) fn read_override(
     setting: &'static Setting,
-    source: &str,
+    name_in_errors: &str,
     text: &str,
     values: &mut SettingValues,
     errors: &mut Vec<ValidationError>,
 ) {
     let error_count_before = errors.len();
-    check_value(&setting.setting_type, source, &setting.setting_type.parse_text(text), errors);
+    check_value(&setting.setting_type, name_in_errors, &setting.setting_type.parse_text(text), errors);
     if errors.len() == error_count_before {
         values.insert(setting.path, setting.setting_type.parse_text(text));
     }
@@ -95,19 +95,19 @@ pub(super) fn read_override(
 fn check_value(setting_type: &SettingType, path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
     match setting_type {
         SettingType::List(item_type) if matches!(node.value, NodeValue::List(_)) => {
-            for (at, item) in node.items().iter().enumerate() {
-                check_value(item_type, &format!("{path}[{at}]"), item, errors);
+            for (index, item) in node.items().iter().enumerate() {
+                check_value(item_type, &format!("{path}[{index}]"), item, errors);
             }
         }
         // Addresses may be single, separated by commas, or in a list.
         SettingType::ListenAddresses if !node.items().is_empty() => {
-            for (at, item) in node.items().iter().enumerate() {
-                check_value(setting_type, &format!("{path}[{at}]"), item, errors);
+            for (index, item) in node.items().iter().enumerate() {
+                check_value(setting_type, &format!("{path}[{index}]"), item, errors);
             }
         }
         SettingType::MapList(entry_fields) if matches!(node.value, NodeValue::List(_)) => {
-            for (at, item) in node.items().iter().enumerate() {
-                check_map_entry(entry_fields, &format!("{path}[{at}]"), item, errors);
+            for (index, item) in node.items().iter().enumerate() {
+                check_map_entry(entry_fields, &format!("{path}[{index}]"), item, errors);
             }
         }
         _ if setting_type.accepts(node) => {}
@@ -128,9 +128,9 @@ fn check_map_entry(entry_fields: &[EntryField], path: &str, node: &Node, errors:
         errors.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));
         return;
     }
-    for (at, (key, value)) in node.entries().iter().enumerate() {
+    for (index, (key, value)) in node.entries().iter().enumerate() {
         let field_path = format!("{path}.{}", key.name);
-        if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
+        if node.entries().iter().take(index).any(|(earlier, _)| earlier.name == key.name) {
             let message = format!("`{field_path}` is set twice");
             errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
@@ -187,9 +187,9 @@ fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
 fn with_suggestion<'a>(
     error: ValidationError,
     name: &str,
-    known: impl IntoIterator<Item = &'a str>,
+    candidates: impl IntoIterator<Item = &'a str>,
 ) -> ValidationError {
-    match closest_match(name, known) {
+    match closest_match(name, candidates) {
         Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => error,
     }

@@ -29,8 +29,11 @@ pub struct Spool {
     capture_segments: Segments,
     /// Oldest first.
     results: VecDeque<RecordPosition>,
+    /// The checks of `results`.
     held_ids: HashSet<CheckId>,
+    /// The captures of each check of `results` that has some.
     captures: HashMap<CheckId, Vec<RecordPosition>>,
+    /// What was dropped since the last [`Spool::take_dropped`].
     dropped: DroppedRecords,
     /// Keeps other processes out for as long as it is open.
     _lock: File,
@@ -75,7 +78,7 @@ impl Spool {
                 captures.entry(position.check_id).or_default().push(position);
             } else {
                 // Its result was delivered.
-                capture_segments.release(position.segment)?;
+                capture_segments.release_record(position.segment)?;
             }
         }
         let dropped = DroppedRecords::default();
@@ -114,8 +117,8 @@ impl Spool {
         std::mem::take(&mut self.dropped)
     }
 
-    /// Adds results and captures, on disk once this returns. A result that it holds already is not added again. Captures
-    /// for which there is no space are dropped, and older ones for the sake of results.
+    /// Adds results and captures, on disk once this returns. A result that it holds already is not added again.
+    /// Captures for which there is no space are dropped, and older ones for the sake of results.
     ///
     /// # Errors
     /// Fails when a result cannot be written; those before it may be.
@@ -205,9 +208,9 @@ impl Spool {
         let Some(position) = self.results.remove(index) else { return Ok(()) };
         self.held_ids.remove(&position.check_id);
         for capture in self.captures.remove(&position.check_id).unwrap_or_default() {
-            self.capture_segments.release(capture.segment)?;
+            self.capture_segments.release_record(capture.segment)?;
         }
-        self.result_segments.release(position.segment)
+        self.result_segments.release_record(position.segment)
     }
 
     /// Groups `records` so that no group exceeds a segment, but for a single record.

@@ -32,7 +32,7 @@ struct Segment {
     /// When its newest record was written.
     newest_at: Timestamp,
     /// Records that are still wanted.
-    wanted: usize,
+    wanted_records: usize,
 }
 
 /// The files of one kind of record.
@@ -77,7 +77,7 @@ impl Segments {
             number,
             bytes: FILE_MARK.len() as u64,
             newest_at: Timestamp::from_micros(i64::MIN),
-            wanted: 0,
+            wanted_records: 0,
         };
         let mut rest = bytes.strip_prefix(FILE_MARK.as_slice()).unwrap_or_default();
         while let Some(decoded) = SpoolRecord::decode(rest) {
@@ -92,7 +92,7 @@ impl Segments {
                 "cut off a record of the spool that was not written whole"
             );
         }
-        if segment.wanted == 0 {
+        if segment.wanted_records == 0 {
             return file_operations::remove(&path).map_err(SpoolError::for_operation("remove", &path));
         }
         if !rest.is_empty() {
@@ -152,7 +152,7 @@ impl Segments {
             return Err(SpoolError::for_operation("write", &path)(error));
         }
         let newest_at = Timestamp::from_micros(i64::MIN);
-        self.files.push_back(Segment { number, bytes: FILE_MARK.len() as u64, newest_at, wanted: 0 });
+        self.files.push_back(Segment { number, bytes: FILE_MARK.len() as u64, newest_at, wanted_records: 0 });
         self.writer = Some(file);
         Ok(())
     }
@@ -172,12 +172,12 @@ impl Segments {
     }
 
     /// Notes that a record of `number` is no longer wanted; the file is removed with its last one.
-    pub(super) fn release(&mut self, number: u64) -> Result<(), SpoolError> {
+    pub(super) fn release_record(&mut self, number: u64) -> Result<(), SpoolError> {
         let Some(segment) = self.files.iter_mut().find(|segment| segment.number == number) else {
             return Ok(());
         };
-        segment.wanted = segment.wanted.saturating_sub(1);
-        if segment.wanted == 0 { self.remove(number) } else { Ok(()) }
+        segment.wanted_records = segment.wanted_records.saturating_sub(1);
+        if segment.wanted_records == 0 { self.remove(number) } else { Ok(()) }
     }
 
     /// Removes the file of `number`.
@@ -200,7 +200,7 @@ impl Segment {
         let offset = self.bytes;
         self.bytes += byte_count as u64;
         self.newest_at = self.newest_at.max(written_at);
-        self.wanted += 1;
+        self.wanted_records += 1;
         RecordPosition { check_id, segment: self.number, offset, byte_count }
     }
 }

@@ -6,7 +6,7 @@ mod sqlite;
 pub use contract::{
     AddedCapture, AlertChanges, AlertStore, AuditEntries, AuditEntry, AuditFilter, AuditObject,
     CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, DeliveryOutcome,
-    EpisodeFilter, Housekeeping, Ingest, IngestBatch, LocationState, MonitorStore, NewAuditEntry,
+    EpisodeFilter, Housekeeping, Ingest, IngestBatch, MonitorLocationState, MonitorStore, NewAuditEntry,
     NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox, Paginated, PaginatedResults,
     Pagination, PerformanceAlertStore, ResealFn, ResultFilter, ResultKey, ResultStore, Retention, RollupSpan,
     SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken,

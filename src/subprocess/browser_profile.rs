@@ -17,7 +17,7 @@ pub(crate) const PROFILE_ENV_VARIABLE: &str = "VIGIE_BROWSER";
 const PROFILE_NAME_PREFIX: &str = "v-";
 /// Suffix of the lock file of a profile.
 const LOCK_SUFFIX: &str = ".lock";
-/// Subfolders for a browser and its driver.
+/// Subfolders: home, temporary files, and the data of the browser.
 const PROFILE_SUBDIRECTORIES: [&str; 3] = ["h", "t", "p"];
 
 /// The folder of one browser.

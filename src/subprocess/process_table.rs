@@ -20,6 +20,7 @@ pub(crate) struct BrowserHealth {
     pub(crate) browser_process_count: usize,
     /// Whether the driver is stopped by a signal, and so does not respond.
     pub(crate) driver_is_stopped: bool,
+    /// Whether any process besides the driver is stopped by a signal.
     pub(crate) browser_is_stopped: bool,
 }
 
@@ -36,8 +37,8 @@ struct ProcessScan {
 }
 
 impl ProcessTable {
-    /// Returns the state of the process group of the driver `driver_pid`, from a scan that is at most [`MAX_SCAN_AGE`] old
-    /// and did not start before `not_before`; `None` when the runtime shuts down.
+    /// Returns the state of the process group of the driver `driver_pid`, from a scan that is at most
+    /// [`MAX_SCAN_AGE`] old and did not start before `not_before`; `None` when the runtime shuts down.
     pub(crate) async fn browser_health(
         self: &Arc<Self>,
         driver_pid: i32,

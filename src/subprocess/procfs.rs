@@ -48,8 +48,8 @@ fn parse_stat(id: i32, stat: &str) -> Option<Process> {
     Some(Process { id, parent_id: parent, group_id: group, is_zombie, is_stopped })
 }
 
-/// Returns those of `processes` that belong to one browser: processes with `env_marker` in their environment or in the process
-/// group `group_id`, processes that share a group with one of them, and all their descendants.
+/// Returns those of `processes` that belong to one browser: processes with `env_marker` in their environment or in
+/// the process group `group_id`, processes that share a group with one of them, and all their descendants.
 pub(crate) fn browser_processes(
     processes: &[Process],
     group_id: Option<i32>,

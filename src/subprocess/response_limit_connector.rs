@@ -45,6 +45,7 @@ impl Service<Uri> for ResponseLimitConnector {
 #[derive(Debug)]
 pub(crate) struct ResponseLimitStream<S> {
     stream: S,
+    /// Bytes of the response so far: those read since the last write.
     response_bytes: usize,
     max_response_bytes: usize,
 }

@@ -11,14 +11,21 @@ const PERCENT_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').r
 /// The escaping of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
+    /// As it is.
     Raw,
+    /// A host at the start of a URL, as it is; a path may follow. Refused when it is not a host.
     Host,
+    /// One segment of a path; `.` and `..` are refused.
     PathSegment,
+    /// A part of a query or fragment, percent-encoded.
     UrlComponent,
     JsonString,
+    /// A value of `application/x-www-form-urlencoded`.
     FormValue,
     Xml,
+    /// The value of a header, as it is; control characters are refused.
     Header,
+    /// A literal text within a regular expression.
     Regex,
 }
 

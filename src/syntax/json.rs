@@ -12,8 +12,8 @@ use super::node::{Key, MAX_NESTING_DEPTH, Node, NodeValue, Position, SyntaxError
 const MAX_VALUES: usize = 2_000_000;
 
 impl Node {
-    /// Reads strict JSON (RFC 8259), at most [`MAX_NESTING_DEPTH`] deep. Positions are unknown, except that of a syntax error.
-    /// A duplicate key is kept twice.
+    /// Reads strict JSON (RFC 8259), at most [`MAX_NESTING_DEPTH`] deep. Positions are unknown, except that of a
+    /// syntax error. A duplicate key is kept twice.
     pub fn from_json(bytes: &[u8]) -> Result<Self, SyntaxError> {
         parse_json(bytes)
     }
@@ -54,6 +54,7 @@ struct NodeSeed<'a> {
 }
 
 impl NodeSeed<'_> {
+    /// Returns the seed for the entries of a list or object; fails when it would be nested too deep.
     fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth >= MAX_NESTING_DEPTH {
             return Err(E::custom(format_args!(

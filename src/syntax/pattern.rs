@@ -18,7 +18,7 @@ const MAX_SEARCH_CACHE_BYTES: usize = 1024 * 1024;
 
 /// What a pattern is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Haystack {
+pub enum HaystackKind {
     /// Text: matches never split a character.
     Text,
     /// Any bytes: a pattern can match bytes that are not UTF-8.
@@ -57,12 +57,12 @@ impl CompiledPattern {
     ///
     /// # Errors
     /// [`PatternError`] when `source` is invalid or too large.
-    pub fn new(source: &str, haystack: Haystack) -> Result<Self, PatternError> {
-        check_source(source)?;
-        let is_text = haystack == Haystack::Text;
-        let is_lines = haystack == Haystack::Lines;
+    pub fn new(source: &str, haystack_kind: HaystackKind) -> Result<Self, PatternError> {
+        check_source_size(source)?;
+        let is_text = haystack_kind == HaystackKind::Text;
+        let is_lines = haystack_kind == HaystackKind::Lines;
         let syntax = syntax::Config::new().utf8(is_text).multi_line(is_lines).crlf(is_lines);
-        let built = Builder::new().configure(config(haystack)).syntax(syntax).build(source);
+        let built = Builder::new().configure(config(haystack_kind)).syntax(syntax).build(source);
         Self::from_build_result(source, built)
     }
 
@@ -71,8 +71,11 @@ impl CompiledPattern {
     /// # Errors
     /// Like [`CompiledPattern::new`].
     pub fn from_tree(source: &str, tree: &Hir) -> Result<Self, PatternError> {
-        check_source(source)?;
-        Self::from_build_result(source, Builder::new().configure(config(Haystack::Text)).build_from_hir(tree))
+        check_source_size(source)?;
+        Self::from_build_result(
+            source,
+            Builder::new().configure(config(HaystackKind::Text)).build_from_hir(tree),
+        )
     }
 
     fn from_build_result(source: &str, built: Result<Regex, BuildError>) -> Result<Self, PatternError> {
@@ -142,7 +145,7 @@ impl fmt::Debug for CompiledPattern {
 ///
 /// # Errors
 /// [`PatternError::SourceTooLarge`].
-pub const fn check_source(source: &str) -> Result<(), PatternError> {
+pub const fn check_source_size(source: &str) -> Result<(), PatternError> {
     if source.len() > MAX_SOURCE_BYTES { Err(PatternError::SourceTooLarge(source.len())) } else { Ok(()) }
 }
 
@@ -153,9 +156,9 @@ pub fn syntax_error_reason(report: &str) -> String {
     reason.trim_start_matches("error: ").trim_end_matches('.').to_owned()
 }
 
-fn config(haystack: Haystack) -> Config {
+fn config(haystack_kind: HaystackKind) -> Config {
     Config::new()
-        .utf8_empty(haystack == Haystack::Text)
+        .utf8_empty(haystack_kind == HaystackKind::Text)
         .nfa_size_limit(Some(MAX_COMPILED_BYTES))
         .onepass_size_limit(Some(MAX_COMPILED_BYTES / 4))
         .hybrid_cache_capacity(MAX_SEARCH_CACHE_BYTES)
@@ -167,7 +170,7 @@ mod tests {
 
     #[test]
     fn sizes_are_bounded() {
-        let error = |source: &str| CompiledPattern::new(source, Haystack::Text).unwrap_err();
+        let error = |source: &str| CompiledPattern::new(source, HaystackKind::Text).unwrap_err();
         assert_eq!(
             error(&"a".repeat(MAX_SOURCE_BYTES + 1)),
             PatternError::SourceTooLarge(MAX_SOURCE_BYTES + 1)
@@ -175,11 +178,11 @@ mod tests {
         assert_eq!(error(r"\w{1000}"), PatternError::CompiledTooLarge);
         assert_eq!(error("a{1000}{1000}"), PatternError::CompiledTooLarge);
         assert_eq!(error("a("), PatternError::Syntax("unclosed group".to_owned()));
-        let largest = CompiledPattern::new(&"a".repeat(MAX_SOURCE_BYTES), Haystack::Text);
+        let largest = CompiledPattern::new(&"a".repeat(MAX_SOURCE_BYTES), HaystackKind::Text);
         assert!(largest.is_err_and(|error| error == PatternError::CompiledTooLarge));
         for ordinary in [r"^220[- ].*ESMTP", r"(?i)total:\s+(\d+)", r"\b\w+@\w+\.\w{2,}\b", "(?:a|b|c){100}"]
         {
-            let compiled = CompiledPattern::new(ordinary, Haystack::Text).unwrap();
+            let compiled = CompiledPattern::new(ordinary, HaystackKind::Text).unwrap();
             assert!(
                 compiled.memory_bytes() < MAX_COMPILED_BYTES / 2,
                 "{ordinary}: {}",
@@ -193,18 +196,18 @@ mod tests {
         for (pattern, matches) in
             [("^250 ok$", true), ("^ok", false), ("(?-m)^250", false), ("(?-m)^220-hi", true), ("hi$", true)]
         {
-            let compiled = CompiledPattern::new(pattern, Haystack::Lines).unwrap();
+            let compiled = CompiledPattern::new(pattern, HaystackKind::Lines).unwrap();
             assert_eq!(compiled.is_match(&b"220-hi\r\n250 ok\r\n\xff"[..]), matches, "{pattern}");
         }
-        let dot = CompiledPattern::new("(?s-u)^.$", Haystack::Bytes).unwrap();
+        let dot = CompiledPattern::new("(?s-u)^.$", HaystackKind::Bytes).unwrap();
         assert_eq!(dot.match_end(&[0xff]), Some(1));
-        assert!(CompiledPattern::new("(?-u)\\xff", Haystack::Text).is_err());
+        assert!(CompiledPattern::new("(?-u)\\xff", HaystackKind::Text).is_err());
     }
 
     #[test]
     fn the_first_group_is_the_whole_match_without_groups() {
         let group = |source: &str, text: &'static str| {
-            CompiledPattern::new(source, Haystack::Text).unwrap().first_group(text)
+            CompiledPattern::new(source, HaystackKind::Text).unwrap().first_group(text)
         };
         assert_eq!(group("b.d", "abcde"), Some("bcd"));
         assert_eq!(group("b(.)d", "abcde"), Some("c"));

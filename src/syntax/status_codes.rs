@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 /// Status codes that are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusCodes(Vec<RangeInclusive<u16>>);
+pub struct HttpStatusCodes(Vec<RangeInclusive<u16>>);
 
-impl StatusCodes {
+impl HttpStatusCodes {
     /// Parses `200`, `200-299` and `2xx`, with commas between them; `None` when `text` is not such a list.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -39,12 +39,12 @@ mod tests {
 
     #[test]
     fn codes_ranges_and_classes() {
-        let codes = StatusCodes::parse("200, 204-206,3XX").unwrap();
+        let codes = HttpStatusCodes::parse("200, 204-206,3XX").unwrap();
         let accepted: Vec<u16> = (100..=999).filter(|code| codes.contains(*code)).collect();
         assert_eq!(accepted.len(), 1 + 3 + 100);
         assert!(codes.contains(206) && codes.contains(399) && !codes.contains(201));
         for wrong in ["", "abc", "99", "1000", "206-204", "xx", "0xx", "20x", "200;201", "200,"] {
-            assert_eq!(StatusCodes::parse(wrong), None, "{wrong}");
+            assert_eq!(HttpStatusCodes::parse(wrong), None, "{wrong}");
         }
     }
 }

@@ -20,18 +20,17 @@ impl<const N: usize> SubstringSet<N> {
     /// Whether `name` contains one of the words, ignoring case.
     #[must_use]
     pub fn occurs_in(&self, name: &[u8]) -> bool {
-        let missing = !letter_mask(name);
+        let missing_letters = !letter_mask(name);
         // A word with a letter that the name lacks is not searched for. Most names contain none of the words, which is
         // detected fastest without a branch for each.
         let mut is_possible = false;
         for (mask, _) in &self.0 {
-            is_possible |= mask & missing == 0;
+            is_possible |= mask & missing_letters == 0;
         }
         is_possible
-            && self
-                .0
-                .iter()
-                .any(|(mask, word)| mask & missing == 0 && contains_ignore_case(name, word.as_bytes()))
+            && self.0.iter().any(|(mask, word)| {
+                mask & missing_letters == 0 && contains_ignore_case(name, word.as_bytes())
+            })
     }
 }
 

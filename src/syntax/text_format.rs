@@ -32,7 +32,7 @@ pub enum TextFormat {
     /// The value of a header: no line breaks or other control characters.
     HeaderValue,
     /// A list of HTTP status codes, ranges and classes.
-    StatusCodes,
+    HttpStatusCodes,
     /// JSON.
     Json,
     /// A JSON Schema: a text that is JSON, or an object, which is stored as its text.
@@ -85,7 +85,9 @@ impl TextFormat {
             Self::Token => "an HTTP token: letters, digits and !#$%&'*+-.^_`|~",
             Self::HeaderName => "the name of a header that a check does not set itself",
             Self::HeaderValue => "a header value without line breaks",
-            Self::StatusCodes => "status codes such as `200`, `200-299` or `2xx`, with commas between them",
+            Self::HttpStatusCodes => {
+                "status codes such as `200`, `200-299` or `2xx`, with commas between them"
+            }
             Self::Json => "a text that is JSON",
             Self::JsonSchema => "a JSON Schema: an object, or a text that is JSON",
             Self::Xml | Self::Script => "a text that is XML",
@@ -114,7 +116,7 @@ impl TextFormat {
                 is_token(text) && !RESERVED_HEADERS.contains(&text.to_ascii_lowercase().as_str())
             }
             Self::HeaderValue => !text.chars().any(|c| c.is_control() && c != '\t'),
-            Self::StatusCodes => super::status_codes::StatusCodes::parse(text).is_some(),
+            Self::HttpStatusCodes => super::status_codes::HttpStatusCodes::parse(text).is_some(),
             Self::Json | Self::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
             Self::Xml | Self::Script => {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')
@@ -203,10 +205,10 @@ fn is_host(text: &str) -> bool {
         return url::Host::parse(text).is_ok();
     }
     let name = text.strip_suffix('.').unwrap_or(text);
-    name.len() <= 253 && name.split('.').all(is_label)
+    name.len() <= 253 && name.split('.').all(is_host_label)
 }
 
-fn is_label(label: &str) -> bool {
+fn is_host_label(label: &str) -> bool {
     !label.is_empty()
         && label.len() <= 63
         && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

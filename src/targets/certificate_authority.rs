@@ -15,6 +15,7 @@ use crate::clock::{Clock, SystemClock};
 
 /// Lifetime of both certificates, which starts a day in the past.
 const CERTIFICATE_LIFETIME: Duration = Duration::from_hours(400 * 24);
+/// How long before their creation they become valid.
 const BACKDATE: Duration = Duration::from_hours(24);
 
 /// A CA, and the TLS acceptor of a server with a certificate from it.

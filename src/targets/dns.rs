@@ -16,6 +16,7 @@ use super::sockets;
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Longest query that is read, in bytes; a question fits into 300 bytes.
 const MAX_QUERY_BYTES: usize = 1024;
+/// TTL of every record in a reply.
 const TTL_SECONDS: u32 = 60;
 
 /// Serves on `sockets` until `shutdown` and returns the first address.

@@ -40,6 +40,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(ACCEPT_BACKLOG)
 }
 
+/// One or more sockets that are bound to the same port.
 trait BoundSocket {
     fn bound_port(&self) -> io::Result<u16>;
 }

@@ -17,34 +17,36 @@ const MAX_NAMES_PER_ACCOUNT: usize = 20;
 
 /// The names that have a series of their own.
 #[derive(Debug, Default)]
-pub(super) struct BoundedNames(RwLock<KnownNames>);
+pub(super) struct BoundedNames(RwLock<AdmittedNames>);
 
 #[derive(Debug, Default)]
-struct KnownNames {
+struct AdmittedNames {
+    /// Names that are their own label.
     names: HashSet<Arc<str>>,
+    /// How many of these each account added.
     count_by_account: HashMap<CustomerId, usize>,
 }
 
 impl BoundedNames {
-    /// Returns the label of `name`, which `account` uses: itself, or `other` once there are too many names.
-    pub(super) fn label(&self, account: CustomerId, name: &str) -> Arc<str> {
+    /// Returns the label of `name`, which `account` uses: from then on itself, or `other` at a limit.
+    pub(super) fn claim_label(&self, account: CustomerId, name: &str) -> Arc<str> {
         let end = name.char_indices().nth(MAX_LABEL_CHARS).map_or(name.len(), |(at, _)| at);
         let name = &name[..end];
         if let Some(label) = self.0.read().names.get(name) {
             return Arc::clone(label);
         }
-        let mut known_names = self.0.write();
-        let known_names = &mut *known_names;
-        if known_names.names.len() >= MAX_NAMES {
+        let mut admitted_names = self.0.write();
+        let admitted_names = &mut *admitted_names;
+        if admitted_names.names.len() >= MAX_NAMES {
             return OTHER.into();
         }
-        let added = known_names.count_by_account.entry(account).or_default();
-        if account != CustomerId::OPERATOR && *added >= MAX_NAMES_PER_ACCOUNT {
+        let account_name_count = admitted_names.count_by_account.entry(account).or_default();
+        if account != CustomerId::OPERATOR && *account_name_count >= MAX_NAMES_PER_ACCOUNT {
             return OTHER.into();
         }
         let name: Arc<str> = name.into();
-        if known_names.names.insert(Arc::clone(&name)) {
-            *added += 1;
+        if admitted_names.names.insert(Arc::clone(&name)) {
+            *account_name_count += 1;
         }
         name
     }
@@ -59,15 +61,15 @@ mod tests {
         let names = BoundedNames::default();
         let is_own = |account: i64, number: usize| {
             let name = format!("{account} {number}");
-            *names.label(CustomerId(account), &name) == *name
+            *names.claim_label(CustomerId(account), &name) == *name
         };
         let own_names = |account: i64| (0..150).filter(|number| is_own(account, *number)).count();
         assert_eq!([2, 3, 1, 4].map(own_names), [20, 20, 60, 0]);
         // Known names stay.
         assert_eq!([2, 3, 1, 4].map(own_names), [20, 20, 60, 0]);
-        assert_eq!(&*names.label(CustomerId(4), "1 0"), "1 0");
+        assert_eq!(&*names.claim_label(CustomerId(4), "1 0"), "1 0");
         let long = "é".repeat(1000);
-        let label = BoundedNames::default().label(CustomerId(1), &long);
+        let label = BoundedNames::default().claim_label(CustomerId(1), &long);
         assert_eq!(label.chars().count(), MAX_LABEL_CHARS);
     }
 }

@@ -1,7 +1,7 @@
 //! Faults that tests of the running server inject. In a release build every function here does nothing, and the
-//! variable is not read.
+//! environment variable `VIGIE_FAULT` is not read.
 //!
-//! A variable holds `POINT:KIND[:TIMES[:SKIPPED]]`, several separated by commas: the fault occurs at the named point
+//! That variable holds `POINT:KIND[:TIMES[:SKIPPED]]`, several separated by commas: the fault occurs at the named point
 //! `TIMES` times (once without a number), after the point was passed `SKIPPED` times.
 
 use crate::domain::StoreError;
@@ -11,7 +11,7 @@ use crate::domain::StoreError;
 pub async fn fault_point(point: &'static str) -> Result<(), StoreError> {
     #[cfg(debug_assertions)]
     match injected::next_fault(point) {
-        Some(injected::Fault::Hang) => std::future::pending().await,
+        Some(injected::InjectedFault::Hang) => std::future::pending().await,
         fault => injected::inject(fault, point)?,
     }
     #[cfg(not(debug_assertions))]
@@ -23,7 +23,7 @@ pub async fn fault_point(point: &'static str) -> Result<(), StoreError> {
 pub fn blocking_fault_point(point: &'static str) -> Result<(), StoreError> {
     #[cfg(debug_assertions)]
     match injected::next_fault(point) {
-        Some(injected::Fault::Hang) => loop {
+        Some(injected::InjectedFault::Hang) => loop {
             std::thread::park();
         },
         fault => injected::inject(fault, point)?,
@@ -41,17 +41,18 @@ mod injected {
     use crate::domain::StoreError;
     use crate::sync::Mutex;
 
-    /// Name of the variable. Tests look for the marker in release builds, where it must not be.
-    const VARIABLE: &str = "VIGIE_FAULT";
+    /// Environment variable with the planned faults.
+    const ENVIRONMENT_VARIABLE: &str = "VIGIE_FAULT";
+    /// Begins the message of every injected error. Tests look for it in release builds, where it must not be.
     const MARKER: &str = "fault-injected-by-a-test";
 
     static FAULTS: LazyLock<Mutex<Vec<PlannedFault>>> = LazyLock::new(|| {
-        let text = std::env::var(VARIABLE).unwrap_or_default();
+        let text = std::env::var(ENVIRONMENT_VARIABLE).unwrap_or_default();
         Mutex::new(text.split(',').filter_map(PlannedFault::parse).collect())
     });
 
     #[derive(Clone, Copy)]
-    pub(super) enum Fault {
+    pub(super) enum InjectedFault {
         Panic,
         Hang,
         DiskFull,
@@ -60,8 +61,10 @@ mod injected {
 
     struct PlannedFault {
         point: String,
-        fault: Fault,
+        fault: InjectedFault,
+        /// How often it still occurs.
         remaining: u32,
+        /// How often `point` is passed before it occurs.
         to_skip: u32,
     }
 
@@ -70,19 +73,20 @@ mod injected {
             let mut parts = text.split(':');
             let point = parts.next().filter(|point| !point.is_empty())?.to_owned();
             let fault = match parts.next() {
-                Some("panic") => Fault::Panic,
-                Some("hang") => Fault::Hang,
-                Some("full") => Fault::DiskFull,
-                Some("rejected") => Fault::Rejected,
-                other => panic!("{VARIABLE}: unknown fault {other:?}"),
+                Some("panic") => InjectedFault::Panic,
+                Some("hang") => InjectedFault::Hang,
+                Some("full") => InjectedFault::DiskFull,
+                Some("rejected") => InjectedFault::Rejected,
+                other => panic!("{ENVIRONMENT_VARIABLE}: unknown fault {other:?}"),
             };
-            let mut number = |default| parts.next().map_or(default, |text| text.parse().unwrap_or(default));
-            Some(Self { point, fault, remaining: number(1), to_skip: number(0) })
+            let mut next_number_or =
+                |default| parts.next().map_or(default, |text| text.parse().unwrap_or(default));
+            Some(Self { point, fault, remaining: next_number_or(1), to_skip: next_number_or(0) })
         }
     }
 
     /// Returns the fault of this passage of `point`, if one is planned.
-    pub(super) fn next_fault(point: &str) -> Option<Fault> {
+    pub(super) fn next_fault(point: &str) -> Option<InjectedFault> {
         let mut faults = FAULTS.lock();
         let planned = faults.iter_mut().find(|fault| fault.point == point && fault.remaining > 0)?;
         if planned.to_skip > 0 {
@@ -93,13 +97,14 @@ mod injected {
         Some(planned.fault)
     }
 
-    pub(super) fn inject(fault: Option<Fault>, point: &str) -> Result<(), StoreError> {
+    /// Panics or returns the error of `fault`; the caller hangs for [`InjectedFault::Hang`].
+    pub(super) fn inject(fault: Option<InjectedFault>, point: &str) -> Result<(), StoreError> {
         let reason = || format!("{MARKER} at {point}");
         match fault {
-            None | Some(Fault::Hang) => Ok(()),
-            Some(Fault::Panic) => panic!("{}", reason()),
-            Some(Fault::DiskFull) => Err(StoreError::DiskFull(reason())),
-            Some(Fault::Rejected) => Err(StoreError::Rejected(reason())),
+            None | Some(InjectedFault::Hang) => Ok(()),
+            Some(InjectedFault::Panic) => panic!("{}", reason()),
+            Some(InjectedFault::DiskFull) => Err(StoreError::DiskFull(reason())),
+            Some(InjectedFault::Rejected) => Err(StoreError::Rejected(reason())),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Label sets of the metrics. Values come from closed sets, or from bounded ones: the name, host or address of a monitor
-//! never becomes a label, so that the number of series does not grow with the number of monitors.
+//! Label sets of the metrics. Values come from closed sets, or from bounded ones: the name, host or address of a
+//! monitor never becomes a label, so that the number of series does not grow with the number of monitors.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -46,7 +46,7 @@ pub struct Metrics {
     registry: Registry,
     check_results: Family<CheckResultLabels, Counter>,
     monitors_by_property: Family<Vec<(String, String)>, Gauge>,
-    /// Names of the labels of these.
+    /// Names of the labels of `monitors_by_property`, without `state`.
     property_labels: OnceLock<Vec<String>>,
     /// Held while the counts by property are replaced and read.
     property_lock: Mutex<()>,
@@ -260,11 +260,11 @@ impl Metrics {
     pub fn encode_with_property_counts(&self, counts: &[PropertyCount]) -> String {
         let _guard = self.property_lock.lock();
         self.monitors_by_property.clear();
-        for PropertyCount { values, status, monitor_count } in counts {
+        for PropertyCount { values, state, monitor_count } in counts {
             let names = self.property_labels.get().into_iter().flatten().cloned();
             let values = values.iter().map(|value| value.chars().take(MAX_PROPERTY_CHARS).collect());
             let mut labels: Vec<(String, String)> = names.zip(values).collect();
-            labels.push(("state".to_owned(), (*status).to_owned()));
+            labels.push(("state".to_owned(), (*state).to_owned()));
             // Shortened values may be equal.
             self.monitors_by_property.get_or_create(&labels).inc_by(gauge_value(*monitor_count));
         }
@@ -278,14 +278,14 @@ impl Metrics {
 
     /// Counts an event of this type that a client reported in `account`.
     pub fn record_event(&self, account: CustomerId, event_type: &str) {
-        let event = self.event_names.label(account, event_type);
+        let event = self.event_names.claim_label(account, event_type);
         self.events.get_or_create(&EventLabels { event }).inc();
     }
 
     /// Counts a scheduled check under the billing plan `code` of its monitor in `account`, if it ran.
     pub fn record_plan_check(&self, account: CustomerId, code: &str, result: &CheckResult) {
         if !matches!(result.outcome, Outcome::Missed | Outcome::Blackout) {
-            let plan = self.plan_names.label(account, code);
+            let plan = self.plan_names.claim_label(account, code);
             self.plan_checks.get_or_create(&PlanLabels { plan }).inc();
         }
     }
@@ -298,7 +298,7 @@ impl Metrics {
         self.check_results.get_or_create(&labels).inc_by(u64::from(result.run_count()));
         if let Some(missed) = &result.missed {
             let labels = MissedRunLabels { reason: missed.reason };
-            self.missed_runs.get_or_create(&labels).inc_by(u64::from(missed.slots));
+            self.missed_runs.get_or_create(&labels).inc_by(u64::from(missed.run_count));
             return;
         }
         // A first check waits for its turn on purpose.
@@ -386,7 +386,7 @@ impl Metrics {
     }
 
     /// Sets what the spool holds: results, and bytes on disk.
-    pub fn set_spool(&self, results: usize, bytes: u64) {
+    pub fn set_spool_size(&self, results: usize, bytes: u64) {
         self.spool_results.set(i64::try_from(results).unwrap_or(i64::MAX));
         self.spool_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
@@ -416,7 +416,7 @@ pub struct PropertyCount {
     /// Values, in the order of the labels.
     pub values: Vec<String>,
     /// Name of the state.
-    pub status: &'static str,
+    pub state: &'static str,
     /// Number of monitors.
     pub monitor_count: usize,
 }

@@ -58,30 +58,32 @@ pub struct TaskHeartbeat {
 #[derive(Debug)]
 struct TaskState {
     name: TaskName,
-    created_at: Instant,
-    /// When the next heartbeat is overdue, in milliseconds since `created_at`.
+    /// Start of the registry, or of a task without one; times of the task are measured from here.
+    reference_instant: Instant,
+    /// When the task counts as stuck unless it beats before, in milliseconds since `reference_instant`.
     overdue_at: AtomicU64,
     /// Why the task does not run at present.
     down_reason: Mutex<Option<String>>,
 }
 
 impl TaskState {
-    fn new(name: TaskName, created_at: Instant) -> Self {
-        Self { name, created_at, overdue_at: AtomicU64::new(NEVER), down_reason: Mutex::default() }
+    fn new(name: TaskName, reference_instant: Instant) -> Self {
+        Self { name, reference_instant, overdue_at: AtomicU64::new(NEVER), down_reason: Mutex::default() }
     }
 
+    /// Returns what is wrong with the task at `now`; `None` when it works or waits for work.
     fn problem(&self, now: Instant) -> Option<String> {
         if let Some(reason) = &*self.down_reason.lock() {
             return Some(format!("{}: {reason}", self.name.label()));
         }
         let overdue_at = self.overdue_at.load(Ordering::Relaxed);
-        let overdue = self.millis_since_creation(now).checked_sub(overdue_at)?;
-        let seconds = STUCK_AFTER.as_secs() + overdue / 1000;
+        let overdue_ms = self.millis_since_reference(now).checked_sub(overdue_at)?;
+        let seconds = STUCK_AFTER.as_secs() + overdue_ms / 1000;
         Some(format!("{}: no progress for {seconds} s", self.name.label()))
     }
 
-    fn millis_since_creation(&self, at: Instant) -> u64 {
-        u64::try_from(at.saturating_duration_since(self.created_at).as_millis()).unwrap_or(NEVER - 1)
+    fn millis_since_reference(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.reference_instant).as_millis()).unwrap_or(NEVER - 1)
     }
 }
 
@@ -110,7 +112,7 @@ impl TaskHeartbeat {
 
     /// Records that the task waits for work, at most for `longest`.
     pub fn mark_idle_for(&self, longest: Duration) {
-        let overdue_at = self.state.millis_since_creation(Instant::now() + longest + STUCK_AFTER);
+        let overdue_at = self.state.millis_since_reference(Instant::now() + longest + STUCK_AFTER);
         self.state.overdue_at.store(overdue_at, Ordering::Relaxed);
     }
 

@@ -42,8 +42,8 @@ impl KeyFile {
         Self { path: path.into(), is_systemd_credential: false }
     }
 
-    /// Finds the key file: the setting `store.key_file`, otherwise a systemd credential in the folder `credentials_dir`,
-    /// otherwise the data folder.
+    /// Finds the key file: the setting `store.key_file`, otherwise a systemd credential in the folder
+    /// `credentials_dir`, otherwise the data folder.
     #[must_use]
     pub fn locate(configured_path: Option<&Path>, credentials_dir: Option<&Path>, data_dir: &Path) -> Self {
         const KEY_FILE_NAME: &str = "vigie.key";
@@ -127,6 +127,7 @@ impl KeyFile {
         Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| to_error(&errno))
     }
 
+    /// Replaces the file by one with `keys`; after a crash, either the old or the new file exists.
     fn write_atomically(&self, keys: &KeySet) -> Result<(), VaultError> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".new");
@@ -134,6 +135,7 @@ impl KeyFile {
         self.write(&temporary_path, keys).map_err(|error| self.error(format!("cannot be written: {error}")))
     }
 
+    /// Writes `keys` to `temporary_path` with the owner of the key file, then renames it to the key file.
     fn write(&self, temporary_path: &Path, keys: &KeySet) -> std::io::Result<()> {
         // Left over from a crash; it may contain a key that nothing is sealed with.
         match std::fs::remove_file(temporary_path) {

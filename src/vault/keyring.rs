@@ -17,6 +17,7 @@ use crate::sync::RwLock;
 const FORMAT_VERSION: u8 = 1;
 const NONCE_BYTES: usize = 24;
 const AEAD_TAG_BYTES: usize = 16;
+/// Version byte and key id.
 const HEADER_BYTES: usize = 1 + 4;
 
 /// All keys of a key file.
@@ -147,8 +148,8 @@ impl Keyring {
         })
     }
 
-    /// Whether `signature` is a signature of `message` for `purpose` by any of the keys. Signatures made before a rotation
-    /// stay valid until `vigie key prune` removes the key.
+    /// Whether `signature` is a signature of `message` for `purpose` by any of the keys. Signatures made before a
+    /// rotation stay valid until `vigie key prune` removes the key.
     #[must_use]
     pub fn verify(&self, purpose: &str, message: &[u8], signature: &[u8]) -> bool {
         self.with_keys(|keys| keys.values().any(|key| signature::verify(key, purpose, message, signature)))

@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::html::escape;
 use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
-use super::result_lookup::find_result_with_captures;
+use super::result_lookup::find_result_if_captures_visible;
 use super::viewer::Viewer;
 use crate::domain::{CapturedFile, CheckResult};
 
@@ -55,7 +55,7 @@ pub(super) async fn get_capture(
     Path((id, name)): Path<(String, String)>,
 ) -> Response {
     let capture_not_found = || not_found("The file does not exist");
-    let capture_result = match find_result_with_captures(&state, &viewer, &id).await {
+    let capture_result = match find_result_if_captures_visible(&state, &viewer, &id).await {
         Ok(Some(result)) => state.monitor_reader.capture(result.check_id, name).await,
         Ok(None) => return capture_not_found(),
         Err(error) => Err(error),

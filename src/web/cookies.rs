@@ -52,7 +52,7 @@ impl CookieScope {
     }
 
     /// Returns the `Set-Cookie` header that sets `cookie` to `value`.
-    pub(super) fn set(self, cookie: Cookie, value: &str) -> Option<HeaderValue> {
+    pub(super) fn header_to_set(self, cookie: Cookie, value: &str) -> Option<HeaderValue> {
         let max_age = match cookie {
             Cookie::Session => SESSION_COOKIE_SECONDS,
             Cookie::Form => FORM_COOKIE_SECONDS,
@@ -61,7 +61,7 @@ impl CookieScope {
     }
 
     /// Returns the `Set-Cookie` header that removes `cookie`.
-    pub(super) fn remove(self, cookie: Cookie) -> Option<HeaderValue> {
+    pub(super) fn header_to_remove(self, cookie: Cookie) -> Option<HeaderValue> {
         self.set_cookie_header(cookie, "", 0)
     }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn names_and_attributes_depend_on_tls() {
         let set = |authority, is_tls| {
-            let header = CookieScope::new(authority, is_tls).set(Cookie::Session, "v").unwrap();
+            let header = CookieScope::new(authority, is_tls).header_to_set(Cookie::Session, "v").unwrap();
             header.to_str().unwrap().to_owned()
         };
         assert_eq!(

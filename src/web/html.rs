@@ -71,7 +71,7 @@ fn render_html(
     ))
 }
 
-/// Renders a document that only shows a message.
+/// Renders a document that only shows a message, and reloads every 10 seconds.
 pub(super) fn render_notice_page(title: &str, text: &str) -> Html<String> {
     let body = format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text));
     render_html(&format!("{title} · Vigie"), &body, REFRESH_TAG, REFRESH_NOTE, &SessionControl::Nothing)

@@ -24,7 +24,9 @@ struct BodyTooSlow;
 pub(super) struct MinimumRateBody {
     inner: Limited<Body>,
     bytes_received: u64,
+    /// When it was first read.
     started_at: Option<Instant>,
+    /// Wakes the reader at the deadline.
     timer: Pin<Box<Sleep>>,
 }
 

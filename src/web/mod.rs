@@ -1,12 +1,12 @@
-//! The web pages (status, monitors, results, manual, sign-in) and the endpoints for monitoring systems: `/metrics`, `/healthz`,
-//! `/readyz`. Pages are whole HTML documents that need no script and load nothing from other hosts.
+//! The web pages (status, monitors, results, manual, sign-in) and the endpoints for monitoring systems: `/metrics`,
+//! `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and load nothing from other hosts.
 
 mod browser_details;
 mod captures;
 mod content_view_table;
 mod cookies;
+mod csrf;
 mod details;
-mod form_token;
 mod health;
 mod html;
 mod known_hosts;
@@ -32,5 +32,5 @@ mod waterfall;
 pub use known_hosts::KnownHosts;
 pub use page_auth::{AddressRule, PageAuth};
 pub use page_state::PageState;
-pub use request_limits::{RequestLimits, with_request_limits};
+pub use request_limits::{RequestLimits, with_common_middleware};
 pub use router::router;

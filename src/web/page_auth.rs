@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::cookies::{Cookie, CookieScope};
-use super::form_token::{form_token, request_authority};
+use super::csrf::{form_token, request_authority};
 use super::html;
 use super::known_hosts::KnownHosts;
 use super::query_masks::HideQueryValues;
@@ -116,14 +116,14 @@ pub(super) async fn require_page_access(
     let viewer = match caller {
         Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref()),
         Ok(None) => Ok(None),
-        Err(error) => return unavailable(&error),
+        Err(error) => return login_check_unavailable(&error),
     };
     let viewer = match viewer {
         // On public pages, a login must not reduce what the caller sees.
         Ok(Some(viewer)) if auth.is_public => Some(Viewer { visible_account: None, ..viewer }),
         Ok(viewer) => viewer,
-        Err(control) if auth.is_public => Some(public_viewer(control)),
-        Err(control) => return forbidden(control),
+        Err(session_control) if auth.is_public => Some(public_viewer(session_control)),
+        Err(session_control) => return forbidden(session_control),
     };
     let viewer = viewer.or_else(|| auth.is_public.then(|| public_viewer(SessionControl::SignIn)));
     match viewer {
@@ -168,12 +168,12 @@ pub(super) async fn require_metrics_access(
                            who may view.";
             unauthorized(message)
         }
-        Err(error) => unavailable(&error),
+        Err(error) => login_check_unavailable(&error),
     }
 }
 
-/// Returns what `caller` may see: its own account, and for the host, which is no user, all accounts. Without the right to
-/// view, returns what the header of the refusal offers.
+/// Returns what `caller` may see: its own account, and for the host, which is no user, all accounts. Without the
+/// right to view, returns what the header of the refusal offers.
 fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, SessionControl> {
     let session_control = match session {
         Some(session) => {
@@ -195,6 +195,7 @@ fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, 
     }))
 }
 
+/// Returns the viewer of public pages: all accounts, but no captures and no query values.
 fn public_viewer(session_control: SessionControl) -> Viewer {
     let captures = CaptureAccess::Nobody;
     Viewer { visible_account: None, captures, can_see_query_values: false, session_control }
@@ -230,6 +231,7 @@ fn login_required(head: &Parts) -> Response {
     unauthorized(&message)
 }
 
+/// Builds a response with the status 401, which asks for a bearer token.
 fn unauthorized(message: &str) -> Response {
     let page = html::render_notice_page("A login is needed", message);
     let mut response = (StatusCode::UNAUTHORIZED, page).into_response();
@@ -237,6 +239,7 @@ fn unauthorized(message: &str) -> Response {
     response
 }
 
+/// Builds the response to a signed-in user whose role may not view.
 fn forbidden(session_control: SessionControl) -> Response {
     let viewer = public_viewer(session_control);
     let body = "<h1>Not permitted</h1><p class=\"notice\">Your role does not permit viewing monitors. Results and \
@@ -246,7 +249,7 @@ fn forbidden(session_control: SessionControl) -> Response {
 }
 
 /// Returns the response to a request whose login could not be checked.
-pub(super) fn unavailable(error: &ServiceError) -> Response {
+pub(super) fn login_check_unavailable(error: &ServiceError) -> Response {
     tracing::warn!(error = ?error, "failed to check a login to the pages");
     let message = "The login cannot be checked now; see the server log. This page reloads automatically.";
     (StatusCode::SERVICE_UNAVAILABLE, html::render_notice_page("Login not available", message))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::html::format_micros;
 use crate::domain::{Phase, Phases};
-use crate::service::result_view::{phase_label, sum_us};
+use crate::service::result_view::{phase_label, phases_sum_us};
 
 /// Width of a whole bar in its own units.
 const BAR_WIDTH: f64 = 200.0;
@@ -14,7 +14,7 @@ const MIN_PHASE_WIDTH: f64 = 1.5;
 
 /// Renders an SVG of `phases`, each with its name and duration in the tooltip; empty without any.
 pub(super) fn render_phase_bar(phases: &Phases) -> String {
-    let total_us = sum_us(phases);
+    let total_us = phases_sum_us(phases);
     if total_us == 0 {
         return String::new();
     }

@@ -18,7 +18,7 @@ const MAX_REQUEST_ID_CHARS: usize = 128;
 const API_PATH_PREFIXES: [&str; 2] = ["/api/", "/legacy-api/"];
 
 /// Middleware: takes the id of the request, or a random one, returns it with the response, and logs API calls.
-pub(super) async fn trace_request(request: Request, next: Next) -> Response {
+pub(super) async fn assign_request_id_and_log(request: Request, next: Next) -> Response {
     let id = request_id_of_client(request.headers()).unwrap_or_else(random_request_id);
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());

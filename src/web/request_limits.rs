@@ -1,4 +1,4 @@
-//! Limits of requests, and headers of every response.
+//! The middleware of all routes: limits of requests, headers of every response, compression, request ids.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl Default for RequestLimits {
 
 /// Adds request ids, security headers, compression, a request timeout, body limits and, for readers, masked queries to
 /// `router`.
-pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
+pub fn with_common_middleware(router: Router, limits: RequestLimits) -> Router {
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited_router = router
         .layer(middleware::map_response(query_masks::hide_query_values))
@@ -67,7 +67,7 @@ pub fn with_request_limits(router: Router, limits: RequestLimits) -> Router {
         .layer(middleware::from_fn_with_state(limits.max_body_bytes, limit_body))
         .layer(middleware::from_fn_with_state(limits.response_start_timeout, enforce_timeout))
         .layer(CompressionLayer::new().compress_when(compressible))
-        .layer(middleware::from_fn(request_id::trace_request));
+        .layer(middleware::from_fn(request_id::assign_request_id_and_log));
     let mut router_with_headers = limited_router.layer(default_header_layer("cache-control", "no-store"));
     router_with_headers =
         router_with_headers.layer(default_header_layer("content-security-policy", CONTENT_SECURITY_POLICY));
@@ -132,7 +132,7 @@ mod tests {
     async fn a_timeout_is_reported_in_the_form_of_the_path() {
         let hanging_handler = axum::routing::get(async || std::future::pending::<()>().await);
         let router = Router::new().route("/api/v3/x", hanging_handler.clone()).route("/x", hanging_handler);
-        let router = with_request_limits(router, RequestLimits::default());
+        let router = with_common_middleware(router, RequestLimits::default());
         for (path, content_type) in [("/api/v3/x", "application/json"), ("/x", "text/plain; charset=utf-8")] {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();

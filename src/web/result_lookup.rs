@@ -17,8 +17,8 @@ pub(super) async fn find_result(
     }
 }
 
-/// Returns the result if it exists and `viewer` may see its captures.
-pub(super) async fn find_result_with_captures(
+/// Returns the result if it exists and `viewer` may see its captures; `None` hides the captures, not the result.
+pub(super) async fn find_result_if_captures_visible(
     state: &PageState,
     viewer: &Viewer,
     id: &str,

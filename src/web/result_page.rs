@@ -11,7 +11,7 @@ use super::details::render_details;
 use super::html::{escape, format_time, render_reloading_document};
 use super::page_state::PageState;
 use super::responses::{not_found, store_unavailable};
-use super::result_lookup::{find_result, find_result_with_captures};
+use super::result_lookup::{find_result, find_result_if_captures_visible};
 use super::viewer::Viewer;
 use crate::domain::{CheckResult, CheckTrigger};
 use crate::service::result_view::{deciding_reason, suppression_text};
@@ -30,7 +30,7 @@ pub(super) async fn get_page(
         Ok(None) => return not_found("The result does not exist"),
         Err(error) => return store_unavailable(&error),
     };
-    match find_result_with_captures(&state, &viewer, &id).await {
+    match find_result_if_captures_visible(&state, &viewer, &id).await {
         Ok(shown) => render_result_page(&result, shown.is_some(), &viewer).into_response(),
         Err(error) => store_unavailable(&error),
     }

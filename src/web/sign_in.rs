@@ -11,11 +11,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::cookies::Cookie;
-use super::form_token::{
+use super::csrf::{
     FORM_TOKEN_FIELD, RequestOrigin, form_token, is_form_token, request_authority, request_origin,
 };
 use super::html::{escape, render_document_without_referrer, render_form_document, render_notice_page};
-use super::page_auth::{PageAuth, cookie_scope, unavailable};
+use super::page_auth::{PageAuth, cookie_scope, login_check_unavailable};
 use crate::service::{ClientConnection, ServiceError};
 
 /// Largest body of a form, in bytes.
@@ -32,7 +32,7 @@ pub(super) async fn get_sign_in(State(auth): State<PageAuth>, head: Parts) -> Re
     match auth.session_caller(&head).await {
         Ok(Some(_)) => see_other(&next, None),
         Ok(None) => sign_in_form(&head, StatusCode::OK, &next, ""),
-        Err(error) => unavailable(&error),
+        Err(error) => login_check_unavailable(&error),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request)
     }
     let address = ClientConnection::from_extensions(&head.extensions).address;
     match auth.account_service.sign_in(field("login"), field("password"), address).await {
-        Ok(session) => see_other(&next, cookie_scope(&head).set(Cookie::Session, &session)),
+        Ok(session) => see_other(&next, cookie_scope(&head).header_to_set(Cookie::Session, &session)),
         Err(ServiceError::InvalidCredentials | ServiceError::UserLocked) => {
             let message = "The login or the password is wrong, or the user may not log in.";
             sign_in_form(&head, StatusCode::BAD_REQUEST, &next, message)
@@ -62,7 +62,7 @@ pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request)
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             response
         }
-        Err(error) => unavailable(&error),
+        Err(error) => login_check_unavailable(&error),
     }
 }
 
@@ -92,12 +92,12 @@ pub(super) async fn post_sign_in_link(State(auth): State<PageAuth>, request: Req
     let address = ClientConnection::from_extensions(&head.extensions).address;
     let token = form.get("token").map(String::as_str).unwrap_or_default();
     match auth.account_service.use_sign_in_link(token, address).await {
-        Ok(session) => see_other("/", cookie_scope(&head).set(Cookie::Session, &session)),
+        Ok(session) => see_other("/", cookie_scope(&head).header_to_set(Cookie::Session, &session)),
         Err(ServiceError::Unauthenticated(message)) => {
             (StatusCode::FORBIDDEN, render_document_without_referrer("Sign in · Vigie", &notice(&message)))
                 .into_response()
         }
-        Err(error) => unavailable(&error),
+        Err(error) => login_check_unavailable(&error),
     }
 }
 
@@ -115,8 +115,8 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
     }
     let address = ClientConnection::from_extensions(&head.extensions).address;
     match auth.account_service.sign_out(session.as_deref().unwrap_or_default(), address).await {
-        Ok(()) => see_other("/sign-in", scope.remove(Cookie::Session)),
-        Err(error) => unavailable(&error),
+        Ok(()) => see_other("/sign-in", scope.header_to_remove(Cookie::Session)),
+        Err(error) => login_check_unavailable(&error),
     }
 }
 
@@ -140,7 +140,7 @@ fn foreign_form_response() -> Response {
 /// Renders the form with `message`, and sets the cookie that its token belongs to.
 fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> Response {
     let scope = cookie_scope(head);
-    let secret = scope.read(Cookie::Form, &head.headers).unwrap_or_else(random_secret);
+    let secret = scope.read(Cookie::Form, &head.headers).unwrap_or_else(random_form_secret);
     let message = if message.is_empty() { String::new() } else { notice(message) };
     let body = format!(
         r#"<h1>Sign in</h1>{message}<form class="sign-in" action="/sign-in" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{}"><input type="hidden" name="next" value="{}"><label>Login <input name="login" autocomplete="username" required autofocus></label><label>Password <input type="password" name="password" autocomplete="current-password" required></label><button>Sign in</button></form><p class="hint">On the server's host, <code>vigie open</code> prints a link that signs in without a password.</p>"#,
@@ -148,7 +148,7 @@ fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> 
         escape(next)
     );
     let mut response = (status, render_form_document("Sign in · Vigie", &body)).into_response();
-    if let Some(cookie) = scope.set(Cookie::Form, &secret) {
+    if let Some(cookie) = scope.header_to_set(Cookie::Form, &secret) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
@@ -158,7 +158,8 @@ fn notice(message: &str) -> String {
     format!(r#"<p class="notice">{}</p>"#, escape(message))
 }
 
-fn random_secret() -> String {
+/// Returns a new secret for the cookie of the sign-in form.
+fn random_form_secret() -> String {
     let mut bytes = [0; 32];
     // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(&mut bytes).is_err() {}

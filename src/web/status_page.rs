@@ -69,8 +69,11 @@ async fn render_status_page(
         offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
     };
     let page = state.monitor_reader.status_rows(&board, &query).await?;
-    let error_count =
-        board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
+    let error_count = board
+        .counts_by_status()
+        .iter()
+        .find(|(status, _)| status.as_str() == "error")
+        .map_or(0, |(_, count)| *count);
     let title = if error_count > 0 { format!("({error_count}) Vigie") } else { "Vigie".to_owned() };
     let locations = state.monitor_reader.locations();
     let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
@@ -142,7 +145,7 @@ fn render_status_tiles(board: &StatusBoard, query: &StatusPageQuery) -> String {
         );
     };
     push_tile(None, board.len());
-    for (status, count) in board.counts() {
+    for (status, count) in board.counts_by_status() {
         if count > 0 || query.status == Some(status) {
             push_tile(Some(status), count);
         }

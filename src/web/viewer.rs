@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::form_token::FORM_TOKEN_FIELD;
+use super::csrf::FORM_TOKEN_FIELD;
 use crate::domain::{CustomerId, escape_html};
 
 /// What the caller may see.

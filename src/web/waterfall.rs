@@ -25,7 +25,7 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
         page.third_party_count,
         match page.unlisted_objects {
             0 => String::new(),
-            more => format!("; {more} more were found but not loaded"),
+            count => format!("; {count} more were found but not loaded"),
         }
     );
     render_changes(out, &page.changes);

@@ -14,6 +14,7 @@ const MAX_IMPORT_DEPTH: u8 = 5;
 /// Maximum depth of nested blocks and functions that are scanned.
 const MAX_BLOCK_DEPTH: u8 = 32;
 
+/// What the parser expects of the scan of a nested block, which never fails.
 type NestedResult = Result<(), ParseError<()>>;
 
 /// Adds the objects of the style sheet `found`, with the text `css` and the final `url`.
@@ -32,6 +33,7 @@ pub(super) fn scan_inline_css(css: &str, base_url: &Url, context: &ScanContext, 
     scanner.scan_block(&mut Parser::new(css), 0, true);
 }
 
+/// Adds the objects of CSS to the queue, token by token.
 struct CssScanner<'a> {
     base_url: &'a Url,
     context: &'a ScanContext,

@@ -31,13 +31,16 @@ pub fn text_fingerprint(html: &str) -> String {
     })
 }
 
+/// Hashes the visible text of a document, token by token.
 struct TextHasher {
     digest: Context,
     /// Whether a space precedes the next character.
     has_pending_space: bool,
+    /// Whether any text was hashed, so that a space may precede the next.
     has_text: bool,
     /// The current element whose text is hidden; such elements are not nested.
     hidden_element: Vec<u8>,
+    /// Number of open `template`s, whose text is hidden.
     open_templates: u32,
 }
 

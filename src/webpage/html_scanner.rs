@@ -65,13 +65,16 @@ const RELEVANT_ATTRIBUTES: [&str; 22] = [
 /// Adds the objects of a document to the queue, tag by tag.
 pub(super) struct HtmlScanner<'a> {
     pub(super) queue: &'a mut PageObjectQueue,
+    /// The URL that references are relative to.
     pub(super) base_url: Url,
+    /// Whether a `base` element with an `href` was found; later ones are ignored.
     pub(super) has_base: bool,
     pub(super) context: ScanContext,
     pub(super) srcdoc_depth: u8,
     /// The current tag, and its attributes: the first of each name counts.
     tag_name: Vec<u8>,
     attributes: Vec<(&'static str, String)>,
+    /// Index of the attribute whose value follows; `None` for one that is not read.
     current_attribute: Option<usize>,
     /// Number of open `template`s.
     open_templates: u32,
@@ -81,6 +84,7 @@ pub(super) struct HtmlScanner<'a> {
     open_style_applies: Option<bool>,
     pub(super) picture_state: PictureState,
     pub(super) media_state: MediaElementState,
+    /// The icon that the document named last.
     pub(super) icon_url: Option<String>,
 }
 
@@ -152,6 +156,7 @@ impl<'a> HtmlScanner<'a> {
         }
     }
 
+    /// Adds an attribute; returns its index, `None` when it is not relevant or a repeat.
     fn start_attribute(&mut self, name: &[u8]) -> Option<usize> {
         let name = RELEVANT_ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
         if self.attributes.iter().any(|(known_name, _)| *known_name == name) {

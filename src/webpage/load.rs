@@ -25,6 +25,7 @@ use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
 /// Maximum number of objects in progress at once, over all servers.
 const MAX_IN_FLIGHT: usize = 48;
 
+const ALLOW_RESUMPTION: bool = true;
 /// Protocols offered by ALPN.
 const ALPN_HTTP2_OR_HTTP1: &[&[u8]] = &[b"h2", b"http/1.1"];
 const ALPN_HTTP3: &[&[u8]] = &[b"h3"];
@@ -51,7 +52,7 @@ pub async fn load(
         header_cache: Vec::new(),
     };
     let has_timed_out = |object: &LoadingObject| {
-        object.result.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
+        object.page_object.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
     };
     let timed_out = loader.run().await.is_err()
         || options.attempt_deadline.is_expired() && loader.objects.iter().any(has_timed_out);
@@ -95,7 +96,7 @@ impl PageLoader<'_> {
                 let failure = timeout_failure(&object);
                 object.finish(Some(failure));
             }
-            objects.push(object.result);
+            objects.push(object.page_object);
         }
         let bytes = objects.iter().map(|object| object.body_bytes).sum();
         let total_us = duration_micros(self.options.page_requested_at.elapsed());
@@ -124,18 +125,13 @@ impl PageLoader<'_> {
         if let Some(index) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
             return index;
         }
-        let LoadOptions {
-            location_net: net,
-            connect_options,
-            page_url: page,
-            page_http_version: version,
-            ..
-        } = *self.options;
+        let LoadOptions { location_net: net, connect_options, page_url, page_http_version: version, .. } =
+            *self.options;
         let endpoint = connect_options.endpoint_of(url);
-        let is_page_origin = is_same_origin(url, page);
+        let is_page_origin = is_same_origin(url, page_url);
         let tls_options = |alpn| {
             let client_certificate =
-                connect_options.tls_options.client_certificate_id.filter(|_| url.host() == page.host());
+                connect_options.tls_options.client_certificate_id.filter(|_| url.host() == page_url.host());
             TlsOptions {
                 alpn_protocols: alpn,
                 client_certificate_id: client_certificate,
@@ -145,15 +141,17 @@ impl PageLoader<'_> {
         let protocol = match (url.scheme(), version) {
             ("https", Version::HTTP_3) if is_page_origin => OriginProtocol::Http3(tls_options(ALPN_HTTP3)),
             ("https", Version::HTTP_10) => {
-                OriginProtocol::Tls(net.tls_client(&endpoint.host, &tls_options(ALPN_NONE), true))
+                OriginProtocol::Tls(net.tls_client(&endpoint.host, &tls_options(ALPN_NONE), ALLOW_RESUMPTION))
             }
-            ("https", _) => {
-                OriginProtocol::Tls(net.tls_client(&endpoint.host, &tls_options(ALPN_HTTP2_OR_HTTP1), true))
-            }
+            ("https", _) => OriginProtocol::Tls(net.tls_client(
+                &endpoint.host,
+                &tls_options(ALPN_HTTP2_OR_HTTP1),
+                ALLOW_RESUMPTION,
+            )),
             (_, Version::HTTP_2) if is_page_origin => OriginProtocol::H2c,
             _ => OriginProtocol::Http1,
         };
-        self.origins.push(OriginServer::new(url, page, endpoint, protocol));
+        self.origins.push(OriginServer::new(url, page_url, endpoint, protocol));
         self.origins.len() - 1
     }
 
@@ -206,11 +204,11 @@ impl PageLoader<'_> {
             NextTask::UseHttp1(connection) => {
                 self.send_request(origin_index, object_index, RequestConnection::Http1(connection), deadline);
             }
-            NextTask::UseMultiplexed(shared, connection) => {
+            NextTask::UseMultiplexed(connection_id, connection) => {
                 self.send_request(
                     origin_index,
                     object_index,
-                    RequestConnection::Multiplexed(shared, connection),
+                    RequestConnection::Multiplexed(connection_id, connection),
                     deadline,
                 );
             }

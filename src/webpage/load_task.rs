@@ -34,7 +34,7 @@ pub(super) type ObjectRequest = Request<Full<Bytes>>;
 /// A task in progress.
 pub(super) type LoadTask<'a> = Pin<Box<dyn Future<Output = TaskOutcome> + Send + 'a>>;
 
-/// The outcome of a task; `origin` is the index of its server.
+/// The outcome of a task; `origin` and `object` are indexes into the fields of the page loader.
 pub(super) enum TaskOutcome {
     /// The addresses of a host, resolved for an object.
     Resolved {
@@ -50,7 +50,7 @@ pub(super) enum TaskOutcome {
         connection: Result<NewConnection, Failure>,
         trace: Box<ConnectionTrace>,
     },
-    /// An exchange for an object.
+    /// The response to a request for an object, or its failure.
     Responded { origin: usize, object: usize, response: Box<ObjectResponse> },
     /// The multiplexed connection with this id was closed.
     ConnectionClosed { origin: usize, connection_id: usize },
@@ -96,6 +96,7 @@ pub(super) struct ObjectResponse {
     pub(super) multiplexed_connection_id: Option<usize>,
 }
 
+/// Resolves the name of a server for an object.
 pub(super) async fn resolve_origin(
     options: &LoadOptions<'_>,
     endpoint: Endpoint,
@@ -135,8 +136,8 @@ pub(super) async fn connect(
         let tcp =
             load_options.location_net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         match protocol {
-            OriginProtocol::Tls(session) => {
-                Box::pin(connect_tls(tcp, session?, header_limit, deadline, &mut trace)).await
+            OriginProtocol::Tls(tls_client) => {
+                Box::pin(connect_tls(tcp, tls_client?, header_limit, deadline, &mut trace)).await
             }
             OriginProtocol::H2c => {
                 Box::pin(connect_multiplexed(
@@ -150,8 +151,8 @@ pub(super) async fn connect(
                 .map(NewConnection::Http1),
         }
     };
-    let connecting = connecting.await;
-    (connecting, trace)
+    let connection_result = connecting.await;
+    (connection_result, trace)
 }
 
 async fn connect_tls(

@@ -1,4 +1,4 @@
-//! An object while it is loaded, and its result.
+//! An object while it is loaded.
 
 use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
@@ -25,14 +25,14 @@ pub(super) struct LoadingObject {
     pub(super) retry_count: u32,
     /// Whether it is finished.
     pub(super) is_done: bool,
-    /// The result.
-    pub(super) result: PageObject,
+    /// The object as the result of the check describes it.
+    pub(super) page_object: PageObject,
 }
 
 impl LoadingObject {
     /// Creates an object that was not requested yet.
     pub(super) fn new(found: FoundObject, origin_index: usize, is_third_party: bool) -> Self {
-        let result = PageObject {
+        let page_object = PageObject {
             url: found.url.as_str().to_owned(),
             kind: found.kind,
             third_party: is_third_party,
@@ -56,33 +56,36 @@ impl LoadingObject {
             started_at: None,
             retry_count: 0,
             is_done: false,
-            result,
+            page_object,
         }
     }
 
     /// Records that loading starts now, unless it started before; returns when it started.
     pub(super) fn start(&mut self, page_requested_at: Instant) -> Instant {
-        let result = &mut self.result;
+        let page_object = &mut self.page_object;
         *self.started_at.get_or_insert_with(|| {
             let now = Instant::now();
-            result.start_offset_us = duration_micros(now.duration_since(page_requested_at));
+            page_object.start_offset_us = duration_micros(now.duration_since(page_requested_at));
             now
         })
     }
 
+    /// Records status, version, media type and sizes of the response.
     pub(super) fn record_response(&mut self, head: &ResponseHead, content: &BodyContent) {
-        let result = &mut self.result;
-        result.http_status = head.status.as_u16();
-        version_name(head.version).clone_into(&mut result.http_version);
+        let page_object = &mut self.page_object;
+        page_object.http_status = head.status.as_u16();
+        version_name(head.version).clone_into(&mut page_object.http_version);
         let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        result.media_type = truncate_for_result(content_type.unwrap_or_default());
-        result.body_wire_bytes = content.wire_bytes;
-        result.body_bytes = content.body_bytes;
+        page_object.media_type = truncate_for_result(content_type.unwrap_or_default());
+        page_object.body_wire_bytes = content.wire_bytes;
+        page_object.body_bytes = content.body_bytes;
     }
 
+    /// Marks it as done, with its duration and `failure`.
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.is_done = true;
-        self.result.failure = failure;
-        self.result.duration_us = self.started_at.map_or(0, |started| duration_micros(started.elapsed()));
+        self.page_object.failure = failure;
+        self.page_object.duration_us =
+            self.started_at.map_or(0, |started| duration_micros(started.elapsed()));
     }
 }

@@ -38,8 +38,11 @@ pub struct FoundObject {
 /// Collects the found objects.
 #[derive(Debug)]
 pub struct PageObjectQueue {
+    /// Hashes of the URLs that were added, and of the page itself.
     seen_url_hashes: HashSet<u64>,
+    /// Objects found since the last call of `drain`.
     found: Vec<FoundObject>,
+    /// Number of objects that were ever added to `found`.
     listed_count: usize,
     total_url_bytes: usize,
     unlisted_count: u32,

@@ -23,7 +23,7 @@ impl PageLoader<'_> {
     pub(super) async fn on_outcome(&mut self, task_outcome: TaskOutcome) {
         match task_outcome {
             TaskOutcome::Resolved { origin: origin_index, object: object_index, addresses, trace } => {
-                self.objects[object_index].result.phases.merge(&trace.phases);
+                self.objects[object_index].page_object.phases.merge(&trace.phases);
                 let server = &mut self.origins[origin_index];
                 server.is_resolving = false;
                 match addresses {
@@ -36,7 +36,7 @@ impl PageLoader<'_> {
                 }
             }
             TaskOutcome::Connected { origin: origin_index, object: object_index, connection, trace } => {
-                self.objects[object_index].result.phases.merge(&trace.phases);
+                self.objects[object_index].page_object.phases.merge(&trace.phases);
                 match connection {
                     Ok(connection) => self.on_connected(origin_index, object_index, connection),
                     Err(failure) => {
@@ -52,8 +52,8 @@ impl PageLoader<'_> {
             TaskOutcome::Responded { origin: origin_index, object: object_index, response } => {
                 self.on_response(origin_index, object_index, *response).await;
             }
-            TaskOutcome::ConnectionClosed { origin: origin_index, connection_id: connection } => {
-                self.origins[origin_index].drop_multiplexed(connection);
+            TaskOutcome::ConnectionClosed { origin: origin_index, connection_id } => {
+                self.origins[origin_index].drop_multiplexed(connection_id);
             }
         }
     }
@@ -65,14 +65,14 @@ impl PageLoader<'_> {
             NewConnection::Http1(connection) => RequestConnection::Http1(connection),
             NewConnection::Multiplexed(shared, driver) => {
                 self.multiplexed_connection_count += 1;
-                let connection = self.multiplexed_connection_count;
+                let connection_id = self.multiplexed_connection_count;
                 self.tasks.push(Box::pin(async move {
                     driver.await;
-                    TaskOutcome::ConnectionClosed { origin: origin_index, connection_id: connection }
+                    TaskOutcome::ConnectionClosed { origin: origin_index, connection_id }
                 }));
                 origin.is_multiplexed = true;
-                origin.multiplexed_connection = Some((connection, shared.clone()));
-                RequestConnection::Multiplexed(connection, shared)
+                origin.multiplexed_connection = Some((connection_id, shared.clone()));
+                RequestConnection::Multiplexed(connection_id, shared)
             }
         };
         let started = self.objects[object_index].start(self.options.page_requested_at);
@@ -106,7 +106,7 @@ impl PageLoader<'_> {
             None => {}
         }
         let loading = &mut self.objects[object_index];
-        loading.result.phases.merge(&phases);
+        loading.page_object.phases.merge(&phases);
         let (head, content) = match (outcome, retry_reason) {
             (Ok(response), _) => response,
             (Err(_), Some(reason)) if loading.retry_count < MAX_RETRIES => {

@@ -95,6 +95,7 @@ impl OriginServer {
         }
     }
 
+    /// Returns what to do for the next waiting object; takes the idle connection that it returns.
     pub(super) fn next_task(&mut self) -> NextTask {
         if self.addresses.is_none() {
             return if self.is_resolving { NextTask::Wait } else { NextTask::Resolve };

@@ -42,7 +42,7 @@ async fn after_a_suspend_the_missed_slots_are_one_record_and_the_last_runs() {
     let results = bench.sink.wait_for(1).await;
     let missed = results[0].missed.unwrap();
     assert_eq!(
-        (results[0].outcome, missed.reason, missed.slots),
+        (results[0].outcome, missed.reason, missed.run_count),
         (Outcome::Missed, MissedReason::ProcessSuspended, 10)
     );
     assert_eq!((minutes(results[0].planned_at), minutes(missed.last_planned_at)), (0, 9));
@@ -64,7 +64,7 @@ async fn a_run_longer_than_its_interval_is_followed_by_the_queued_slot() {
     let results = bench.sink.wait_for(1).await;
     let missed = results[0].missed.unwrap();
     assert_eq!(
-        (missed.reason, missed.slots, minutes(results[0].planned_at)),
+        (missed.reason, missed.run_count, minutes(results[0].planned_at)),
         (MissedReason::StillRunning, 1, 2)
     );
     assert_eq!(probe.attempts(), 1, "it must not overlap itself");
@@ -199,5 +199,5 @@ async fn slots_of_seconds_run_and_are_missed_like_those_of_minutes() {
     bench.clock.advance(Duration::from_mins(2));
     let results = bench.sink.wait_for(13).await;
     let missed = results[12].missed.unwrap();
-    assert_eq!((missed.reason, missed.slots), (MissedReason::ProcessSuspended, 23));
+    assert_eq!((missed.reason, missed.run_count), (MissedReason::ProcessSuspended, 23));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use vigie::alerting::{
     AlertContext, AlertPolicy, AlertState, Contacts, Effect, ExpiringCertificate, LocationResult,
-    NotificationDraft, PageChange, ParentStatus,
+    NotificationDraft, PageChange, ParentState,
 };
 use vigie::domain::{
     CheckId, LocationId, LocationMode, MonitorId, NotificationKind, NotificationMethod, Outcome, Recipient,
@@ -35,7 +35,7 @@ pub struct Harness {
     pub windows: Vec<BlackoutWindow>,
     pub offline: Vec<LocationId>,
     /// The monitors that it depends on.
-    pub parents: Vec<ParentStatus>,
+    pub parents: Vec<ParentState>,
     pub now: Timestamp,
     pub state: AlertState,
     /// Whether the process restarts after every decision that has an effect.

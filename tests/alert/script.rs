@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use vigie::alerting::ParentStatus;
+use vigie::alerting::ParentState;
 use vigie::domain::{GroupMonitor, LocationId, LocationMode, MonitorId, NotifierGroup, Outcome, Timestamp};
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::BlackoutTarget;
@@ -274,14 +274,14 @@ impl Interpreter {
         }
     }
 
-    fn parent(&self, text: &str) -> ParentStatus {
+    fn parent(&self, text: &str) -> ParentState {
         let (id, status) = text.split_once(':').unwrap();
         let last_run_at = match status {
             "unknown" => None,
             "fresh" => Some(self.harness.run(self.run + 100)),
             _ => Some(self.harness.run(self.run)),
         };
-        ParentStatus { monitor_id: MonitorId(id.parse().unwrap()), is_down: status == "down", last_run_at }
+        ParentState { monitor_id: MonitorId(id.parse().unwrap()), is_down: status == "down", last_run_at }
     }
 
     fn stand_still(&mut self, runs: u32) {

@@ -44,10 +44,10 @@ async fn a_failing_first_check_is_the_state_but_no_outage() {
     first_check(&harness, monitor, 2, change, Outcome::Error).await;
     first_check(&harness, monitor, 1, change, Outcome::Ok).await;
     until_health(&harness, monitor, MonitorHealth::Failing).await;
-    let states = harness.store.monitor_states_for(vec![monitor]).await.unwrap();
+    let states = harness.store.location_states_for(vec![monitor]).await.unwrap();
     let outcomes: Vec<_> = states.iter().map(|state| state.outcome).collect();
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Error]);
-    assert!(states.iter().all(|state| state.is_first_check() && state.last_slot_at.is_none()));
+    assert!(states.iter().all(|state| state.last_was_first_check() && state.last_slot_at.is_none()));
     // It is the state after a restart too.
     let harness = harness.restart().await;
     until_health(&harness, monitor, MonitorHealth::Failing).await;
@@ -55,9 +55,9 @@ async fn a_failing_first_check_is_the_state_but_no_outage() {
     harness.submit_results(1, results.to_vec()).await;
     until_health(&harness, monitor, MonitorHealth::Up).await;
     assert_eq!((harness.episodes().await.len(), harness.count().await), (0, 0));
-    let states = harness.store.monitor_states_for(vec![monitor]).await.unwrap();
+    let states = harness.store.location_states_for(vec![monitor]).await.unwrap();
     assert!(
-        states.iter().all(|state| !state.is_first_check() && state.outcome == Outcome::Ok),
+        states.iter().all(|state| !state.last_was_first_check() && state.outcome == Outcome::Ok),
         "{states:#?}"
     );
     // The next planned run that fails opens the outage.

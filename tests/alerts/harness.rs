@@ -331,7 +331,7 @@ async fn open(
     };
     let accounts = Arc::new(AccountCache::new(store.clone(), common));
     let metrics = Arc::new(Metrics::new());
-    let states = store.monitor_states().await.unwrap();
+    let states = store.location_states().await.unwrap();
     let ingestor = Arc::new(Ingestor::start(store.clone(), metrics, states, IngestSettings::default()));
     let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),

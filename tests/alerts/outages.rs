@@ -29,7 +29,7 @@ async fn errors_and_recovery_are_notified_in_the_transaction_of_their_results() 
         (episodes.len(), episodes[0].started_at, episodes[0].ended_at),
         (1, slot(shop, run(2)), Some(slot(shop, run(4))))
     );
-    assert_eq!(episodes[0].change_fields["runs"], 2);
+    assert_eq!(episodes[0].snapshot_fields["runs"], 2);
     let notifications = harness.notifications().await;
     let (first, episode) = (&notifications[0].message, episodes[0].id);
     assert_eq!(
@@ -95,7 +95,7 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
     let rest = MonitorMetadata { paused_until: Some(run(60)), ..MonitorMetadata::default() };
     harness.change(paused, |monitor| monitor.metadata = Arc::new(rest)).await;
     until("all outages ended", async || harness.episodes().await.iter().all(|e| e.ended_at.is_some())).await;
-    assert_eq!(harness.episodes().await[0].change_fields["end"]["recovered"], false);
+    assert_eq!(harness.episodes().await[0].snapshot_fields["end"]["recovered"], false);
     for monitor in [removed, disabled, paused] {
         harness.submit_outcome(monitor, 2, Outcome::Ok).await;
     }

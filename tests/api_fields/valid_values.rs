@@ -62,7 +62,7 @@ fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
         TextFormat::Identifier => &["_"],
         TextFormat::Token => &["M", "!#$%&'*+-.^_`|~"],
         TextFormat::HeaderName => &["X"],
-        TextFormat::StatusCodes => &["200", "100-999, 4xx,5XX"],
+        TextFormat::HttpStatusCodes => &["200", "100-999, 4xx,5XX"],
         TextFormat::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
         TextFormat::JsonSchema => &["true", "{\"type\": \"null\"}\n"],
         TextFormat::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],

@@ -66,7 +66,7 @@ fn outage(customer: CustomerId, monitor: i64, start: i64, end: Option<i64>) -> S
         ended_at: end.map(at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        change_fields: body,
+        snapshot_fields: body,
     }
 }
 
@@ -105,7 +105,7 @@ async fn outages_are_listed_newest_first_and_filtered() {
             "started_at": "2026-11-20T11:00:00Z", "ended_at": "2026-11-20T11:30:00Z", "recovered": true,
             "status": 1, "status_text": Status(1).text(), "runs": 3, "last_run": "2026-11-20T11:02:00Z",
             "cause": {
-                "check_id": ended.change_fields["cause"]["check_id"], "planned_at": "2026-11-20T11:00:00Z",
+                "check_id": ended.snapshot_fields["cause"]["check_id"], "planned_at": "2026-11-20T11:00:00Z",
                 "location_id": 2, "status": 51, "status_text": Status(51).text(), "step": 2,
             },
             "locations": [2, 3],

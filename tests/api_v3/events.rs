@@ -114,7 +114,7 @@ async fn reports_and_pages_mark_events() {
     let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
     // Its result is of noon, the time of the first event.
     let results = vec![result(&monitor, LocationId(1), Outcome::Ok)];
-    let batch = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
+    let batch = IngestBatch { results, location_states: Vec::new(), alert_changes: AlertChanges::default() };
     app.store.commit(batch).await.unwrap();
     let sla = user.post("/slas", json!({"monitor_id": id, "name": "Gold", "uptime": 99})).await.id();
     let reader = app.login(Role::ReportOnly).await;

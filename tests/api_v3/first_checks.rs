@@ -24,7 +24,7 @@ async fn store_results(app: &App, id: i64, checks: &[(CheckTrigger, Outcome)]) {
         }
     };
     let results: Vec<_> = (0..).zip(checks).map(to_result).collect();
-    let batch = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
+    let batch = IngestBatch { results, location_states: Vec::new(), alert_changes: AlertChanges::default() };
     app.store.commit(batch).await.unwrap();
 }
 

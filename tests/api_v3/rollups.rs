@@ -44,7 +44,7 @@ fn timed(app: &App, id: i64, at: i64, location: i64, outcome: Outcome, millis: u
 }
 
 async fn store(app: &App, results: Vec<CheckResult>) {
-    let batch = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
+    let batch = IngestBatch { results, location_states: Vec::new(), alert_changes: AlertChanges::default() };
     app.store.commit(batch).await.unwrap();
 }
 
@@ -86,7 +86,7 @@ async fn hours_and_days_are_read_whether_rolled_up_or_not_and_minutes_from_resul
     missed.attempts.clear();
     missed.missed = Some(MissedRuns {
         reason: MissedReason::ALL[0],
-        slots: 60,
+        run_count: 60,
         last_planned_at: Timestamp::from_seconds(midnight + 10 * HOUR + 29 * 60),
     });
     results.push(missed);

@@ -34,8 +34,8 @@ async fn record(app: &App, kind: ConfigRecordKind, assoc: i64, fields: Value) ->
 }
 
 /// Creates a monitor with one run a minute from `from` seconds before noon on. Each group of letters in `runs` is a
-/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `b` blackout, `s` suppressed error, `.` none. A check takes as many
-/// seconds as the id of its location.
+/// run, each letter a location from 1 on: `k` ok, `e` error, `m` missed, `u` unknown, `b` blackout, `s` suppressed
+/// error, `.` none. A check takes as many seconds as the id of its location.
 async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
     let monitor = app.state.monitor_service.monitor_cache().get(MonitorId(id)).unwrap();
@@ -70,7 +70,7 @@ async fn create_checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 
             });
         }
     }
-    let commit = IngestBatch { results, monitor_states: Vec::new(), alert_changes };
+    let commit = IngestBatch { results, location_states: Vec::new(), alert_changes };
     app.store.commit(commit).await.unwrap();
     id
 }
@@ -235,7 +235,7 @@ async fn full_page_times_count_with_use_fullpage_time() {
     });
     let commit = IngestBatch {
         results: results.collect(),
-        monitor_states: Vec::new(),
+        location_states: Vec::new(),
         alert_changes: AlertChanges::default(),
     };
     app.store.commit(commit).await.unwrap();

@@ -73,7 +73,7 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
     let result = result(app, monitor);
     let check = result.check_id.to_string();
     let states = next_monitor_state(None, &result).into_iter().collect();
-    let commit = IngestBatch { results: vec![result], monitor_states: states, ..IngestBatch::default() };
+    let commit = IngestBatch { results: vec![result], location_states: states, ..IngestBatch::default() };
     app.store.commit(commit).await.unwrap();
     let records = [location, property, certificate, blackout, event, user, test];
     let alerting = [recipient, template, group, sla, alert, message];

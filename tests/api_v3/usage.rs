@@ -25,7 +25,7 @@ async fn store_results(app: &App, id: i64, first: i64, outcomes: &[Outcome]) {
         }
     };
     let results: Vec<_> = (0..).zip(outcomes).map(to_result).collect();
-    let batch = IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() };
+    let batch = IngestBatch { results, location_states: Vec::new(), alert_changes: AlertChanges::default() };
     app.store.commit(batch).await.unwrap();
 }
 

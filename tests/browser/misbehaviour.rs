@@ -22,7 +22,10 @@ pub fn failure_detail(observation: &Observation) -> &str {
 }
 
 pub fn has_screenshot(observation: &Observation) -> bool {
-    observation.captures.iter().any(|file| file.media_type == "image/jpeg" && file.content_len() > 500)
+    observation
+        .captures
+        .iter()
+        .any(|file| file.media_type == "image/jpeg" && file.loaded_content_bytes() > 500)
 }
 
 /// Returns the duration of the play phase in seconds, with the inspection at its end. The start of a browser is left
@@ -216,7 +219,7 @@ async fn a_page_of_a_million_nodes_is_searched() {
         "{}",
         failure_detail(&observation)
     );
-    let size: usize = observation.captures.iter().map(CapturedFile::content_len).sum();
+    let size: usize = observation.captures.iter().map(CapturedFile::loaded_content_bytes).sum();
     assert!(has_screenshot(&observation) && size < 2 << 20, "{size}");
 }
 

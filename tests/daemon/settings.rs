@@ -554,7 +554,7 @@ fn proxies_are_reloadable() {
     let found: Vec<_> = old.changed_settings(&new).iter().map(|s| (s.path, s.reloadable)).collect();
     assert_eq!(found, [("proxies", true)]);
     let proxies = new.proxies.clone();
-    new.restore_restart_only(&old);
+    new.keep_restart_only_settings(&old);
     assert_eq!(new.proxies, proxies);
     assert_eq!(new.hosted_locations()[0].proxies, proxies);
 }
@@ -636,7 +636,7 @@ fn a_reload_applies_only_reloadable_settings() {
             "`{}: {value}` has no effect",
             setting.path
         );
-        new.restore_restart_only(&old);
+        new.keep_restart_only_settings(&old);
         assert_eq!(effective_values(&new) != effective_values(&old), setting.reloadable, "{}", setting.path);
         if setting.reloadable { applied.push(setting.path) } else { unchanged_count += 1 }
     }

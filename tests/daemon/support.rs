@@ -21,8 +21,8 @@ use vigie::domain::{
 use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{AccountService, ClientConnection, MonitorReader};
 use vigie::store::{
-    LocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore, RollupSpan,
-    SqliteSettings, SqliteStore, StoreError, StoreFuture,
+    MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore,
+    RollupSpan, SqliteSettings, SqliteStore, StoreError, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{HealthCondition, HealthSource};
@@ -36,7 +36,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
     let status = if failed { Status::CONNECT_FAILED } else { Status::OK };
     let missed = (outcome == Outcome::Missed).then_some(MissedRuns {
         reason: MissedReason::Overload,
-        slots: 3,
+        run_count: 3,
         last_planned_at: planned_at + Duration::from_mins(2),
     });
     CheckResult {
@@ -82,15 +82,15 @@ fn attempt(started_at: Timestamp, failed: bool) -> Attempt {
 #[derive(Default)]
 pub struct MemoryResults {
     pub results: Vec<CheckResult>,
-    pub states: Vec<LocationState>,
+    pub states: Vec<MonitorLocationState>,
     pub broken: AtomicBool,
 }
 
 impl MemoryResults {
     pub fn new(results: Vec<CheckResult>) -> Self {
-        let mut states: BTreeMap<MonitorId, LocationState> = BTreeMap::new();
+        let mut states: BTreeMap<MonitorId, MonitorLocationState> = BTreeMap::new();
         for result in &results {
-            let state = LocationState {
+            let state = MonitorLocationState {
                 monitor_id: result.monitor_id,
                 location_id: result.location_id,
                 check_id: result.check_id,
@@ -138,7 +138,7 @@ impl ResultStore for MemoryResults {
         self.respond(files.into_iter().find(|file| file.name == name).cloned())
     }
 
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>> {
+    fn location_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorLocationState>> {
         self.respond(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
     }
 
@@ -146,9 +146,13 @@ impl ResultStore for MemoryResults {
         self.respond(self.results.iter().find(|result| result.check_id == id).cloned())
     }
 
-    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
-        let find =
-            |state: &LocationState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
+    fn results_for_states(
+        &self,
+        states: Vec<MonitorLocationState>,
+    ) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+        let find = |state: &MonitorLocationState| {
+            self.results.iter().find(|r| r.check_id == state.check_id).cloned()
+        };
         self.respond(states.iter().map(find).collect())
     }
 
@@ -164,7 +168,7 @@ impl ResultStore for MemoryResults {
         self.respond(queries.iter().map(find).collect())
     }
 
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>> {
+    fn location_states(&self) -> StoreFuture<'_, Vec<MonitorLocationState>> {
         self.respond(self.states.clone())
     }
 
@@ -288,7 +292,7 @@ pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Mon
     let accounts = Arc::new(AccountService::new(store.clone(), store, clock));
     let host_token = accounts.renew_host_token();
     let auth = web::PageAuth { is_public, ..web::PageAuth::new(accounts) };
-    let router = web::with_request_limits(web::router(state, auth), web::RequestLimits::default());
+    let router = web::with_common_middleware(web::router(state, auth), web::RequestLimits::default());
     TestServer { router, health, kept, host_token, _folder: folder }
 }
 

@@ -80,8 +80,8 @@ impl Daemon {
         get(self.address, path, self.token.as_deref())
     }
 
-    /// Sends a request with `headers`, each with its line break. Returns head and body; `None` when the connection ended
-    /// early.
+    /// Sends a request with `headers`, each with its line break. Returns head and body; `None` when the connection
+    /// ended early.
     pub fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(String, String)> {
         request(self.address, method, path, headers, body)
     }

@@ -131,7 +131,7 @@ fn a_missed_run_survives_json() {
     sent.outcome = Outcome::Missed;
     (sent.warning_status, sent.address, sent.attempts) = (None, None, Vec::new());
     let last_planned_at = Timestamp::from_seconds(1_767_225_660);
-    sent.missed = Some(MissedRuns { reason: MissedReason::Overload, slots: 2, last_planned_at });
+    sent.missed = Some(MissedRuns { reason: MissedReason::Overload, run_count: 2, last_planned_at });
     let text = serde_json::to_string(&sent).unwrap();
     assert_eq!(serde_json::from_str::<CheckResult>(&text).unwrap(), sent, "{text}");
 }

@@ -9,7 +9,7 @@ use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{MonitorDocument, SecretMode};
 use vigie::script::{
-    ScriptOverview, has_secrets, mask_secrets, restore_masked_secrets, same_protected_variables,
+    ScriptOverview, has_secrets, have_same_protected_variables, mask_secrets, restore_masked_secrets,
 };
 use vigie::syntax::MASK;
 
@@ -139,11 +139,11 @@ fn protected_variables_are_compared_by_name_and_value() {
         ("<variable name='c' protected='true' value='A'/>", false),
         ("", false),
     ] {
-        assert_eq!(same_protected_variables(&one, &script(other)), same, "{other}");
-        assert_eq!(same_protected_variables(&script(other), &one), same, "{other}");
+        assert_eq!(have_same_protected_variables(&one, &script(other)), same, "{other}");
+        assert_eq!(have_same_protected_variables(&script(other), &one), same, "{other}");
     }
-    assert!(same_protected_variables("<script>", "<oops>"), "neither can protect anything");
-    assert!(!same_protected_variables("<script protected", "<script  protected"));
+    assert!(have_same_protected_variables("<script>", "<oops>"), "neither can protect anything");
+    assert!(!have_same_protected_variables("<script protected", "<script  protected"));
 }
 
 #[test]
@@ -230,14 +230,14 @@ proptest! {
         let text = mask_secrets(&script).into_owned();
         let back = restore_masked_secrets(&text, Some(&script));
         prop_assert_eq!(back.as_deref(), Ok(script.as_str()));
-        prop_assert!(same_protected_variables(&script, &back.unwrap()));
+        prop_assert!(have_same_protected_variables(&script, &back.unwrap()));
     }
 
     #[test]
     fn no_text_makes_masking_panic(text in ".{0,200}", old in ".{0,50}") {
         let script = format!("<script>{text}<variable name='a' protected='true' value='********'/><step/></script>");
         for new in [text.as_str(), script.as_str()] {
-            let _ = (ScriptOverview::parse(new), mask_secrets(new), restore_masked_secrets(new, Some(&old)), same_protected_variables(new, &old));
+            let _ = (ScriptOverview::parse(new), mask_secrets(new), restore_masked_secrets(new, Some(&old)), have_same_protected_variables(new, &old));
         }
     }
 }

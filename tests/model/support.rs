@@ -89,7 +89,7 @@ pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
         TextFormat::Token => ("PURGE", Some("PU RGE")),
         TextFormat::HeaderName => ("X-A", Some("Content-Length")),
         TextFormat::HeaderValue => ("x", Some("x\r\ny")),
-        TextFormat::StatusCodes => ("200-299,404", Some("20x")),
+        TextFormat::HttpStatusCodes => ("200-299,404", Some("20x")),
         TextFormat::Json => ("{}", Some("{")),
         TextFormat::JsonSchema => ("true", Some("{")),
         TextFormat::Xml | TextFormat::Script => ("<a/>", Some("{}")),

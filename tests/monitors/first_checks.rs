@@ -1,4 +1,5 @@
-//! First checks: a monitor that is new, or checks something else than before, is checked at once, once at each location.
+//! First checks: a monitor that is new, or checks something else than before, is checked at once, once at each
+//! location.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -100,7 +101,7 @@ async fn a_new_monitor_is_checked_at_once_at_each_of_its_locations() {
     assert_eq!(results[0].lateness(), None);
     let samples = checked.process.store.samples(id, at(-60), at(7200), 100).await.unwrap();
     assert_eq!(samples, [], "outside of reports");
-    let states = checked.process.store.monitor_states_for(vec![id]).await.unwrap();
+    let states = checked.process.store.location_states_for(vec![id]).await.unwrap();
     assert!(states.len() == 2 && states.iter().all(|state| state.outcome == Outcome::Ok), "{states:?}");
     checked.end().await;
 }

@@ -95,7 +95,7 @@ impl Process {
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents: Arc::new(LocationAgents::new(agents.clone())),
             ingestor: Arc::clone(&ingestor),
-            accounts: Arc::clone(&accounts),
+            account_cache: Arc::clone(&accounts),
             last_known_accounts,
             clock: clock.clone(),
             probe_context: ProbeBuildContext::default(),

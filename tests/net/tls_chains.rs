@@ -168,8 +168,8 @@ async fn an_expired_root_is_a_warning_that_names_it() {
     }
 }
 
-/// The path lengths of the certificates of an intermediate authority with two keys, and whether `openssl verify` accepts
-/// the chain.
+/// The path lengths of the certificates of an intermediate authority with two keys, and whether `openssl verify`
+/// accepts the chain.
 #[tokio::test]
 async fn self_issued_certificates_of_a_key_rollover_do_not_count() {
     let keys: Vec<KeyPair> = (0..4).map(|_| KeyPair::generate().unwrap()).collect();

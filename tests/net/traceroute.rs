@@ -146,7 +146,7 @@ async fn a_route_that_ends_early_has_its_reason() {
             assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, text), "{traced}");
         }
         let route = trace("10.9.3.1", method).await;
-        assert_eq!((route.end, route.known_hops()), (RouteEnd::NoReply, 1), "{route}");
+        assert_eq!((route.end, route.last_replying_hop()), (RouteEnd::NoReply, 1), "{route}");
         assert_eq!(route.summary(), "no replies from here on (1 hop known)");
     }
 }

@@ -137,7 +137,7 @@ impl Outbox for FakeOutbox {
         self.respond(())
     }
 
-    fn release_for_check(&self, _: CheckId, _: Timestamp) -> StoreFuture<'_, ()> {
+    fn make_due_for_check(&self, _: CheckId, _: Timestamp) -> StoreFuture<'_, ()> {
         self.respond(())
     }
 

@@ -243,7 +243,7 @@ async fn variables_of_the_settings_are_set_before_the_first_step() {
         get("Use", &service.url("/{{v}}")),
     ]);
     let given = [("v", "given"), ("w", "too")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    check.settings.variable_overrides = std::sync::Arc::new(given.into());
+    check.settings.preset_variables = std::sync::Arc::new(given.into());
     passed(&check.run().await);
     let targets: Vec<String> = service.requests().into_iter().map(|request| request.target).collect();
     assert_eq!(targets, ["/given/too", "/give", "/of%20the%20answer"]);

@@ -22,7 +22,8 @@ use crate::probe_http::check::Expect::Fails;
 const SUITE: [u8; 2] = [0x00, 0x2f];
 const HANDSHAKE_FAILURE: [u8; 7] = [21, 3, 3, 0, 2, 2, 40];
 
-/// Starts a server that chooses [`SUITE`] where it is offered and `accepts` says so, and refuses the handshake otherwise.
+/// Starts a server that chooses [`SUITE`] where it is offered and `accepts` says so, and refuses the handshake
+/// otherwise.
 async fn start_server(accepts: bool) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();

@@ -101,7 +101,7 @@ impl Kit {
             account_cache: accounts.clone(),
             keyring: vault.clone(),
             planner: planner.clone(),
-            accounts: Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone())),
+            account_service: Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone())),
             metrics: Arc::default(),
             clock: clock.clone(),
         });

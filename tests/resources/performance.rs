@@ -94,7 +94,7 @@ async fn store_checks(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcom
     };
     let results = (0..).zip(millis).map(result).collect();
     kit.store
-        .commit(IngestBatch { results, monitor_states: Vec::new(), alert_changes: AlertChanges::default() })
+        .commit(IngestBatch { results, location_states: Vec::new(), alert_changes: AlertChanges::default() })
         .await
         .unwrap();
 }

@@ -36,7 +36,7 @@ fn episode(customer: i64, monitor: i64, since: Timestamp) -> StoredEpisode {
         ended_at: None,
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        change_fields: json!({"runs": 1}).as_object().cloned().unwrap(),
+        snapshot_fields: json!({"runs": 1}).as_object().cloned().unwrap(),
     }
 }
 
@@ -59,7 +59,7 @@ pub async fn alert_states_are_stored_replaced_and_removed(store: &impl Store) {
 pub async fn an_outage_is_updated_ended_and_found_by_filter(store: &impl Store) {
     let (mut first, second, others) = (episode(1, 1, at(0)), episode(1, 2, at(60)), episode(2, 3, at(30)));
     store.commit_alerts(episodes(&[first.clone(), second.clone(), others.clone()])).await.unwrap();
-    first.change_fields.insert("runs".to_owned(), json!(4));
+    first.snapshot_fields.insert("runs".to_owned(), json!(4));
     first.ended_at = Some(at(240));
     store.commit_alerts(episodes(std::slice::from_ref(&first))).await.unwrap();
     let found = async |filter: EpisodeFilter| store.episodes(filter, ALL).await.unwrap().items;
@@ -156,7 +156,7 @@ pub async fn a_refuted_error_becomes_a_warning(store: &impl Store) {
     let failed = error(1, at(0));
     let state = vigie::pipeline::next_monitor_state(None, &failed).unwrap();
     let commit =
-        IngestBatch { results: vec![failed.clone()], monitor_states: vec![state], ..IngestBatch::default() };
+        IngestBatch { results: vec![failed.clone()], location_states: vec![state], ..IngestBatch::default() };
     store.commit(commit).await.unwrap();
     store.roll_up(at(2 * HOUR)).await.unwrap();
     let changes = verified(&failed, Status::VERIFICATION_NO_ERROR);
@@ -173,7 +173,7 @@ pub async fn a_refuted_error_becomes_a_warning(store: &impl Store) {
         store.results(filter, ALL).await.unwrap().total
     };
     assert_eq!((count(Outcome::Error).await, count(Outcome::Warning).await), (0, 1));
-    let state = store.monitor_states().await.unwrap().remove(0);
+    let state = store.location_states().await.unwrap().remove(0);
     assert_eq!((state.outcome, state.status, state.streak), (Outcome::Warning, Status::OK, 1));
     store.roll_up(at(2 * HOUR)).await.unwrap();
     let hour = store.rollups(MonitorId(1), RollupSpan::Hour, at(0), at(HOUR)).await.unwrap().remove(0);

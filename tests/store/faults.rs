@@ -213,7 +213,7 @@ async fn every_call_on_a_closed_store_fails() {
     store.close().await;
     store.close().await;
     assert_eq!(store.commit(IngestBatch::default()).await, Err(StoreError::Closed));
-    assert_eq!(store.monitor_states().await, Err(StoreError::Closed));
+    assert_eq!(store.location_states().await, Err(StoreError::Closed));
     assert_eq!(store.roll_up(at(0)).await, Err(StoreError::Closed));
 }
 

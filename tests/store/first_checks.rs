@@ -57,7 +57,7 @@ async fn they_are_results_outside_of_samples_means_rollups_and_baselines() {
 }
 
 /// Returns the state after `results`, in their order.
-fn state_after(results: &[CheckResult]) -> vigie::store::LocationState {
+fn state_after(results: &[CheckResult]) -> vigie::store::MonitorLocationState {
     let next = |state: Option<_>, result| next_monitor_state(state.as_ref(), result).or(state);
     results.iter().fold(None, next).unwrap()
 }
@@ -66,12 +66,12 @@ fn state_after(results: &[CheckResult]) -> vigie::store::LocationState {
 fn they_are_the_state_and_cover_no_slot() {
     let state = state_after(&[first(error(1, at(10)))]);
     assert_eq!((state.outcome, state.planned_at, state.last_slot_at), (Outcome::Error, at(10), None));
-    assert!(state.is_first_check());
+    assert!(state.last_was_first_check());
     let state = state_after(&[ok(1, at(60), 5), first(error(1, at(70)))]);
     assert_eq!((state.outcome, state.last_slot_at), (Outcome::Error, Some(at(60))));
     let state = state_after(&[ok(1, at(60), 5), first(error(1, at(70))), ok(1, at(120), 5)]);
     assert_eq!((state.outcome, state.last_slot_at), (Outcome::Ok, Some(at(120))));
-    assert!(!state.is_first_check());
+    assert!(!state.last_was_first_check());
     // The first check of a change comes after a later run, and before an earlier one.
     let state = state_after(&[ok(1, at(120), 5), first(error(1, at(70)))]);
     assert_eq!((state.outcome, state.last_slot_at), (Outcome::Ok, Some(at(120))));
@@ -93,12 +93,12 @@ async fn states_survive_a_restart() {
             ingestor.submit(result).await;
         }
         assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
-        let states = store.monitor_states().await.unwrap();
+        let states = store.location_states().await.unwrap();
         store.close().await;
         states
     };
     let slots: Vec<_> = expected.iter().map(|state| state.last_slot_at).collect();
     assert_eq!(slots, [Some(at(60)), None, Some(at(60))]);
     let store = sqlite(folder.path());
-    assert_eq!(store.monitor_states().await.unwrap(), expected);
+    assert_eq!(store.location_states().await.unwrap(), expected);
 }

@@ -49,7 +49,7 @@ fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
             clock,
             retention,
             token_purger: None,
-            tasks: None,
+            task_registry: None,
         },
         metrics,
     )

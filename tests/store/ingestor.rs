@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::pipeline::{IngestSettings, Ingestor, next_monitor_state};
-use vigie::store::{Ingest, IngestBatch, LocationState, ResultStore, StoreError, StoreFuture};
+use vigie::store::{Ingest, IngestBatch, MonitorLocationState, ResultStore, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
 use crate::store::samples::{all, at, error, missed, ok, sqlite};
@@ -60,7 +60,7 @@ async fn results_and_states_reach_the_store_in_one_commit() {
     }
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
     assert_eq!(all(&*store).await.len(), 100);
-    let states = store.monitor_states().await.unwrap();
+    let states = store.location_states().await.unwrap();
     assert_eq!(states.len(), 2);
     assert_eq!(
         (states[0].streak_started_at, states[0].streak, states[0].planned_at),
@@ -90,7 +90,7 @@ fn states_follow_results() {
         ),
     ];
     for (name, results, expected) in cases {
-        let mut state: Option<LocationState> = None;
+        let mut state: Option<MonitorLocationState> = None;
         for result in &results {
             state = next_monitor_state(state.as_ref(), result).or(state);
         }
@@ -202,7 +202,7 @@ async fn a_monitor_whose_states_are_removed_starts_with_a_new_state() {
     ingestor.remove_monitor_states(&[MonitorId(1)]);
     ingestor.submit(ok(1, at(60), 1)).await;
     ingestor.drain(Duration::from_secs(20)).await;
-    assert_eq!(store.monitor_states().await.unwrap()[0].streak, 1);
+    assert_eq!(store.location_states().await.unwrap()[0].streak, 1);
 }
 
 #[tokio::test]

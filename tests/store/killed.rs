@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use vigie::domain::MonitorId;
-use vigie::store::{Ingest, IngestBatch, LocationState, ResultStore};
+use vigie::store::{Ingest, IngestBatch, MonitorLocationState, ResultStore};
 
 use crate::store::samples::{all, assert_whole, at, error, missed, ok, sqlite};
 
@@ -39,7 +39,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             1 => error(monitor, planned_at),
             _ => missed(monitor, planned_at, 1, 1),
         };
-        let state = LocationState {
+        let state = MonitorLocationState {
             monitor_id: result.monitor_id,
             location_id: result.location_id,
             check_id: result.check_id,
@@ -53,7 +53,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             last_full_page_at: None,
         };
         let commit =
-            IngestBatch { results: vec![result], monitor_states: vec![state], ..IngestBatch::default() };
+            IngestBatch { results: vec![result], location_states: vec![state], ..IngestBatch::default() };
         store.commit(commit).await.unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "\nkept {monitor} {}", planned_at.as_micros()).unwrap();
@@ -76,7 +76,7 @@ async fn a_process_that_is_killed_loses_no_acknowledged_result() {
             all(&store).await.iter().map(|r| (r.monitor_id.0, r.planned_at.as_micros())).collect();
         let lost: Vec<_> = all_acknowledged.difference(&found).collect();
         assert!(lost.is_empty(), "round {round}: {} acknowledged results are lost: {lost:?}", lost.len());
-        for state in store.monitor_states().await.unwrap() {
+        for state in store.location_states().await.unwrap() {
             // State and result are committed in one transaction.
             let newest = found.iter().rfind(|(monitor, _)| MonitorId(*monitor) == state.monitor_id).unwrap();
             assert_eq!(state.planned_at.as_micros(), newest.1);

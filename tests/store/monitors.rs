@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Revision};
 use vigie::schema::{Monitor, MonitorDocument, Origin};
-use vigie::store::{IngestBatch, LocationState};
+use vigie::store::{IngestBatch, MonitorLocationState};
 
 use crate::store::samples::{at, ok};
 use crate::store::suite::Store;
@@ -74,7 +74,7 @@ pub async fn the_states_of_removed_monitors_are_removed(store: &impl Store) {
     store.apply_monitors(upserts.collect(), vec![], Box::new(|_| None)).await.unwrap();
     let state = |id: MonitorId| {
         let result = ok(id.0, at(0), 1);
-        LocationState {
+        MonitorLocationState {
             monitor_id: id,
             location_id: result.location_id,
             check_id: result.check_id,
@@ -89,12 +89,12 @@ pub async fn the_states_of_removed_monitors_are_removed(store: &impl Store) {
         }
     };
     let states = vec![state(ids[0]), state(ids[1])];
-    store.commit(IngestBatch { monitor_states: states.clone(), ..IngestBatch::default() }).await.unwrap();
+    store.commit(IngestBatch { location_states: states.clone(), ..IngestBatch::default() }).await.unwrap();
     store.apply_monitors(vec![], vec![ids[0]], Box::new(|_| None)).await.unwrap();
     // A check that was still running reports after the removal.
     store
-        .commit(IngestBatch { monitor_states: vec![state(ids[0])], ..IngestBatch::default() })
+        .commit(IngestBatch { location_states: vec![state(ids[0])], ..IngestBatch::default() })
         .await
         .unwrap();
-    assert_eq!(store.monitor_states().await.unwrap(), [state(ids[1])]);
+    assert_eq!(store.location_states().await.unwrap(), [state(ids[1])]);
 }

@@ -81,10 +81,10 @@ pub async fn releasing_a_check_makes_its_notifications_due(store: &impl Store) {
     let ids = store.enqueue(new).await.unwrap();
     let failed = DeliveryOutcome::RetryScheduled { error: String::new(), next_attempt_at: at(30) };
     store.record_outcomes(vec![(ids[1], failed)], at(1)).await.unwrap();
-    store.release_for_check(error(1, at(0)).check_id, at(2)).await.unwrap();
+    store.make_due_for_check(error(1, at(0)).check_id, at(2)).await.unwrap();
     assert_eq!(due(store, at(2), 9, 9).await, ["first"]);
     assert_eq!(one(store, ids[1]).await.next_attempt_at, at(30), "its pause is for its receiver");
-    store.release_for_check(error(2, at(0)).check_id, at(7)).await.unwrap();
+    store.make_due_for_check(error(2, at(0)).check_id, at(7)).await.unwrap();
     assert_eq!(one(store, ids[2]).await.next_attempt_at, at(5), "nothing is put off");
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::domain::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
-use vigie::store::{IngestBatch, LocationState, Pagination, ResultFilter, Retention};
+use vigie::store::{IngestBatch, MonitorLocationState, Pagination, ResultFilter, Retention};
 
 use crate::store::samples::{HOUR, MINUTE, all, at, commit_results, error, missed, ok, ping, warning};
 use crate::store::suite::Store;
@@ -127,9 +127,9 @@ fn matches(filter: &ResultFilter, result: &CheckResult) -> bool {
         && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
 }
 
-fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> LocationState {
+fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> MonitorLocationState {
     let result = error(monitor, planned_at);
-    LocationState {
+    MonitorLocationState {
         monitor_id: result.monitor_id,
         location_id: result.location_id,
         check_id: result.check_id,
@@ -147,15 +147,15 @@ fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> LocationState {
 pub async fn states_are_replaced(store: &impl Store) {
     let first = IngestBatch {
         results: vec![error(1, at(0)), ok(2, at(0), 1)],
-        monitor_states: vec![state(1, at(0), 1), state(2, at(0), 1)],
+        location_states: vec![state(1, at(0), 1), state(2, at(0), 1)],
         ..IngestBatch::default()
     };
     store.commit(first).await.unwrap();
     store
-        .commit(IngestBatch { monitor_states: vec![state(1, at(60), 2)], ..IngestBatch::default() })
+        .commit(IngestBatch { location_states: vec![state(1, at(60), 2)], ..IngestBatch::default() })
         .await
         .unwrap();
-    assert_eq!(store.monitor_states().await.unwrap(), [state(1, at(60), 2), state(2, at(0), 1)]);
+    assert_eq!(store.location_states().await.unwrap(), [state(1, at(60), 2), state(2, at(0), 1)]);
     assert_eq!(all(store).await.len(), 2);
 }
 

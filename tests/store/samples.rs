@@ -166,16 +166,16 @@ pub fn ping(monitor: i64, planned_at: Timestamp) -> CheckResult {
     result
 }
 
-/// Returns a result for `slots` missed runs, `step` seconds apart.
-pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> CheckResult {
+/// Returns a result for `run_count` missed runs, `step` seconds apart.
+pub fn missed(monitor: i64, planned_at: Timestamp, run_count: u32, step: u64) -> CheckResult {
     let mut result = ok(monitor, planned_at, 0);
-    let last_planned_at = planned_at + std::time::Duration::from_secs(step * u64::from(slots - 1));
+    let last_planned_at = planned_at + std::time::Duration::from_secs(step * u64::from(run_count - 1));
     result.outcome = Outcome::Missed;
     result.started_at = last_planned_at + std::time::Duration::from_secs(step);
     result.address = None;
     result.attempts.clear();
     result.reasons = vec![MissedReason::ProcessSuspended.describe().to_owned()];
-    result.missed = Some(MissedRuns { reason: MissedReason::ProcessSuspended, slots, last_planned_at });
+    result.missed = Some(MissedRuns { reason: MissedReason::ProcessSuspended, run_count, last_planned_at });
     result
 }
 

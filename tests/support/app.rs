@@ -30,8 +30,8 @@ use vigie::service::{
     NoopAlertPipeline, OnDemandTestDependencies, OnDemandTests,
 };
 use vigie::store::{
-    ConfigChange, ConfigStore, LocationState, NewConfigRecord, SqliteSettings, SqliteStore, StoredToken,
-    Synchronous, TokenKind, TokenStore,
+    ConfigChange, ConfigStore, MonitorLocationState, NewConfigRecord, SqliteSettings, SqliteStore,
+    StoredToken, Synchronous, TokenKind, TokenStore,
 };
 use vigie::syntax::node::Node;
 use vigie::telemetry::Metrics;
@@ -115,7 +115,7 @@ impl App {
             account_cache: Arc::clone(&account_cache),
             keyring: vault,
             planner: planner.clone(),
-            accounts: Arc::clone(&accounts),
+            account_service: Arc::clone(&accounts),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&timer),
         }));
@@ -416,10 +416,10 @@ impl Planner for FakePlanner {
 }
 
 impl LastRunLookup for FakePlanner {
-    fn last_run(&self, monitor: &Monitor) -> Option<LocationState> {
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorLocationState> {
         let (outcome, status) = (*self.last.lock().unwrap())?;
         let (at, location_id) = (Timestamp::from_seconds(NOON), LocationId(1));
-        Some(LocationState {
+        Some(MonitorLocationState {
             monitor_id: monitor.id,
             location_id,
             check_id: CheckId::new(RunId::new(monitor.id, at), location_id),

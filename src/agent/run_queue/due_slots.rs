@@ -9,6 +9,7 @@ use crate::domain::{MissedReason, Timestamp};
 use crate::schedule::{CatchUp, LATENESS_TOLERANCE, MissedSlots};
 
 impl RunQueue {
+    /// Counts the monitor as planned, and starts the timer of its next slot.
     pub(super) fn mark_planned(&mut self, index: u32) {
         if let Some(entry) = self.monitor_mut(index) {
             entry.is_planned = true;
@@ -57,9 +58,9 @@ impl RunQueue {
         let is_on_time = now.since(entry.timer_at) < LATENESS_TOLERANCE
             && now < entry.location_grid.start_deadline(entry.next_slot);
         let waiting_slot = entry.pending_slot.take();
-        let is_stall = entry.timer_at <= stalled_until;
-        let reason = match (is_on_time, is_stall) {
-            (true, _) => missed_reason(entry.run_state),
+        let was_delayed_by_stall = entry.timer_at <= stalled_until;
+        let reason = match (is_on_time, was_delayed_by_stall) {
+            (true, _) => missed_reason(entry.admission_state),
             (false, true) => MissedReason::ProcessSuspended,
             (false, false) => MissedReason::Overload,
         };

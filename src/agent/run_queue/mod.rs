@@ -1,4 +1,4 @@
-//! The state of every monitor of an agent, without I/O and without reading the clock.
+//! The schedule and the waiting runs of every monitor of an agent, without I/O and without reading the clock.
 //!
 //! Each slot of a planned monitor ends in exactly one of three ways: it starts, it is recorded as missed, or it is
 //! in the future or waiting. A monitor has at most one run in progress (on demand or not) and one slot that waits

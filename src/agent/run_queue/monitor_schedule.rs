@@ -1,4 +1,4 @@
-//! The state of one monitor.
+//! The schedule of one monitor at this location, with its waiting slot and the admission of its checks.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use crate::agent::assignment::Assignment;
 use crate::domain::{MissedReason, Timestamp};
 use crate::schedule::LocationSlotGrid;
 
+/// A monitor with its slots at this location; also one that is not planned but has a run on demand.
 pub(super) struct MonitorSchedule {
     pub(super) assignment: Arc<Assignment>,
     pub(super) location_grid: LocationSlotGrid,
@@ -19,13 +20,14 @@ pub(super) struct MonitorSchedule {
     /// When the timer of `next_slot` expires: at its start at this location, or later after a stall.
     pub(super) timer_at: Timestamp,
     pub(super) target_key: Option<TargetKey>,
-    pub(super) run_state: RunState,
+    pub(super) admission_state: AdmissionState,
     /// False for a monitor that only finishes a run, or only has on-demand runs.
     pub(super) is_planned: bool,
 }
 
+/// Where the next or current check of a monitor stands in the admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RunState {
+pub(super) enum AdmissionState {
     /// Not in the admission queue.
     Idle,
     /// Waits for admission.
@@ -35,8 +37,12 @@ pub(super) enum RunState {
 }
 
 /// Returns why a waiting slot is missed.
-pub(super) fn missed_reason(run_state: RunState) -> MissedReason {
-    if run_state == RunState::Running { MissedReason::StillRunning } else { MissedReason::Overload }
+pub(super) fn missed_reason(admission_state: AdmissionState) -> MissedReason {
+    if admission_state == AdmissionState::Running {
+        MissedReason::StillRunning
+    } else {
+        MissedReason::Overload
+    }
 }
 
 impl MonitorSchedule {
@@ -54,7 +60,7 @@ impl MonitorSchedule {
             next_slot: first_slot,
             timer_at: location_grid.location_start_at(first_slot),
             target_key,
-            run_state: RunState::Idle,
+            admission_state: AdmissionState::Idle,
             is_planned: false,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::monitor_schedule::{MonitorSchedule, RunState};
+use super::monitor_schedule::{AdmissionState, MonitorSchedule};
 use crate::agent::admission::{AdmissionLimits, AdmissionQueue};
 use crate::agent::assignment::Assignment;
 use crate::agent::missed_backlog::{MissedRunBacklog, MissedRunSeries};
@@ -42,18 +42,21 @@ pub(super) const STALL_THRESHOLD: Duration = Duration::from_secs(2);
 /// When it is set back further, monitors are replanned from the new time.
 pub(super) const CLOCK_STEP_TOLERANCE: Duration = Duration::from_hours(1);
 
-/// The state of every monitor of an agent.
+/// The schedule and the waiting runs of every monitor of an agent. A monitor is addressed by its index.
 pub struct RunQueue {
     pub(super) monitors: Vec<Option<MonitorSchedule>>,
+    /// Indices of removed monitors, to be used again.
     pub(super) free_indices: Vec<u32>,
     pub(super) index_by_id: HashMap<MonitorId, u32>,
     pub(super) timers: TimerQueue,
     pub(super) admission: AdmissionQueue,
     pub(super) missed_backlog: MissedRunBacklog,
+    /// Where to send the results of the on-demand runs that wait to start, by monitor index.
     pub(super) on_demand_runs: HashMap<u32, VecDeque<OnDemandResultSender>>,
+    /// Number of these runs over all monitors.
     pub(super) waiting_on_demand_runs: usize,
-    /// The first checks that wait to start, by the time of the change that caused them.
-    pub(super) first_checks: HashMap<u32, Timestamp>,
+    /// The first checks that wait to start: by monitor index, the time of the change that caused each.
+    pub(super) waiting_first_checks: HashMap<u32, Timestamp>,
     pub(super) planned_monitors: usize,
     /// The latest time passed to `tick`; ahead of the clock after the clock was set back.
     pub(super) latest_time: Timestamp,
@@ -76,7 +79,7 @@ impl RunQueue {
             missed_backlog: MissedRunBacklog::default(),
             on_demand_runs: HashMap::new(),
             waiting_on_demand_runs: 0,
-            first_checks: HashMap::new(),
+            waiting_first_checks: HashMap::new(),
             planned_monitors: 0,
             latest_time: now,
             last_tick_at: now,
@@ -124,7 +127,7 @@ impl RunQueue {
         self.update_admission_request(index, now);
     }
 
-    /// Stops planning a monitor. A run in progress continues; a waiting slot and first check are dropped.
+    /// Stops planning a monitor; returns its index. A run in progress continues; those that wait are dropped.
     pub fn remove(&mut self, monitor_id: MonitorId) -> Option<u32> {
         let index = self.index_by_id.get(&monitor_id).copied()?;
         let entry = self.monitor_mut(index)?;
@@ -133,7 +136,7 @@ impl RunQueue {
             entry.take_slot_delayed_by_stall();
             self.planned_monitors -= 1;
         }
-        self.first_checks.remove(&index);
+        self.waiting_first_checks.remove(&index);
         self.timers.cancel_timer(index);
         self.remove_if_idle(index);
         Some(index)
@@ -167,9 +170,9 @@ impl RunQueue {
         self.enqueue_on_demand_run(index, now, reply);
     }
 
-    /// Requests the first check of a planned monitor, for a change at `planned_at`, instead of one that waits. Planned
-    /// runs are admitted before it. Returns whether it waits: not when the monitor permits planned runs only, or when it
-    /// comes too late.
+    /// Requests the first check of a planned monitor, for a change at `planned_at`, instead of one that waits.
+    /// Planned runs are admitted before it. Returns whether it waits: not when the monitor permits planned runs only,
+    /// or when it comes too late.
     pub fn request_first_check(
         &mut self,
         monitor_id: MonitorId,
@@ -182,9 +185,9 @@ impl RunQueue {
         if !self.monitor_mut(index).is_some_and(|entry| entry.may_start_first_check(planned_at, now)) {
             return false;
         }
-        self.first_checks.insert(index, planned_at);
+        self.waiting_first_checks.insert(index, planned_at);
         self.update_admission_request(index, now);
-        self.first_checks.contains_key(&index)
+        self.waiting_first_checks.contains_key(&index)
     }
 
     /// Advances the time to `now` and collects the checks to start. Returns whether more timers are due: then call
@@ -221,7 +224,7 @@ impl RunQueue {
         self.handle_timer_if_due(index, now);
         self.admission.release(index);
         if let Some(entry) = self.monitor_mut(index) {
-            entry.run_state = RunState::Idle;
+            entry.admission_state = AdmissionState::Idle;
             self.record_expired_slot(index, MissedReason::StillRunning, now);
             self.update_admission_request(index, now);
             self.remove_if_idle(index);
@@ -238,8 +241,8 @@ impl RunQueue {
             self.timers.cancel_timer(index);
             let Some(entry) = self.monitor_mut(index) else { continue };
             entry.pending_slot = None;
-            if matches!(entry.run_state, RunState::Queued(_)) {
-                entry.run_state = RunState::Idle;
+            if matches!(entry.admission_state, AdmissionState::Queued(_)) {
+                entry.admission_state = AdmissionState::Idle;
                 self.admission.release(index);
             }
         }
@@ -247,7 +250,7 @@ impl RunQueue {
             reject_on_demand_run(reply, OnDemandRunError::Stopped);
         }
         self.waiting_on_demand_runs = 0;
-        self.first_checks.clear();
+        self.waiting_first_checks.clear();
     }
 
     /// Returns the time of the next timer.
@@ -257,7 +260,7 @@ impl RunQueue {
 
     /// Removes and returns one series of missed runs to deliver.
     pub fn pop_missed_series(&mut self) -> Option<MissedRunSeries> {
-        self.missed_backlog.pop_oldest()
+        self.missed_backlog.pop_next()
     }
 
     /// Whether missed runs wait for delivery.

@@ -31,6 +31,7 @@ impl Probe for InstantProbe {
     }
 }
 
+/// Even ids share a target, odd ids another one; the check of an id that 5 divides is heavy.
 pub(super) fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
@@ -118,18 +119,20 @@ struct Ledger {
     plan: RunPlan,
     /// Slots planned up to here were due.
     cursor: Timestamp,
-    newest: Timestamp,
-    open: BTreeSet<Timestamp>,
+    /// The newest slot that was due, accounted for or not.
+    newest_due_slot: Timestamp,
+    /// Due slots that have neither started nor been reported as missed.
+    unaccounted_slots: BTreeSet<Timestamp>,
 }
 
 impl Ledger {
     fn new(plan: RunPlan, now: Timestamp) -> Self {
-        let newest = plan.slot_grid.last_slot_at_or_before(now);
-        Self { plan, cursor: now, newest, open: BTreeSet::new() }
+        let newest_due_slot = plan.slot_grid.last_slot_at_or_before(now);
+        Self { plan, cursor: now, newest_due_slot, unaccounted_slots: BTreeSet::new() }
     }
 
     /// Returns the first slot after `planned` that this location checks, and its start here.
-    fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
+    fn next_local_slot_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
         let mut planned = self.plan.slot_grid.next_slot_after(planned);
         loop {
             if let Some(start) = self.plan.location_start_at(planned, HERE) {
@@ -140,12 +143,12 @@ impl Ledger {
     }
 
     fn record_due_slots(&mut self, now: Timestamp) {
-        while let (planned, start) = self.next_after(self.cursor)
+        while let (planned, start) = self.next_local_slot_after(self.cursor)
             && start <= now
         {
-            self.newest = planned;
+            self.newest_due_slot = planned;
             self.cursor = planned;
-            self.open.insert(planned);
+            self.unaccounted_slots.insert(planned);
         }
     }
 
@@ -153,30 +156,30 @@ impl Ledger {
         if (self.plan.slot_grid, self.plan.location_rotation(HERE))
             != (plan.slot_grid, plan.location_rotation(HERE))
         {
-            self.cursor = now.max(self.newest);
+            self.cursor = now.max(self.newest_due_slot);
         }
         self.plan = plan;
     }
 
     /// Accounts for `first..=last`; returns the number of these slots.
     fn remove_slots(&mut self, first: Timestamp, last: Timestamp) -> u64 {
-        let before = self.open.len();
-        self.open.retain(|slot| !(first..=last).contains(slot));
-        (before - self.open.len()) as u64
+        let before = self.unaccounted_slots.len();
+        self.unaccounted_slots.retain(|slot| !(first..=last).contains(slot));
+        (before - self.unaccounted_slots.len()) as u64
     }
 
     /// Whether all slots are accounted for but the newest, which may wait.
     fn is_complete(&self) -> bool {
-        self.open.iter().all(|slot| *slot == self.newest)
+        self.unaccounted_slots.iter().all(|slot| *slot == self.newest_due_slot)
     }
 }
 
 struct Simulation {
     queue: RunQueue,
     now: Timestamp,
-    latest_now: Timestamp,
+    latest_time: Timestamp,
     running: Vec<(u32, MonitorId)>,
-    planned: HashMap<MonitorId, Ledger>,
+    ledgers: HashMap<MonitorId, Ledger>,
     /// The newest slot of removed monitors; it counts while their last run is in progress.
     newest_slot_of_removed: HashMap<MonitorId, Timestamp>,
     replies: Vec<oneshot::Receiver<Result<CheckResult, OnDemandRunError>>>,
@@ -187,9 +190,9 @@ impl Simulation {
         Self {
             queue: RunQueue::new(LIMITS, START),
             now: START,
-            latest_now: START,
+            latest_time: START,
             running: Vec::new(),
-            planned: HashMap::new(),
+            ledgers: HashMap::new(),
             newest_slot_of_removed: HashMap::new(),
             replies: Vec::new(),
         }
@@ -201,7 +204,7 @@ impl Simulation {
             Act::Pass(millis) => self.now = self.now + Duration::from_millis(millis),
             Act::Back(seconds) => {
                 let back = self.now - Duration::from_secs(seconds);
-                self.now = back.max(self.latest_now - Duration::from_mins(55)).min(self.now);
+                self.now = back.max(self.latest_time - Duration::from_mins(55)).min(self.now);
             }
             Act::End(position) => {
                 if position < self.running.len() {
@@ -218,19 +221,19 @@ impl Simulation {
                 self.queue.upsert(Arc::new(assigned), self.now);
                 let now = self.now;
                 let ledger =
-                    self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
+                    self.ledgers.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
                 ledger.change_plan(plan, now);
-                if let Some(newest) =
+                if let Some(newest_due_slot) =
                     self.newest_slot_of_removed.remove(&MonitorId(id)).filter(|_| was_in_queue)
                 {
-                    ledger.cursor = ledger.cursor.max(newest);
-                    ledger.newest = ledger.newest.max(newest);
+                    ledger.cursor = ledger.cursor.max(newest_due_slot);
+                    ledger.newest_due_slot = ledger.newest_due_slot.max(newest_due_slot);
                 }
             }
             Act::Remove(id) => {
                 self.queue.remove(MonitorId(id));
-                if let Some(ledger) = self.planned.remove(&MonitorId(id)) {
-                    self.newest_slot_of_removed.insert(MonitorId(id), ledger.newest);
+                if let Some(ledger) = self.ledgers.remove(&MonitorId(id)) {
+                    self.newest_slot_of_removed.insert(MonitorId(id), ledger.newest_due_slot);
                 }
             }
             Act::RequestRun(id) => {
@@ -246,8 +249,8 @@ impl Simulation {
     }
 
     fn tick_and_check(&mut self, mut starts: Vec<CheckStart>) -> Result<(), TestCaseError> {
-        self.latest_now = self.latest_now.max(self.now);
-        for ledger in self.planned.values_mut() {
+        self.latest_time = self.latest_time.max(self.now);
+        for ledger in self.ledgers.values_mut() {
             ledger.record_due_slots(self.now);
         }
         while self.queue.tick(self.now, &mut starts) {}
@@ -256,8 +259,8 @@ impl Simulation {
             prop_assert!(self.running.iter().all(|r| r.1 != id), "monitor {} overlaps itself", id);
             self.running.push((start.monitor_index, id));
             if start.trigger.is_schedule() {
-                let ledger = self.planned.get_mut(&id).expect("a monitor that is not planned has started");
-                prop_assert_eq!(ledger.newest, start.planned_at, "started after its interval");
+                let ledger = self.ledgers.get_mut(&id).expect("a monitor that is not planned has started");
+                prop_assert_eq!(ledger.newest_due_slot, start.planned_at, "started after its interval");
                 if let Some(due) = ledger
                     .plan
                     .location_start_at(start.planned_at, HERE)
@@ -274,7 +277,7 @@ impl Simulation {
         );
         while let Some(series) = self.queue.pop_missed_series() {
             // Missed runs of a removed monitor are delivered, but no longer in the ledger.
-            let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
+            let Some(ledger) = self.ledgers.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
             prop_assert_eq!(
                 ledger.remove_slots(first, last),
@@ -283,11 +286,11 @@ impl Simulation {
                 series,
                 self.now,
                 ledger.cursor,
-                ledger.newest
+                ledger.newest_due_slot
             );
         }
-        for (id, ledger) in &self.planned {
-            prop_assert!(ledger.is_complete(), "monitor {} has lost {:?}", id, ledger.open);
+        for (id, ledger) in &self.ledgers {
+            prop_assert!(ledger.is_complete(), "monitor {} has lost {:?}", id, ledger.unaccounted_slots);
         }
         Ok(())
     }
@@ -309,7 +312,7 @@ proptest! {
             simulation.act(Act::End(0))?;
         }
         prop_assert_eq!((simulation.queue.running_checks(), simulation.queue.waiting_checks(), simulation.queue.planned_monitors()), (0, 0, 0));
-        prop_assert!(simulation.queue.first_checks.is_empty() && simulation.queue.index_by_id.is_empty() && simulation.queue.timers.is_empty());
+        prop_assert!(simulation.queue.waiting_first_checks.is_empty() && simulation.queue.index_by_id.is_empty() && simulation.queue.timers.is_empty());
         for mut receiver in simulation.replies {
             prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "a run was forgotten");
         }
@@ -322,17 +325,17 @@ fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReas
     let mut queue = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
     queue.upsert(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
-    let (mut ran, mut missed, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), None);
+    let (mut ran, mut missed, mut starts, mut next_end) = (Vec::new(), Vec::new(), Vec::new(), None);
     let mut now = START;
     while now < START + interval * slots {
         now = now + Duration::from_millis(500);
         queue.tick(now, &mut starts);
-        if let Some((index, _)) = ends.take_if(|(_, at)| *at <= now) {
+        if let Some((index, _)) = next_end.take_if(|(_, at)| *at <= now) {
             queue.on_check_finished(index, now, &mut starts);
         }
         for start in starts.drain(..) {
             ran.push(start.planned_at);
-            ends = Some((start.monitor_index, now + duration));
+            next_end = Some((start.monitor_index, now + duration));
         }
         missed.extend(std::iter::from_fn(|| queue.pop_missed_series()).map(|m| (m.reason, m.slots.count)));
     }
@@ -490,7 +493,7 @@ fn a_slot_under_rotation_that_waits_longer_than_its_interval_is_missed() {
 
 /// A million monitors must fit in 2 GB with everything else that they need (architecture.md 7).
 #[test]
-fn the_state_of_a_monitor_stays_small() {
+fn the_schedule_of_a_monitor_stays_small() {
     let (entry, assignment) = (size_of::<MonitorSchedule>(), size_of::<Assignment>());
     assert!(entry <= 96 && assignment <= 200, "{entry} and {assignment} bytes");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::monitor_schedule::RunState;
+use super::monitor_schedule::AdmissionState;
 use super::queue::{CheckStart, MAX_ON_DEMAND_RUNS, RunQueue, reject_on_demand_run};
 use crate::agent::admission::{AdmissionPriority, AdmissionQueueFull};
 use crate::agent::on_demand_run::{OnDemandResultSender, OnDemandRunError};
@@ -17,28 +17,28 @@ impl RunQueue {
         } else if entry.pending_slot.is_some() || self.on_demand_runs.contains_key(&index) {
             Some(AdmissionPriority::Normal)
         } else {
-            self.first_checks.contains_key(&index).then_some(AdmissionPriority::Low)
+            self.waiting_first_checks.contains_key(&index).then_some(AdmissionPriority::Low)
         }
     }
 
     /// Adds the monitor to the admission queue or removes it, by whether a run of it waits.
     pub(super) fn update_admission_request(&mut self, index: u32, now: Timestamp) {
-        let wanted = self.waiting_priority(index);
+        let wanted_priority = self.waiting_priority(index);
         let Some(entry) = self.monitors.get_mut(index as usize).and_then(Option::as_mut) else { return };
-        match entry.run_state {
-            RunState::Running => return,
-            RunState::Queued(priority) if wanted == Some(priority) => return,
-            RunState::Queued(_) => {
-                entry.run_state = RunState::Idle;
+        match entry.admission_state {
+            AdmissionState::Running => return,
+            AdmissionState::Queued(priority) if wanted_priority == Some(priority) => return,
+            AdmissionState::Queued(_) => {
+                entry.admission_state = AdmissionState::Idle;
                 self.admission.release(index);
             }
-            RunState::Idle => {}
+            AdmissionState::Idle => {}
         }
-        let Some(priority) = wanted else { return };
+        let Some(priority) = wanted_priority else { return };
         let (account, class) = (entry.assignment.customer_id, entry.assignment.concurrency_class);
         match self.admission.enqueue(index, account, class, entry.target_key, priority) {
             Ok(replaced) => {
-                entry.run_state = RunState::Queued(priority);
+                entry.admission_state = AdmissionState::Queued(priority);
                 if let Some(replaced) = replaced {
                     self.on_place_lost(replaced, now);
                 }
@@ -50,7 +50,7 @@ impl RunQueue {
     /// Handles that the waiting check of another account took the place of this one in a full queue.
     fn on_place_lost(&mut self, index: u32, now: Timestamp) {
         if let Some(entry) = self.monitor_mut(index) {
-            entry.run_state = RunState::Idle;
+            entry.admission_state = AdmissionState::Idle;
         }
         self.reject_waiting_runs(index, now);
     }
@@ -61,7 +61,7 @@ impl RunQueue {
         if let Some(slot) = self.monitor_mut(index).and_then(|entry| entry.pending_slot.take()) {
             self.record_missed_slot(index, MissedReason::Overload, slot, now);
         }
-        self.first_checks.remove(&index);
+        self.waiting_first_checks.remove(&index);
         for reply in self.on_demand_runs.remove(&index).into_iter().flatten() {
             self.waiting_on_demand_runs -= 1;
             reject_on_demand_run(reply, OnDemandRunError::QueueFull);
@@ -80,10 +80,11 @@ impl RunQueue {
         }
     }
 
+    /// Takes the most urgent waiting run of an admitted monitor: on demand, planned, first check; `None` without one.
     pub(super) fn take_check_start(&mut self, index: u32, now: Timestamp) -> Option<CheckStart> {
         self.record_expired_slot(index, MissedReason::Overload, now);
-        let reply = self.take_on_demand_run(index);
-        let first_check = self.first_checks.get(&index).copied();
+        let reply = self.take_on_demand_reply(index);
+        let first_check = self.waiting_first_checks.get(&index).copied();
         let entry = self.monitor_mut(index)?;
         let next_check = match (&reply, entry.pending_slot) {
             (Some(_), _) => Some((CheckTrigger::OnDemand, now)),
@@ -95,11 +96,12 @@ impl RunQueue {
                 .filter(|planned_at| entry.may_start_first_check(*planned_at, now))
                 .map(|planned_at| (CheckTrigger::First, planned_at)),
         };
-        entry.run_state = if next_check.is_some() { RunState::Running } else { RunState::Idle };
+        entry.admission_state =
+            if next_check.is_some() { AdmissionState::Running } else { AdmissionState::Idle };
         let location_grid = entry.location_grid;
         let assignment = Arc::clone(&entry.assignment);
         if !matches!(next_check, Some((CheckTrigger::OnDemand | CheckTrigger::Schedule, _))) {
-            self.first_checks.remove(&index);
+            self.waiting_first_checks.remove(&index);
         }
         let (trigger, planned_at) = next_check?;
         let location_start_at =
@@ -114,7 +116,7 @@ impl RunQueue {
         })
     }
 
-    pub(super) fn take_on_demand_run(&mut self, index: u32) -> Option<OnDemandResultSender> {
+    pub(super) fn take_on_demand_reply(&mut self, index: u32) -> Option<OnDemandResultSender> {
         let waiting = self.on_demand_runs.get_mut(&index)?;
         let reply = waiting.pop_front();
         if waiting.is_empty() {
@@ -142,7 +144,7 @@ impl RunQueue {
     pub(super) fn remove_if_idle(&mut self, index: u32) {
         let needs_admission = self.waiting_priority(index).is_some();
         let Some(entry) = self.monitor_mut(index) else { return };
-        if entry.is_planned || needs_admission || entry.run_state == RunState::Running {
+        if entry.is_planned || needs_admission || entry.admission_state == AdmissionState::Running {
             return;
         }
         let id = entry.assignment.monitor_id;

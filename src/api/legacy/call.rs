@@ -9,7 +9,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::response::{LegacyError, LegacyResponse, LoginAndSession};
-use crate::api::credentials::peer_address;
+use crate::api::credentials::client_address;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::service::Caller;
@@ -39,7 +39,7 @@ where
     F: FnOnce(LegacyCall) -> R,
     R: Future<Output = Result<LegacyResponse, LegacyError>>,
 {
-    let (login_and_session, client_address) = (session_credentials(&request), peer_address(&request));
+    let (login_and_session, client_address) = (session_credentials(&request), client_address(&request));
     let authentication = async {
         let LoginAndSession { login, session } = &login_and_session;
         if login.is_empty() || session.is_empty() {

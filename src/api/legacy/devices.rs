@@ -9,7 +9,7 @@ use super::call::LegacyCall;
 use super::device_filter::DeviceFilter;
 use super::response::{LegacyError, LegacyResponse};
 use crate::api::list_response::json_chunk;
-use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, log_cut_off, read_monitor_chunk};
+use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, logged_cut_off_error, read_monitor_chunk};
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::monitors;
@@ -29,7 +29,7 @@ pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError
         if reader.next_id.is_none() {
             return Ok(None);
         }
-        reader.next_chunk().await.map(Some).map_err(|error| log_cut_off(&error))
+        reader.next_chunk().await.map(Some).map_err(|error| logged_cut_off_error(&error))
     });
     Ok(LegacyResponse::StreamedResults(
         stream::once(std::future::ready(Ok(first_chunk))).chain(later_chunks).boxed(),
@@ -54,16 +54,16 @@ impl DeviceReader {
             read_monitor_chunk(&self.monitors, first_id, MAX_CHUNK_MONITORS, matches_filter);
         self.next_id = next_id;
         let objects = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
-        let records = monitors.iter().zip(objects).map(|(monitor, mut object)| {
+        let devices = monitors.iter().zip(objects).map(|(monitor, mut object)| {
             if !self.filter.include_scripts {
                 object.shift_remove("script");
             }
-            let mut record = legacy::record_from_v3(monitor.monitor_type(), &object);
+            let mut device = legacy::device_from_v3(monitor.monitor_type(), &object);
             if !self.filter.include_scripts {
-                record.shift_remove("script");
+                device.shift_remove("script");
             }
-            Value::Object(record)
+            Value::Object(device)
         });
-        Ok((json_chunk(records), self))
+        Ok((json_chunk(devices), self))
     }
 }

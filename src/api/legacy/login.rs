@@ -5,13 +5,13 @@ use axum::response::Response;
 
 use super::call::read_json_object;
 use super::response::{LegacyError, LoginAndSession};
-use crate::api::credentials::peer_address;
+use crate::api::credentials::client_address;
 use crate::api::state::ApiState;
 use crate::syntax::node::{Node, NodeValue};
 
 /// Returns the session in `metadata`; on failure, returns the login as it was sent.
 pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> Response {
-    let address = peer_address(&request);
+    let address = client_address(&request);
     let body = match read_json_object(request).await {
         Ok(body) => body,
         Err(error) => return LoginAndSession::default().error_response(&error),

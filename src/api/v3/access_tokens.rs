@@ -10,7 +10,7 @@ use futures::stream;
 use serde_json::{Map, Value, json};
 
 use crate::api::body::JsonBody;
-use crate::api::credentials::{bearer_token, peer_address};
+use crate::api::credentials::{bearer_token, client_address};
 use crate::api::error::ApiError;
 use crate::api::list_response;
 use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
@@ -86,9 +86,9 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         .route(revoke_operation.with_permission(Some(Permission::ViewReports)), revoke_token)
 }
 
-/// Logs in with user name and password. A request with a bearer token and neither of both makes a token for a program.
+/// Logs in with user name and password. With a bearer token and without both, makes a token for a program.
 async fn create_token(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
-    let (client_address, bearer) = (peer_address(&request), bearer_token(&request));
+    let (client_address, bearer) = (client_address(&request), bearer_token(&request));
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
     let is_login = body.get("username").is_some() || body.get("password").is_some();
     let issued_token = match bearer {
@@ -120,7 +120,7 @@ async fn create_program_token(
 ) -> Result<IssuedToken, ServiceError> {
     let fields = parse_body_fields(&PROGRAM_TOKEN, body)?;
     let request: ProgramTokenRequest<'_> = parse_request_fields(&PROGRAM_TOKEN, &fields)?;
-    // The table accepts the names of scopes only.
+    // Cannot fail: the field table has already rejected unknown scopes.
     let scopes = TokenScopes::from_names(request.scopes.iter().copied()).ok_or(ServiceError::NotFound)?;
     let lifetime_seconds = request.expires_in.unwrap_or(DEFAULT_PROGRAM_TOKEN_SECONDS);
     state.account_service.create_program_token(caller, request.name, scopes, lifetime_seconds).await

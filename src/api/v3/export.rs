@@ -76,10 +76,10 @@ async fn export_monitors(
     let chunks = stream::unfold(Some(reader), |reader| async move {
         let mut reader = reader?;
         let is_first = reader.next_id.is_none();
-        let (records, is_last) = reader.next_chunk();
-        let separator = if is_first { r#"{"monitors":["# } else { "," };
+        let (entries_json, is_last) = reader.next_chunk();
+        let prefix = if is_first { r#"{"monitors":["# } else { "," };
         let list_end = if is_last { "]}" } else { "" };
-        let bytes = [separator.as_bytes(), &records, list_end.as_bytes()].concat();
+        let bytes = [prefix.as_bytes(), &entries_json, list_end.as_bytes()].concat();
         Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!is_last).then_some(reader)))
     });
     // Compression polls once more after the end of a short body.
@@ -92,6 +92,7 @@ struct ExportReader {
     monitors: Arc<MonitorService>,
     customer: CustomerId,
     monitor_types: Vec<MonitorType>,
+    /// First id of the next chunk; `None` before the first one.
     next_id: Option<MonitorId>,
 }
 

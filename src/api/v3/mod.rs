@@ -4,7 +4,7 @@
 mod access_tokens;
 mod account;
 mod audit;
-mod bulk_edit;
+mod bulk_edit_and_apply;
 mod customers;
 mod episodes;
 mod event_series;

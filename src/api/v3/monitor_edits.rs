@@ -26,6 +26,7 @@ use crate::service::{Caller, ServiceError};
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
+/// Condition of the status 403 of changes of a monitor.
 const FORBIDDEN_OR_FILE_MANAGED: &str =
     "The role lacks the right, or a file on the server manages the monitor";
 

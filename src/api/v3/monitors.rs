@@ -10,7 +10,7 @@ use futures::stream;
 use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
-use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, log_cut_off, read_monitor_chunk};
+use crate::api::monitor_chunk::{MAX_CHUNK_MONITORS, logged_cut_off_error, read_monitor_chunk};
 use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
@@ -108,7 +108,7 @@ async fn list_monitors(
         if reader.next_id.is_none() {
             return Ok(None);
         }
-        let (chunk, reader) = reader.next_chunk().await.map_err(|error| log_cut_off(&error))?;
+        let (chunk, reader) = reader.next_chunk().await.map_err(|error| logged_cut_off_error(&error))?;
         Ok::<_, io::Error>(Some((chunk, (None, reader))))
     });
     Ok(list_response::stream_list(caller.role, total_count, paging, chunks))

@@ -15,7 +15,7 @@ use crate::api::operation_router::OperationRouter;
 use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
 use crate::api::state::ApiState;
-use crate::domain::{LocationId, MonitorId, Permission, Phase, RollupInterval};
+use crate::domain::{LocationId, MonitorId, Permission, Phase, RollupStep};
 use crate::service::{Caller, ROLLUP_FIELDS, RollupRequest, rollup_rows};
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
@@ -36,7 +36,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             "Steps that start then or later; by default a day, a week or 90 days before `thru`, depending on `step`",
         ),
         Param::new("thru", ParamType::Time, "Steps that start earlier; now by default"),
-        Param::new("step", ParamType::Choice(&RollupInterval::NAMES), "Length of a step, UTC; an hour by default"),
+        Param::new("step", ParamType::Choice(&RollupStep::NAMES), "Length of a step, UTC; an hour by default"),
         Param::new("fields", ParamType::ChoiceList(&ROLLUP_FIELDS), "Figures to return; all by default"),
     ])
     .with_paging()
@@ -56,8 +56,8 @@ async fn list_rollups(
     let monitor_id = query.parse_value("monitor_id", "an id", |text| parse_id(text).map(MonitorId));
     let location = query.parse_value("location_id", "an id", |text| parse_id(text).map(LocationId));
     let (from, until) = super::records::parse_time_range(&mut query, &zone);
-    let step_requirement = format!("one of {}", quoted_list(&RollupInterval::NAMES));
-    let step = query.parse_value("step", step_requirement, RollupInterval::from_name).unwrap_or_default();
+    let step_requirement = format!("one of {}", quoted_list(&RollupStep::NAMES));
+    let step = query.parse_value("step", step_requirement, RollupStep::from_name).unwrap_or_default();
     let field_requirement = format!("one or several of {}", quoted_list(&ROLLUP_FIELDS));
     let fields = query.parse_comma_list("fields", field_requirement, |name| {
         ROLLUP_FIELDS.into_iter().find(|field| *field == name)
@@ -71,7 +71,7 @@ async fn list_rollups(
     list_response::stream_pages(
         caller.role,
         paging,
-        |_, _| true,
+        |_last_sent_id, _id| true,
         move |page| {
             let (monitor_reader, request) = (Arc::clone(&monitor_reader), Arc::clone(&request));
             async move { rollup_rows(&monitor_reader, &request, query, page).await }

@@ -39,7 +39,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::sign_in_links::add_routes,
         super::monitors::add_routes,
         super::monitor_edits::add_routes,
-        super::bulk_edit::add_routes,
+        super::bulk_edit_and_apply::add_routes,
         super::export::add_routes,
         super::on_demand_tests::add_routes,
         super::results::add_routes,

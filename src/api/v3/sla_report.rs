@@ -96,6 +96,7 @@ fn count_schema(description: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": description})
 }
 
+/// Names of the figures that totals, locations and periods of a report share.
 const FIGURE_FIELDS: [&str; 18] = [
     "uptime_percent",
     "availability_percent",

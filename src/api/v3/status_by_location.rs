@@ -20,7 +20,7 @@ use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
 use crate::api::state::ApiState;
 use crate::domain::{
-    CheckId, Location, LocationId, LocationState, MonitorId, MonitorType, Outcome, Permission, Status,
+    CheckId, Location, LocationId, MonitorId, MonitorLocationState, MonitorType, Outcome, Permission, Status,
     StoreError, Timestamp,
 };
 use crate::schema::Monitor;
@@ -102,11 +102,11 @@ struct SiteStatusRow<'a> {
     enabled: bool,
     paused_until: Option<Timestamp>,
     state: &'static str,
-    locations: Vec<LocationStatus<'a>>,
+    locations: Vec<LastResultRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct LocationStatus<'a> {
+struct LastResultRow<'a> {
     location_id: LocationId,
     location_name: Option<&'a str>,
     check_id: CheckId,
@@ -158,7 +158,9 @@ struct SiteStatusReader<F> {
     state: ApiState,
     locations: BTreeMap<i64, Location>,
     matches_filter: F,
+    /// First id of the next chunk; `None` after the last one.
     next_id: Option<MonitorId>,
+    /// How many more monitors `limit` permits.
     remaining: usize,
 }
 
@@ -174,9 +176,12 @@ impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
         }
         let states =
             self.state.monitor_reader.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
-        let mut statuses: BTreeMap<MonitorId, Vec<LocationStatus<'_>>> = BTreeMap::new();
+        let mut rows_by_monitor: BTreeMap<MonitorId, Vec<LastResultRow<'_>>> = BTreeMap::new();
         for state in states {
-            statuses.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
+            rows_by_monitor
+                .entry(state.monitor_id)
+                .or_default()
+                .push(last_result_row(&self.locations, &state));
         }
         let now = self.state.clock.now();
         let chunk = list_response::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
@@ -186,15 +191,18 @@ impl<F: Fn(&Monitor) -> bool> SiteStatusReader<F> {
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(now),
             state: self.state.monitor_reader.overall_health(monitor, now).as_str(),
-            locations: statuses.remove(&monitor.id).unwrap_or_default(),
+            locations: rows_by_monitor.remove(&monitor.id).unwrap_or_default(),
         }));
-        drop(statuses);
+        drop(rows_by_monitor);
         Ok((chunk, self))
     }
 }
 
-fn location_status<'a>(locations: &'a BTreeMap<i64, Location>, state: &LocationState) -> LocationStatus<'a> {
-    LocationStatus {
+fn last_result_row<'a>(
+    locations: &'a BTreeMap<i64, Location>,
+    state: &MonitorLocationState,
+) -> LastResultRow<'a> {
+    LastResultRow {
         location_id: state.location_id,
         location_name: locations.get(&state.location_id.0).map(|location| location.name.as_str()),
         check_id: state.check_id,

@@ -73,7 +73,8 @@ pub(super) async fn serve_connection(
     let head_timeout = HEAD_TIMEOUT.min(service.response_start_timeout);
     let stream = IdleTimeoutStream::new(stream, service.response_start_timeout + head_timeout);
     let Some(tls) = &service.tls else {
-        return serve_http(stream, peer, false, service, stop).await;
+        let is_http2 = false;
+        return serve_http(stream, peer, is_http2, service, stop).await;
     };
     let handshake = tokio::time::timeout(head_timeout, tls.acceptor().accept(stream));
     let handshake_result = tokio::select! {

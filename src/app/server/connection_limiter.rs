@@ -29,9 +29,13 @@ pub(super) struct ConnectionPermit {
 impl ConnectionLimiter {
     /// Counts another connection of `address`. Returns `None` when all are in use, or when the network of `address` has
     /// as many as are left: a single network gets half of all, two get a third each, and some are always free for the
-    /// next network. `is_exempt` lifts the limit of the network, for proxies that connect for all clients.
-    pub(super) fn try_acquire(&self, address: IpAddr, is_exempt: bool) -> Option<ConnectionPermit> {
-        let network = (!is_exempt).then(|| network_of(address));
+    /// next network. `is_exempt_from_network_limit`: for proxies that connect for all clients.
+    pub(super) fn try_acquire(
+        &self,
+        address: IpAddr,
+        is_exempt_from_network_limit: bool,
+    ) -> Option<ConnectionPermit> {
+        let network = (!is_exempt_from_network_limit).then(|| network_of(address));
         let mut counts = self.counts.lock();
         let free = MAX_CONNECTIONS - counts.total;
         if free == 0 {

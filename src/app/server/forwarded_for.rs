@@ -27,7 +27,7 @@ pub(super) fn named_client(headers: &HeaderMap, trusted_proxies: &[IpNetwork]) -
     let forwarded_client = rightmost_client(forwarded_addresses(headers), trusted_proxies);
     match (x_forwarded_for_client, forwarded_client) {
         (client, NamedClient::None) | (NamedClient::None, client) => client,
-        (one, other) if one == other => one,
+        (client, same_client) if client == same_client => client,
         // A proxy sets one of both, and passes on what the client sent in the other.
         _ => NamedClient::Unclear,
     }

@@ -1,5 +1,5 @@
-//! Connections beyond the limit: they are served liveness and readiness only, so that a crowd of clients never makes the
-//! server look dead. A new one replaces the oldest.
+//! Connections beyond the limit: they are served liveness and readiness only, so that a crowd of clients never makes
+//! the server look dead. A new one replaces the oldest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub(super) struct HealthConnections {
 pub(super) struct HealthConnection {
     /// Cancelled when a newer one takes its place.
     pub(super) replaced: CancellationToken,
-    _ended: DropGuard,
+    /// Cancels `replaced` when the connection ends, so that it no longer counts as open.
+    _cancel_on_drop: DropGuard,
 }
 
 impl HealthConnections {
@@ -39,7 +40,7 @@ impl HealthConnections {
             oldest.cancel();
         }
         open.push_back(token.clone());
-        HealthConnection { replaced: token.clone(), _ended: token.drop_guard() }
+        HealthConnection { replaced: token.clone(), _cancel_on_drop: token.drop_guard() }
     }
 }
 

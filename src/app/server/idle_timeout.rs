@@ -28,7 +28,12 @@ impl<S> IdleTimeoutStream<S> {
         }
     }
 
-    fn check_idle<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Passes on `poll`: a ready one counts as activity, a pending one fails once the stream was idle for too long.
+    fn apply_idle_timeout<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        poll: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if poll.is_ready() {
             self.last_activity = Instant::now();
             return poll;
@@ -52,14 +57,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutStream<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.check_idle(cx, poll)
+        self.apply_idle_timeout(cx, poll)
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.check_idle(cx, poll)
+        self.apply_idle_timeout(cx, poll)
     }
 
     fn poll_write_vectored(
@@ -68,7 +73,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
-        self.check_idle(cx, poll)
+        self.apply_idle_timeout(cx, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -78,12 +83,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // With nothing to flush this is ready at once, which is not activity.
         let poll = Pin::new(&mut self.inner).poll_flush(cx);
-        if poll.is_ready() { poll } else { self.check_idle(cx, poll) }
+        if poll.is_ready() { poll } else { self.apply_idle_timeout(cx, poll) }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.check_idle(cx, poll)
+        self.apply_idle_timeout(cx, poll)
     }
 }
 

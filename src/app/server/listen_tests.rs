@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::*;
 use crate::app::server::limits::{MAX_CONNECTIONS, MAX_HEALTH_CONNECTIONS};
 use crate::app::server::tls::ServerTls;
-use crate::web::{RequestLimits, with_request_limits};
+use crate::web::{RequestLimits, with_common_middleware};
 
 /// Test routes behind the request limits of the server.
 fn router(limits: RequestLimits) -> Router {
@@ -29,7 +29,7 @@ fn router(limits: RequestLimits) -> Router {
             "/echo",
             post(async |headers: HeaderMap, body: Bytes| format!("{}/{}", headers.len(), body.len())),
         );
-    with_request_limits(router, limits)
+    with_common_middleware(router, limits)
 }
 
 struct TestServer {

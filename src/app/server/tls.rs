@@ -29,7 +29,7 @@ pub(in crate::app) struct ServerTls {
 /// A certificate with its TLS configuration.
 struct LoadedCertificate {
     config: Arc<ServerConfig>,
-    fingerprint: [u8; 32],
+    certificate_sha256: [u8; 32],
 }
 
 impl ServerTls {
@@ -40,8 +40,8 @@ impl ServerTls {
     }
 
     /// Returns the SHA-256 of the current certificate.
-    pub(in crate::app) fn fingerprint(&self) -> [u8; 32] {
-        self.loaded.read().fingerprint
+    pub(in crate::app) fn certificate_sha256(&self) -> [u8; 32] {
+        self.loaded.read().certificate_sha256
     }
 
     /// Returns the acceptor for new connections.
@@ -57,7 +57,7 @@ impl ServerTls {
         on_reload: impl Fn(&Self),
     ) -> std::io::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
-        let fingerprint = || {
+        let watched_fingerprint = || {
             file_watch::current_fingerprint(
                 None,
                 Vec::new(),
@@ -65,15 +65,15 @@ impl ServerTls {
             )
         };
         let mut watch = FileWatch::default();
-        watch.accept(fingerprint().await);
+        watch.accept(watched_fingerprint().await);
         loop {
             let is_reload_requested = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 _ = hangup.recv() => true,
                 () = tokio::time::sleep(POLL_INTERVAL) => false,
             };
-            let current = fingerprint().await;
-            if watch.has_settled_change(current.clone()) || is_reload_requested {
+            let current = watched_fingerprint().await;
+            if watch.detect_settled_change(current.clone()) || is_reload_requested {
                 watch.accept(current);
                 if self.reload() {
                     on_reload(self);
@@ -108,7 +108,7 @@ fn read_certificate(certificate: &Path, key: &Path) -> anyhow::Result<LoadedCert
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.with_context(|| unreadable_message(certificate))?;
     let empty_message = || format!("the file `{}` contains no certificate", certificate.display());
-    let fingerprint = sha256(chain.first().with_context(empty_message)?);
+    let certificate_sha256 = sha256(chain.first().with_context(empty_message)?);
     let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable_message(key))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let versions = [&rustls::version::TLS13, &rustls::version::TLS12];
@@ -116,7 +116,7 @@ fn read_certificate(certificate: &Path, key: &Path) -> anyhow::Result<LoadedCert
     let config = builder.with_no_client_auth().with_single_cert(chain, key);
     let mut config = config.context("certificate and key cannot be used together")?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(LoadedCertificate { config: Arc::new(config), fingerprint })
+    Ok(LoadedCertificate { config: Arc::new(config), certificate_sha256 })
 }
 
 fn sha256(certificate: &[u8]) -> [u8; 32] {

@@ -12,7 +12,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use super::driver_connector::DriverConnector;
 use super::messages::{HostEvent, MessageReader, OpenRequest, ServerNotice, write_message};
 use crate::browser::chrome::LocalBrowser;
-use crate::browser::driver_launch::DriverLaunch;
+use crate::browser::driver_launch::DriverLaunchOptions;
 use crate::browser::failure::launch_failure;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::forward_proxy::ConnectionRelay;
@@ -21,8 +21,9 @@ use crate::net::{Deadline, ProtectedService, protect_local_port};
 /// A browser at a browser host. Dropping it ends the browser.
 #[derive(Debug)]
 pub(in crate::browser) struct HostedBrowser {
+    /// Socket of the browser host.
     socket: PathBuf,
-    session: String,
+    session_name: String,
     driver_address: SocketAddr,
     proxy_address: SocketAddr,
     local_browser: LocalBrowser,
@@ -42,7 +43,7 @@ impl HostedBrowser {
     /// when it does not answer in time, and with the failure of the host.
     pub(in crate::browser) async fn start(
         socket: &Path,
-        launch: DriverLaunch,
+        launch: DriverLaunchOptions,
         relay: ConnectionRelay,
         deadline: Deadline,
     ) -> Result<Self, Failure> {
@@ -64,19 +65,22 @@ impl HostedBrowser {
                 .await
                 .map_err(|error| connection_lost_failure(&error.to_string()))?;
             match events.next().await {
-                Ok(Some(HostEvent::Started { session, driver_address, proxy_address, local_browser })) => {
-                    Ok(Self {
-                        socket: socket.to_owned(),
-                        session,
-                        driver_address,
-                        proxy_address,
-                        local_browser,
-                        events,
-                        control,
-                        relay,
-                        protected_ports: BTreeMap::new(),
-                    })
-                }
+                Ok(Some(HostEvent::Started {
+                    session_name,
+                    driver_address,
+                    proxy_address,
+                    local_browser,
+                })) => Ok(Self {
+                    socket: socket.to_owned(),
+                    session_name,
+                    driver_address,
+                    proxy_address,
+                    local_browser,
+                    events,
+                    control,
+                    relay,
+                    protected_ports: BTreeMap::new(),
+                }),
                 Ok(Some(HostEvent::Failed { failure })) => Err(failure),
                 Ok(_) => Err(host_failure(FailureKind::BrowserFailed, "it does not speak this protocol")),
                 Err(error) => Err(host_failure(FailureKind::BrowserFailed, &error.to_string())),
@@ -89,7 +93,7 @@ impl HostedBrowser {
 
     /// Returns a connector to the driver.
     pub(in crate::browser) fn driver_connector(&self) -> DriverConnector {
-        DriverConnector { socket: self.socket.clone(), session: self.session.clone() }
+        DriverConnector { socket: self.socket.clone(), session_name: self.session_name.clone() }
     }
 
     /// Returns the URL of the driver, which is reached by [`Self::driver_connector`] only.
@@ -108,18 +112,19 @@ impl HostedBrowser {
     }
 
     /// Reports that the driver has opened the browser.
-    pub(in crate::browser) async fn mark_opened(&mut self) {
+    pub(in crate::browser) async fn report_opened(&mut self) {
         // A lost connection is noticed by `wait_for_failure`.
         let _ = write_message(&mut self.control, &ServerNotice::Opened).await;
     }
 
-    /// Handles the events of the host until the browser is lost; `peak_memory_bytes` is kept up to date. It must be polled
-    /// while the browser is in use, since it passes on the browser's connections. Cancel-safe between two events.
+    /// Handles the events of the host until the browser is lost; `peak_memory_bytes` is kept up to date. It must be
+    /// polled while the browser is in use, since it passes on the browser's connections. Cancel-safe between two
+    /// events.
     pub(in crate::browser) async fn wait_for_failure(&mut self, peak_memory_bytes: &AtomicU64) -> Failure {
         loop {
             match self.events.next().await {
                 Ok(Some(HostEvent::Connection { number })) => {
-                    if let Err(error) = self.take_connection(number).await {
+                    if let Err(error) = self.relay_connection(number).await {
                         tracing::debug!(%error, "failed to take a connection of a hosted browser");
                     }
                 }
@@ -141,9 +146,10 @@ impl HostedBrowser {
         }
     }
 
-    async fn take_connection(&self, number: u64) -> std::io::Result<()> {
+    /// Opens the stream of the browser's connection `number`, and hands it to the forward proxy.
+    async fn relay_connection(&self, number: u64) -> std::io::Result<()> {
         let mut stream = UnixStream::connect(&self.socket).await?;
-        let request = OpenRequest::Connection { session: self.session.clone(), number };
+        let request = OpenRequest::Connection { session_name: self.session_name.clone(), number };
         write_message(&mut stream, &request).await?;
         self.relay.send(stream);
         Ok(())

@@ -16,7 +16,7 @@ use crate::subprocess::response_limit_connector::ResponseLimitStream;
 #[derive(Clone, Debug)]
 pub(in crate::browser) struct DriverConnector {
     pub(super) socket: PathBuf,
-    pub(super) session: String,
+    pub(super) session_name: String,
 }
 
 impl Service<Uri> for DriverConnector {
@@ -29,10 +29,10 @@ impl Service<Uri> for DriverConnector {
     }
 
     fn call(&mut self, _: Uri) -> Self::Future {
-        let Self { socket, session } = self.clone();
+        let Self { socket, session_name } = self.clone();
         Box::pin(async move {
             let mut stream = UnixStream::connect(socket).await?;
-            write_message(&mut stream, &OpenRequest::Driver { session }).await?;
+            write_message(&mut stream, &OpenRequest::Driver { session_name }).await?;
             Ok(TokioIo::new(ResponseLimitStream::new(stream)))
         })
     }

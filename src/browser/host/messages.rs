@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::browser::chrome::LocalBrowser;
-use crate::browser::driver_launch::DriverLaunch;
+use crate::browser::driver_launch::DriverLaunchOptions;
 use crate::domain::Failure;
 
 /// Longest line, in bytes.
@@ -22,19 +22,21 @@ pub(super) enum OpenRequest {
     Session {
         /// The driver to start.
         #[serde(flatten)]
-        launch: DriverLaunch,
+        launch: DriverLaunchOptions,
         /// Longest time until a browser is free and the driver listens.
         timeout_seconds: u64,
     },
     /// Connects to the driver of a session.
     Driver {
-        /// The session.
-        session: String,
+        /// Name of the session, from [`HostEvent::Started`].
+        #[serde(rename = "session")]
+        session_name: String,
     },
     /// Takes a connection of a browser to its forward proxy.
     Connection {
-        /// The session.
-        session: String,
+        /// Name of the session, from [`HostEvent::Started`].
+        #[serde(rename = "session")]
+        session_name: String,
         /// The number that [`HostEvent::Connection`] reported.
         number: u64,
     },
@@ -55,7 +57,8 @@ pub(super) enum HostEvent {
     /// The driver listens; the first event of a session unless it failed.
     Started {
         /// The name of the session, which nobody can guess.
-        session: String,
+        #[serde(rename = "session")]
+        session_name: String,
         /// The address that the driver expects in `Host`.
         driver_address: SocketAddr,
         /// The address at which the browser reaches its forward proxy.
@@ -135,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn messages_have_this_form() {
-        let launch = DriverLaunch { browser_kind: BrowserKind::Chrome, viewport: (800, 600) };
+        let launch = DriverLaunchOptions { browser_kind: BrowserKind::Chrome, viewport: (800, 600) };
         let mut written = Vec::new();
         let request = OpenRequest::Session { launch, timeout_seconds: 30 };
         write_message(&mut written, &request).await.unwrap();

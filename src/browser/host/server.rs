@@ -70,12 +70,12 @@ impl BrowserHost {
             Some(OpenRequest::Session { launch, timeout_seconds }) => {
                 run_session(&self.pool, &self.sessions, stream, launch, timeout_seconds, stop).await
             }
-            Some(OpenRequest::Driver { session }) => {
-                let driver = TcpStream::connect(self.session(&session)?.driver_address()).await?;
+            Some(OpenRequest::Driver { session_name }) => {
+                let driver = TcpStream::connect(self.session(&session_name)?.driver_address()).await?;
                 relay(stream, driver, &stop).await
             }
-            Some(OpenRequest::Connection { session, number }) => {
-                let connection = self.session(&session)?.take_connection(number);
+            Some(OpenRequest::Connection { session_name, number }) => {
+                let connection = self.session(&session_name)?.take_connection(number);
                 let connection = connection.ok_or(io::ErrorKind::NotFound)?;
                 relay(stream, connection, &stop).await
             }

@@ -13,7 +13,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::messages::{HostEvent, MessageReader, ServerNotice, write_message};
-use crate::browser::driver_launch::DriverLaunch;
+use crate::browser::driver_launch::DriverLaunchOptions;
 use crate::browser::driver_start::StartedDriver;
 use crate::browser::failure::launch_failure;
 use crate::browser::pool::BrowserPool;
@@ -38,7 +38,7 @@ pub(super) type Sessions = Mutex<HashMap<String, Arc<HostedSession>>>;
 #[derive(Debug)]
 pub(super) struct HostedSession {
     driver_address: SocketAddr,
-    next_number: AtomicU64,
+    next_connection_number: AtomicU64,
     /// Connections of the browser to its forward proxy that the server has not taken yet.
     waiting_connections: Mutex<HashMap<u64, TcpStream>>,
 }
@@ -59,7 +59,7 @@ impl HostedSession {
         if waiting_connections.len() >= MAX_WAITING_CONNECTIONS {
             return None;
         }
-        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_connection_number.fetch_add(1, Ordering::Relaxed);
         waiting_connections.insert(number, stream);
         Some(number)
     }
@@ -70,7 +70,7 @@ pub(super) async fn run_session(
     pool: &BrowserPool,
     sessions: &Sessions,
     control: BufReader<UnixStream>,
-    launch: DriverLaunch,
+    launch: DriverLaunchOptions,
     timeout_seconds: u64,
     stop: CancellationToken,
 ) -> io::Result<()> {
@@ -80,7 +80,7 @@ pub(super) async fn run_session(
     let deadline = Deadline::within(Duration::from_secs(timeout_seconds).min(MAX_START_TIMEOUT));
     let started = tokio::select! {
         started = start_driver_and_listen(pool, launch, deadline) => started,
-        () = follow_server(&mut notices, &opened) => return Ok(()),
+        () = read_notices_until_closed(&mut notices, &opened) => return Ok(()),
         () = stop.cancelled() => return Ok(()),
     };
     let (driver, listener) = match started {
@@ -91,21 +91,25 @@ pub(super) async fn run_session(
     let name = random_name()?;
     let session = Arc::new(HostedSession {
         driver_address: address,
-        next_number: AtomicU64::new(1),
+        next_connection_number: AtomicU64::new(1),
         waiting_connections: Mutex::default(),
     });
     sessions.lock().insert(name.clone(), Arc::clone(&session));
     let proxy_address = listener.local_addr()?;
-    let started =
-        HostEvent::Started { session: name.clone(), driver_address: address, proxy_address, local_browser };
+    let started = HostEvent::Started {
+        session_name: name.clone(),
+        driver_address: address,
+        proxy_address,
+        local_browser,
+    };
     let reported = async {
         write_message(&mut writer, &started).await?;
         let browser = ReportedBrowser { session: &session, process: &mut process, opened: &opened };
-        report(pool, browser, &listener, &mut writer).await
+        report_until_lost(pool, browser, &listener, &mut writer).await
     };
     let result = tokio::select! {
         result = reported => result,
-        () = follow_server(&mut notices, &opened) => Ok(()),
+        () = read_notices_until_closed(&mut notices, &opened) => Ok(()),
         () = stop.cancelled() => Ok(()),
     };
     sessions.lock().remove(&name);
@@ -113,9 +117,10 @@ pub(super) async fn run_session(
     result
 }
 
+/// Starts a driver, and listens for the connections of its browser to the forward proxy.
 async fn start_driver_and_listen(
     pool: &BrowserPool,
-    launch: DriverLaunch,
+    launch: DriverLaunchOptions,
     deadline: Deadline,
 ) -> Result<(StartedDriver, TcpListener), Failure> {
     if launch.browser_kind == BrowserKind::InternetExplorer {
@@ -136,8 +141,8 @@ struct ReportedBrowser<'a> {
     opened: &'a Notify,
 }
 
-/// Reports connections, ports, memory and the loss of the browser. Ends after the loss, or when the server is gone.
-async fn report(
+/// Accepts the browser's connections; reports them, its ports, memory and loss. Ends then, or when the server is gone.
+async fn report_until_lost(
     pool: &BrowserPool,
     browser: ReportedBrowser<'_>,
     listener: &TcpListener,
@@ -145,13 +150,13 @@ async fn report(
 ) -> io::Result<()> {
     let ReportedBrowser { session, process, opened } = browser;
     let (events, mut received) = mpsc::channel(MAX_WAITING_CONNECTIONS);
-    let owner = process.socket_owner();
-    let clients = pool.os_user_id().map(AllowedClients::LocalBrowser).map_err(io::Error::other)?;
+    let socket_owner = process.socket_owner();
+    let allowed_clients = pool.os_user_id().map(AllowedClients::LocalBrowser).map_err(io::Error::other)?;
     let proxy_address = listener.local_addr()?;
     let accept = async {
         loop {
             let (stream, client) = listener.accept().await?;
-            if clients.allows_connection(client, proxy_address, owner.clone()).await
+            if allowed_clients.allows_connection(client, proxy_address, socket_owner.clone()).await
                 && let Some(number) = session.add_connection(stream)
             {
                 // The receiver is dropped only with this future.
@@ -169,7 +174,7 @@ async fn report(
                 () = tokio::time::sleep(REPORT_INTERVAL) => false,
             };
             if is_opened {
-                process.finish_start().await;
+                process.mark_opened().await;
             } else {
                 process.block_checks_from_ports().await;
             }
@@ -199,7 +204,7 @@ async fn report(
 }
 
 /// Reads the notices of the server until it closes the connection.
-async fn follow_server(notices: &mut MessageReader<impl AsyncBufRead + Unpin>, opened: &Notify) {
+async fn read_notices_until_closed(notices: &mut MessageReader<impl AsyncBufRead + Unpin>, opened: &Notify) {
     while let Ok(Some(ServerNotice::Opened)) = notices.next().await {
         opened.notify_one();
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::bidi::{BidiConnection, MAX_EVENT_BYTES};
 use super::log::{
-    LoggedRequest, MAX_HEADER_FIELDS, MAX_URL_OR_HEADER_CHARS, NetworkLog, clear_proxy_error,
-    fill_body_bytes_from_header, http_version_name,
+    LoggedRequest, MAX_HEADER_FIELDS, MAX_URL_OR_HEADER_CHARS, NetworkLog, fill_body_bytes_from_header,
+    http_version_name, replace_proxy_response_by_error,
 };
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases, truncate};
 
@@ -94,18 +94,22 @@ impl NetworkLog {
         if is_document && self.main_frame_id.is_none() {
             self.main_frame_id = Some(context.to_owned());
         }
-        let is_page =
+        let is_page_navigation =
             is_document && self.main_frame_id.as_deref() == Some(context) && destination != "iframe";
-        if is_page {
+        if is_page_navigation {
             self.on_navigation();
         }
         let started = millis_to_seconds(&params["timestamp"]);
-        self.start_request(
+        self.log_request(
             &request_key(params),
             LoggedRequest {
                 method: request["method"].as_str().unwrap_or_default().to_owned(),
                 url: truncate(url, MAX_URL_OR_HEADER_CHARS),
-                object_kind: if is_page { None } else { Some(object_kind(destination, is_document)) },
+                object_kind: if is_page_navigation {
+                    None
+                } else {
+                    Some(object_kind(destination, is_document))
+                },
                 is_document,
                 started_at: started,
                 ended_at: started,
@@ -138,6 +142,7 @@ fn request_key(params: &Value) -> String {
     format!("{id}/{}", params["redirectCount"].as_u64().unwrap_or_default())
 }
 
+/// Sets what the response reports: status, protocol, media type, header fields, sizes.
 fn apply_response(request: &mut LoggedRequest, params: &Value) {
     let response = &params["response"];
     request.http_status =
@@ -151,7 +156,7 @@ fn apply_response(request: &mut LoggedRequest, params: &Value) {
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
     request.body_bytes = sizes.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
     fill_body_bytes_from_header(request);
-    clear_proxy_error(request);
+    replace_proxy_response_by_error(request);
 }
 
 /// Sets the times from the browser's timestamps (`network.FetchTimingInfo`), if reported: its events arrive later

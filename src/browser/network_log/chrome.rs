@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::log::{
-    LoggedRequest, MAX_HEADER_FIELDS, MAX_URL_OR_HEADER_CHARS, NetworkLog, clear_proxy_error,
-    fill_body_bytes_from_header, http_version_name,
+    LoggedRequest, MAX_HEADER_FIELDS, MAX_URL_OR_HEADER_CHARS, NetworkLog, fill_body_bytes_from_header,
+    http_version_name, replace_proxy_response_by_error,
 };
 use crate::domain::{PageObjectKind, Phase, Phases, truncate};
 
@@ -62,7 +62,7 @@ impl NetworkLog {
                 let ended = timestamp + self.clock_offset_seconds;
                 if let Some(request) = self.finish_request(id) {
                     request.body_wire_bytes = to_u64(&params["encodedDataLength"]);
-                    set_end_time(request, ended);
+                    set_end_and_transfer_phase(request, ended);
                     fill_body_bytes_from_header(request);
                 }
             }
@@ -73,7 +73,7 @@ impl NetworkLog {
                     let error = blocked.or(params["errorText"].as_str()).unwrap_or_default();
                     request.error_name = Some(truncate(error, 100));
                     request.cancelled = params["canceled"] == true;
-                    set_end_time(request, ended);
+                    set_end_and_transfer_phase(request, ended);
                 }
             }
             _ => {}
@@ -91,7 +91,7 @@ impl NetworkLog {
         {
             apply_response(redirected, &params["redirectResponse"]);
             redirected.body_wire_bytes = to_u64(&params["redirectResponse"]["encodedDataLength"]);
-            set_end_time(redirected, started);
+            set_end_and_transfer_phase(redirected, started);
         }
         let request = &params["request"];
         let url = request["url"].as_str().unwrap_or_default();
@@ -105,14 +105,14 @@ impl NetworkLog {
         if is_document && self.main_frame_id.is_none() {
             self.main_frame_id = Some(frame.to_owned());
         }
-        let is_page = is_document && self.main_frame_id.as_deref() == Some(frame);
-        if is_page {
+        let is_page_navigation = is_document && self.main_frame_id.as_deref() == Some(frame);
+        if is_page_navigation {
             self.on_navigation();
         }
         let request = LoggedRequest {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
             url: truncate(url, MAX_URL_OR_HEADER_CHARS),
-            object_kind: if is_page { None } else { Some(object_kind(kind)) },
+            object_kind: if is_page_navigation { None } else { Some(object_kind(kind)) },
             is_document,
             started_at: started,
             ended_at: started,
@@ -120,26 +120,28 @@ impl NetworkLog {
             ..LoggedRequest::default()
         };
         let counts_as_pending = !matches!(kind, "EventSource" | "WebSocket" | "Ping");
-        self.start_request(id, request, counts_as_pending);
+        self.log_request(id, request, counts_as_pending);
     }
 }
 
+/// Sets what the response reports: status, protocol, media type, header fields, phases.
 pub(super) fn apply_response(request: &mut LoggedRequest, response: &Value) {
     request.http_status = u16::try_from(to_u64(&response["status"])).unwrap_or_default();
     request.http_version = http_version_name(response["protocol"].as_str().unwrap_or_default());
     response["mimeType"].as_str().unwrap_or_default().clone_into(&mut request.mimetype);
     request.response_headers = header_fields(&response["headers"]);
     request.phases = to_phases(&response["timing"]);
-    clear_proxy_error(request);
+    replace_proxy_response_by_error(request);
 }
 
-pub(super) fn set_end_time(request: &mut LoggedRequest, ended: f64) {
+/// Sets the end, in seconds since 1970. With a response, the time outside of its phases becomes `Transfer`.
+pub(super) fn set_end_and_transfer_phase(request: &mut LoggedRequest, ended: f64) {
     request.ended_at = ended.max(request.started_at);
-    let known_phases: Duration =
+    let phases_sum: Duration =
         request.phases.iter().map(|(_, micros)| Duration::from_micros(micros.into())).sum();
     let total = Duration::try_from_secs_f64(request.ended_at - request.started_at).unwrap_or_default();
     if request.http_status > 0 {
-        request.phases.set(Phase::Transfer, total.saturating_sub(known_phases));
+        request.phases.set(Phase::Transfer, total.saturating_sub(phases_sum));
     }
 }
 

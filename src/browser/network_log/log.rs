@@ -19,6 +19,7 @@ const MAX_LINE_CHARS: usize = 1000;
 /// Maximum number of header fields per message.
 pub(super) const MAX_HEADER_FIELDS: usize = 100;
 
+/// Longest URL or header value that is kept, in characters.
 pub(super) const MAX_URL_OR_HEADER_CHARS: usize = 2000;
 
 /// One request of the browser.
@@ -78,12 +79,14 @@ pub struct NetworkLog {
     index_by_id: HashMap<String, usize>,
     /// Requests in the order of their start.
     pub(super) requests: VecDeque<LoggedRequest>,
+    /// Number of requests beyond [`MAX_REQUESTS_PER_STEP`].
     pub(super) unlisted_requests: u32,
     console_entries: Vec<ConsoleEntry>,
     /// The browser's id of the top-level frame.
     pub(super) main_frame_id: Option<String>,
-    /// Ids of the pending requests, and when that set last changed.
+    /// Ids of the pending requests.
     pending_ids: HashSet<String>,
+    /// When `pending_ids` last changed; `None` before its first change. Navigations do not count.
     pending_changed_at: Option<Instant>,
     /// Difference of the browser's clocks: wall time minus monotonic time, in seconds.
     pub(super) clock_offset_seconds: f64,
@@ -121,7 +124,8 @@ impl NetworkLog {
         self.pending_ids.is_empty().then_some(changed_at)
     }
 
-    pub(super) fn start_request(&mut self, id: &str, request: LoggedRequest, counts_as_pending: bool) {
+    /// Adds a request that has started. If `counts_as_pending`, the network is not idle until its end.
+    pub(super) fn log_request(&mut self, id: &str, request: LoggedRequest, counts_as_pending: bool) {
         if counts_as_pending && self.pending_ids.len() < MAX_REQUESTS_PER_STEP {
             self.pending_ids.insert(id.to_owned());
             self.pending_changed_at = Some(Instant::now());
@@ -149,11 +153,13 @@ impl NetworkLog {
         }
     }
 
+    /// Returns the request with the browser's `id`; `None` if it is not listed, or was returned by `take_activity`.
     pub(super) fn logged_request_mut(&mut self, id: &str) -> Option<&mut LoggedRequest> {
         let index = *self.index_by_id.get(id)?;
         self.requests.get_mut(index)
     }
 
+    /// Marks a request as no longer pending, and returns it like [`Self::logged_request_mut`] to set its result.
     pub(super) fn finish_request(&mut self, id: &str) -> Option<&mut LoggedRequest> {
         if self.pending_ids.remove(id) {
             self.pending_changed_at = Some(Instant::now());
@@ -198,9 +204,9 @@ pub(super) fn fill_body_bytes_from_header(request: &mut LoggedRequest) {
     }
 }
 
-/// Removes a response by which Vigie's own proxy reports an unreachable target: it is not a response of the site.
+/// Replaces a response by which Vigie's own proxy reports an unreachable target by its error: the site sent none.
 /// The document of the page is left: it is evaluated by what the browser displays.
-pub(super) fn clear_proxy_error(request: &mut LoggedRequest) {
+pub(super) fn replace_proxy_response_by_error(request: &mut LoggedRequest) {
     if request.object_kind.is_none() || !request.url.starts_with("http:") {
         return;
     }
@@ -235,7 +241,7 @@ mod tests {
     #[tokio::test]
     async fn pending_requests_are_forgotten_when_entries_are_lost() {
         let (mut network_log, start) = (NetworkLog::default(), Instant::now());
-        network_log.start_request("1", LoggedRequest::default(), true);
+        network_log.log_request("1", LoggedRequest::default(), true);
         assert_eq!(network_log.idle_since(start), None);
         network_log.clear_pending();
         let since = network_log.idle_since(start);

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::chrome::{apply_response, set_end_time, to_u64};
+use super::chrome::{apply_response, set_end_and_transfer_phase, to_u64};
 use super::log::{
     LoggedRequest, MAX_REQUESTS_PER_STEP, MAX_URL_OR_HEADER_CHARS, NetworkLog, fill_body_bytes_from_header,
 };
@@ -42,7 +42,7 @@ impl NetworkLog {
                 ..LoggedRequest::default()
             };
             apply_response(&mut request, &entry["response"]);
-            set_end_time(&mut request, entry["ended"].as_f64().unwrap_or(started));
+            set_end_and_transfer_phase(&mut request, entry["ended"].as_f64().unwrap_or(started));
             fill_body_bytes_from_header(&mut request);
             self.requests.push_back(request);
         }

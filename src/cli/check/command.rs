@@ -77,7 +77,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             Some(hint.to_owned()),
         ));
     }
-    settings.probe.variable_overrides = Arc::new(variables);
+    settings.probe.preset_variables = Arc::new(variables);
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
     let subjects = match (&args.file, args.positionals.as_slice()) {

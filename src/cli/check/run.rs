@@ -22,8 +22,8 @@ const MAX_CONCURRENT_CHECKS: usize = 8;
 /// Time for the browsers of aborted checks to exit.
 const BROWSER_EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks `subjects` from `location`; returns the results in the same order. With `record_exchanges`, exchanges of passing
-/// checks are recorded too.
+/// Checks `subjects` from `location`; returns the results in the same order. With `record_exchanges`, exchanges of
+/// passing checks are recorded too.
 pub(super) async fn run_checks(
     subjects: &[CheckSubject],
     settings: &Settings,

@@ -14,8 +14,8 @@ use crate::net::Pem;
 use crate::settings::Settings;
 use crate::targets::{BuiltInTargetAddresses, nth_target_address};
 
-/// Addresses that each target listens on; all connections to one address and port share 28,000 local ports.
-const TARGET_ADDRESSES: u8 = 16;
+/// Number of addresses that each target listens on; all connections to one address and port share 28,000 local ports.
+const ADDRESSES_PER_TARGET: u8 = 16;
 
 /// A running responder, ended on drop.
 pub(super) struct LoadTargets {
@@ -30,7 +30,7 @@ impl LoadTargets {
     pub(super) async fn start_responder() -> anyhow::Result<Self> {
         let own_executable = std::env::current_exe().context("the path of this program is unknown")?;
         let mut child = Command::new(own_executable)
-            .args(["responder", "--spread", &TARGET_ADDRESSES.to_string()])
+            .args(["responder", "--spread", &ADDRESSES_PER_TARGET.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -64,7 +64,7 @@ impl LoadTargets {
         monitor_type: MonitorType,
         index: usize,
     ) -> Option<Map<String, Value>> {
-        let target_address = |first_address| nth_target_address(first_address, index, TARGET_ADDRESSES);
+        let target_address = |first_address| nth_target_address(first_address, index, ADDRESSES_PER_TARGET);
         let type_fields = match monitor_type {
             MonitorType::Website => {
                 json!({"url": format!("http://{}/", target_address(self.responder_addresses.http))})

@@ -7,7 +7,7 @@ use super::{attempts, browser, content_view_lines, facts, page, steps};
 use crate::cli::style::Style;
 use crate::domain::CheckResult;
 use crate::service::result_view::{
-    DetailsView, attempt_views as attempts_of, fact_lines, format_duration, status_description,
+    DetailsView, attempt_views, fact_lines, format_duration, status_description,
 };
 
 /// Renders the whole of `result`, ending with a line break.
@@ -16,7 +16,7 @@ pub fn render_check(result: &CheckResult, style: Style) -> String {
     let mut out = String::new();
     render_verdict(&mut out, result, style);
     render_reasons(&mut out, result);
-    for attempt in attempts_of(result) {
+    for attempt in attempt_views(result) {
         attempts::render_attempt(&mut out, &attempt, style);
     }
     let details = DetailsView::new(&result.details);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::cli::style::Style;
 use crate::domain::Phases;
-use crate::service::result_view::{format_duration, phase_label, phase_spans, sum_us};
+use crate::service::result_view::{format_duration, phase_label, phase_spans, phases_sum_us};
 
 /// Cells of the longest bar.
 pub(super) const BAR_CELLS: usize = 40;
@@ -20,7 +20,7 @@ pub(super) fn render_phase_bars(
     full_width_us: u64,
     style: Style,
 ) {
-    let full_width_us = full_width_us.max(offset_us + sum_us(phases)).max(1);
+    let full_width_us = full_width_us.max(offset_us + phases_sum_us(phases)).max(1);
     for span in phase_spans(phases, offset_us) {
         let (leading_dots, bar) = dots_and_bar(span.offset_us, span.total_us, full_width_us);
         let (name, duration) = (phase_label(span.phase), format_duration(span.total_us));

@@ -1,6 +1,6 @@
 //! `vigie report`: runs, durations, phases and browser figures of a monitor over time.
 
-mod args;
+mod command;
 mod render;
 
-pub(super) use args::{Args, run};
+pub(super) use command::{Args, run};

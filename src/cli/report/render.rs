@@ -121,14 +121,14 @@ fn phase_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> ColumnNamesAndRows 
     let is_reached = |phase: &Phase| {
         rows.iter().any(|row| row.phases.is_some_and(|phases| phases.micros(*phase).is_some()))
     };
-    let reached: Vec<Phase> = Phase::ALL.into_iter().filter(is_reached).collect();
+    let reached_phases: Vec<Phase> = Phase::ALL.into_iter().filter(is_reached).collect();
     let to_cells = |row: &RollupRow| {
         let phases = row.phases?;
         let mut cells = keys.cells(row);
-        cells.extend(reached.iter().map(|phase| duration_cell(phases.micros(*phase).map(u64::from))));
+        cells.extend(reached_phases.iter().map(|phase| duration_cell(phases.micros(*phase).map(u64::from))));
         Some(cells)
     };
-    (reached.iter().map(|phase| phase.name()).collect(), rows.iter().filter_map(to_cells).collect())
+    (reached_phases.iter().map(|phase| phase.name()).collect(), rows.iter().filter_map(to_cells).collect())
 }
 
 fn experience_cells(rows: &[RollupRow], keys: &KeyColumns<'_>) -> ColumnNamesAndRows {

@@ -87,9 +87,9 @@ fn read_project(file: &Path) -> anyhow::Result<SeleniumIdeProject> {
         ));
     }
     SeleniumIdeProject::parse(&text).map_err(|error| {
-        let position_text = error.position;
-        let position_text = if position_text.is_known() {
-            format!(":{}:{}", position_text.line, position_text.column)
+        let position = error.position;
+        let position_text = if position.is_known() {
+            format!(":{}:{}", position.line, position.column)
         } else {
             String::new()
         };

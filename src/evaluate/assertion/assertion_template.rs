@@ -9,7 +9,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::pattern_cache::{PatternCache, pattern_failure};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::syntax::comparison::MATCHES_SCHEMA;
-use crate::syntax::pattern::Haystack;
+use crate::syntax::pattern::HaystackKind;
 
 /// An assertion of a step.
 #[derive(Clone, Debug)]
@@ -85,8 +85,8 @@ impl AssertionTemplate {
     /// Returns the assertion with the values of `variables`. `patterns` keeps a regular expression that has none.
     ///
     /// # Errors
-    /// [`FailureKind::VariableNotSet`]; [`FailureKind::AssertionFailed`] when the value with variables does not suit the
-    /// comparison; [`FailureKind::PatternTooLarge`] when a regular expression of the settings is too large.
+    /// [`FailureKind::VariableNotSet`]; [`FailureKind::AssertionFailed`] when the value with variables does not suit
+    /// the comparison; [`FailureKind::PatternTooLarge`] when a regular expression of the settings is too large.
     pub fn resolve(
         &self,
         variables: &Variables,
@@ -100,7 +100,7 @@ impl AssertionTemplate {
             let value = value_template.render(variables)?;
             Assertion::new(&AssertionSettings { value, ..settings.clone() })
         } else {
-            Assertion::with_compiler(settings, |value| patterns.compile(value, Haystack::Text))
+            Assertion::with_compiler(settings, |value| patterns.compile(value, HaystackKind::Text))
         };
         assertion.map(Cow::Owned).map_err(|error| match error {
             AssertionError::InvalidRegex(error) if !value_template.has_placeholders() => pattern_failure(

@@ -12,15 +12,15 @@ use super::{compare, response, schema_match};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::comparison::{MATCHES_SCHEMA, comparisons_for};
 use crate::syntax::json_schema::JsonSchema;
-use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError, check_source};
-use crate::syntax::status_codes::StatusCodes;
+use crate::syntax::pattern::{CompiledPattern, HaystackKind, PatternError, check_source_size};
+use crate::syntax::status_codes::HttpStatusCodes;
 
 /// The subject of an assertion, compiled.
 #[derive(Clone, Debug)]
 enum AssertionSubject {
     Lookup(Lookup),
     MaxDuration(Duration),
-    StatusCodes(StatusCodes),
+    HttpStatusCodes(HttpStatusCodes),
 }
 
 /// The test of a node, compiled.
@@ -56,7 +56,7 @@ impl Assertion {
     /// [`AssertionError`] when the source and the comparison do not go together, or a path, an expression or the value
     /// is invalid.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
-        Self::with_compiler(settings, |value| CompiledPattern::new(value, Haystack::Text))
+        Self::with_compiler(settings, |value| CompiledPattern::new(value, HaystackKind::Text))
     }
 
     /// Checks `settings` like [`Assertion::new`], except that a regular expression is not compiled.
@@ -64,8 +64,8 @@ impl Assertion {
     /// # Errors
     /// Like [`Assertion::new`].
     pub(super) fn check_without_compiling(settings: &AssertionSettings) -> Result<(), AssertionError> {
-        check_source(&settings.value)?;
-        Self::with_compiler(settings, |_| CompiledPattern::new("", Haystack::Text)).map(drop)
+        check_source_size(&settings.value)?;
+        Self::with_compiler(settings, |_| CompiledPattern::new("", HaystackKind::Text)).map(drop)
     }
 
     /// Like [`Assertion::new`], with a regular expression that `compile` compiles.
@@ -94,7 +94,7 @@ impl Assertion {
     /// Whether the source is the status code, which then replaces the rule for 400 and above.
     #[must_use]
     pub const fn checks_status(&self) -> bool {
-        matches!(self.subject, AssertionSubject::StatusCodes(_))
+        matches!(self.subject, AssertionSubject::HttpStatusCodes(_))
     }
 
     /// Whether it reads the body.
@@ -141,7 +141,7 @@ impl Assertion {
                     Err(format!("{:.3} seconds", response.elapsed.as_secs_f64()))
                 };
             }
-            AssertionSubject::StatusCodes(codes) => {
+            AssertionSubject::HttpStatusCodes(codes) => {
                 let is_listed = codes.contains(response.status);
                 return if is_listed == self.negated { Err(response.status.to_string()) } else { Ok(()) };
             }
@@ -211,7 +211,9 @@ fn compile_subject(source: &str, property: &str, value: &str) -> Result<Assertio
     let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match source {
         "Timeout" => AssertionSubject::MaxDuration(compare::parse_seconds(value).ok_or_else(invalid_value)?),
-        "Status Code" => AssertionSubject::StatusCodes(StatusCodes::parse(value).ok_or_else(invalid_value)?),
+        "Status Code" => {
+            AssertionSubject::HttpStatusCodes(HttpStatusCodes::parse(value).ok_or_else(invalid_value)?)
+        }
         _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
     })
 }

@@ -29,6 +29,7 @@ fn assertion_failure(settings_json: &Value, text: &str) -> Option<Failure> {
         .evaluate(&response)
 }
 
+/// Short names of sources and comparisons, for the tables below.
 const JS: &str = "JSON Response";
 const XM: &str = "XML Response";
 const IN: &str = "regular expression includes";

@@ -86,7 +86,7 @@ struct JsonScanner<'t> {
     depth: u32,
 }
 
-/// The position of the requested value.
+/// The position of the requested value; `None` when the path leads to none.
 type ValueRange = Option<Range<usize>>;
 
 impl<'t> JsonScanner<'t> {

@@ -12,7 +12,8 @@ use crate::syntax::path_expression::PathError;
 
 /// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
-/// Maximum size in bytes of a document whose values are read without parsing: such a document never has [`MAX_VALUES`].
+/// Maximum size in bytes of a document whose values are read without parsing. Such a document is too short to have
+/// [`MAX_VALUES`] values, so they need not be counted.
 const MAX_DIRECT_BYTES: usize = 1024 * 1024;
 /// Maximum number of values of a document; each takes 32 bytes or more, whatever its text.
 const MAX_VALUES: u64 = 1_000_000;
@@ -47,7 +48,7 @@ struct DocumentSize {
     depth: u64,
 }
 
-/// Compiles `property`.
+/// Compiles `property`, the JSONPath of an assertion, whose leading `$.` may be missing.
 pub(in crate::evaluate) fn compile_json_path(property: &str) -> Result<JsonQuery, AssertionError> {
     let query = path_expression::parse_json_path(property).map_err(AssertionError::from)?;
     Ok(JsonQuery {
@@ -67,8 +68,8 @@ impl From<PathError> for AssertionError {
 }
 
 impl JsonQuery {
-    /// Returns the values that the path selects. Consumes `node_budget` for the values that it visits, by an upper estimate
-    /// made beforehand.
+    /// Returns the values that the path selects. Consumes `node_budget` for the values that it visits, by an upper
+    /// estimate made beforehand.
     pub(super) fn select<'d>(
         &self,
         document: &'d JsonDocument,
@@ -90,8 +91,9 @@ impl JsonQuery {
         Some(self.charge(DocumentSize::default(), node_budget).map(|()| found))
     }
 
+    /// Consumes the cost of this query on a document of `size`; fails when the budget or the limit is too small.
     fn charge(&self, size: DocumentSize, node_budget: &Cell<u64>) -> Result<(), String> {
-        let cost = self.cost.read_value_count(size);
+        let cost = self.cost.estimated_visits(size);
         let remaining = node_budget
             .get()
             .checked_sub(1 + cost / VALUES_PER_BUDGET_UNIT)
@@ -148,7 +150,7 @@ struct QueryCost {
     selector_copies: u64,
     /// Number of `..` steps: each but the first returns a value once for each value around it.
     descendant_steps: u32,
-    /// Number of queries from the root inside filters that select more than one value.
+    /// Number of queries in filters that begin at the root (`$`) and select more than one value.
     root_queries: u32,
     /// Whether it compiles regular expressions.
     has_regex: bool,
@@ -182,7 +184,8 @@ impl QueryCost {
         cost
     }
 
-    fn read_value_count(self, size: DocumentSize) -> u64 {
+    /// Returns an upper estimate of the cost of the query over a document of `size`, in visited values.
+    fn estimated_visits(self, size: DocumentSize) -> u64 {
         if self.is_single_value {
             return 1;
         }
@@ -254,11 +257,11 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(QueryCost::from_path(path).read_value_count(size), cost, "{path}");
+            assert_eq!(QueryCost::from_path(path).estimated_visits(size), cost, "{path}");
         }
         assert_eq!(
             QueryCost::from_path("$[?@[?$..*[?$..*]]]")
-                .read_value_count(DocumentSize { value_count: u64::MAX, depth: 9 }),
+                .estimated_visits(DocumentSize { value_count: u64::MAX, depth: 9 }),
             u64::MAX
         );
     }

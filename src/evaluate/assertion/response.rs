@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json_query::{self, JsonDocument, JsonQuery};
 use crate::evaluate::search_budget::SearchBudget;
-use crate::evaluate::xpath::{HtmlPage, XPathNode, XmlDocument};
+use crate::evaluate::xpath::{LazyPageXml, XPathNode, XmlDocument};
 
 /// Maximum number of characters of a found value in a failure.
 const MAX_EXCERPT_CHARS: usize = 60;
@@ -38,7 +38,7 @@ pub struct ParsedResponse<'a> {
     direct_read_count: Cell<u8>,
     xml: OnceCell<Result<XmlDocument<'a>, String>>,
     /// Set for a page of HTML, which is then read as one.
-    html: Option<&'a HtmlPage>,
+    html: Option<&'a LazyPageXml>,
     pub(super) node_budget: Cell<u64>,
     /// Work that schemas may still take.
     pub(super) schema_budget: Cell<u64>,
@@ -70,7 +70,7 @@ impl<'a> ParsedResponse<'a> {
 
     /// Reads the body as HTML where an XPath needs a document; `page` keeps the result.
     #[must_use]
-    pub fn with_html(self, page: &'a HtmlPage) -> Self {
+    pub fn with_html(self, page: &'a LazyPageXml) -> Self {
         Self { html: Some(page), ..self }
     }
 
@@ -125,8 +125,8 @@ impl<'a> ParsedResponse<'a> {
         self.xml.get_or_init(parse).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the value of the header `name`: those of several fields joined by `, `, except for `Set-Cookie`, where a comma
-    /// separates nothing and each field stays its own (RFC 9110 5.3).
+    /// Returns the value of the header `name`: those of several fields joined by `, `, except for `Set-Cookie`, where
+    /// a comma separates nothing and each field stays its own (RFC 9110 5.3).
     pub(super) fn header_values(&self, name: &str) -> Vec<Cow<'_, str>> {
         let matching = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         let values: Vec<_> = matching.map(|(_, value)| value.as_str()).collect();

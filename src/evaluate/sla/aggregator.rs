@@ -90,12 +90,12 @@ impl SlaAggregator {
     fn finish_run(&mut self) {
         let mut run = std::mem::take(&mut self.current_run);
         let Some(planned_at) = run.first().map(|check| check.planned_at) else { return };
-        let bucket = self.bucket_starts.partition_point(|start| *start <= planned_at).checked_sub(1);
-        if let Some(bucket) = bucket.filter(|_| planned_at < self.until) {
+        let bucket_index = self.bucket_starts.partition_point(|start| *start <= planned_at).checked_sub(1);
+        if let Some(bucket_index) = bucket_index.filter(|_| planned_at < self.until) {
             let check_count = run.len() as u64;
             run.retain(|check| self.scope.includes(check));
             let excluded = check_count - run.len() as u64;
-            self.bucket_stats[bucket].add(&run, excluded);
+            self.bucket_stats[bucket_index].add(&run, excluded);
             self.total_stats.add(&run, excluded);
             for check in &run {
                 self.stats_by_location

@@ -8,9 +8,9 @@ fn at(minute: i64) -> Timestamp {
 }
 
 /// Counts `runs`, which are a minute apart and separated by spaces. Each letter is a check: `k` ok, `w` warning, `e`
-/// error, `s` suppressed error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a check at location n takes
-/// n seconds.
-fn run_aggregate(
+/// error, `s` suppressed error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a
+/// check at location n takes n seconds.
+fn aggregate_runs(
     runs: &str,
     scope: SlaScope,
     bucket_starts: &[i64],
@@ -37,7 +37,7 @@ fn run_aggregate(
                 duration_us: total_us,
                 full_page_us: None,
                 is_suppressed_by_dependency: letter == 's',
-                run_count: 1,
+                covered_run_count: 1,
             });
         }
     }
@@ -56,7 +56,7 @@ fn what_a_blackout_suppressed_counts_as_blackout_and_what_took_place_in_it_is_ex
         ..SlaScope::default()
     };
     // The last blackout is outside of the operating periods.
-    let total = run_aggregate("k k b e k k b", scope, &[0], &[]).total_stats;
+    let total = aggregate_runs("k k b e k k b", scope, &[0], &[]).total_stats;
     assert_eq!(total.checks_with(Outcome::Blackout), 1);
     assert_eq!((total.checks_with(Outcome::Ok), total.checks_with(Outcome::Error)), (4, 0));
     assert_eq!(total.excluded_checks, 2);
@@ -73,14 +73,14 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
         ("ue km b", (1, 2), (1, 2)),
         ("", (0, 0), (0, 0)),
     ] {
-        let total = run_aggregate(runs, scope_without_exclusions(), &[0], &[]).total_stats;
+        let total = aggregate_runs(runs, scope_without_exclusions(), &[0], &[]).total_stats;
         assert_eq!((total.uptime_counts(), total.availability_counts()), (uptime, availability), "{runs}");
     }
 }
 
 #[test]
 fn suppressed_errors_count_as_errors_and_are_counted_beside() {
-    let total = run_aggregate("ke ks ss e k", scope_without_exclusions(), &[0], &[]).total_stats;
+    let total = aggregate_runs("ke ks ss e k", scope_without_exclusions(), &[0], &[]).total_stats;
     assert_eq!((total.checks_with(Outcome::Error), total.suppressed_checks), (5, 3));
     assert_eq!(total.uptime_counts(), (3, 5));
 }
@@ -88,10 +88,10 @@ fn suppressed_errors_count_as_errors_and_are_counted_beside() {
 #[test]
 fn the_response_time_is_the_mean_over_locations_and_not_over_checks() {
     // Location 1 takes 1 s and checks four times, location 3 takes 3 s and checks once; 2 never passes.
-    let run_aggregate = run_aggregate("kek ke k k", scope_without_exclusions(), &[0], &[]);
-    assert_eq!(run_aggregate.total_stats.mean_response_us(), Some(2_000_000));
-    assert_eq!(run_aggregate.stats_by_location[&LocationId(2)].mean_response_us(), None);
-    assert_eq!(run_aggregate.stats_by_location[&LocationId(1)].uptime_counts(), (4, 4));
+    let aggregate = aggregate_runs("kek ke k k", scope_without_exclusions(), &[0], &[]);
+    assert_eq!(aggregate.total_stats.mean_response_us(), Some(2_000_000));
+    assert_eq!(aggregate.stats_by_location[&LocationId(2)].mean_response_us(), None);
+    assert_eq!(aggregate.stats_by_location[&LocationId(1)].uptime_counts(), (4, 4));
 }
 
 #[test]
@@ -100,20 +100,20 @@ fn only_checks_in_scope_count() {
     scope.included_ranges = scope.included_ranges.subtract(&TimeRanges::from_ranges(vec![(at(1), at(3))]));
     scope.excluded_by_location.insert(LocationId(2), TimeRanges::from_ranges(vec![(at(3), at(4))]));
     // Minutes:                 0  1  2  3  4
-    let run_aggregate = run_aggregate("kk ee ee ke ke", scope, &[0], &[]);
-    assert_eq!(run_aggregate.total_stats.uptime_counts(), (3, 3));
-    assert_eq!(run_aggregate.total_stats.availability_counts(), (4, 5));
-    assert_eq!(run_aggregate.total_stats.excluded_checks, 5);
+    let aggregate = aggregate_runs("kk ee ee ke ke", scope, &[0], &[]);
+    assert_eq!(aggregate.total_stats.uptime_counts(), (3, 3));
+    assert_eq!(aggregate.total_stats.availability_counts(), (4, 5));
+    assert_eq!(aggregate.total_stats.excluded_checks, 5);
 }
 
 #[test]
 fn buckets_and_trailing_periods_are_counted_separately() {
-    let run_aggregate = run_aggregate("k e k e e", scope_without_exclusions(), &[0, 2, 4, 9], &[0, 3, 8]);
-    let up: Vec<_> = run_aggregate.bucket_stats.iter().map(SlaStats::uptime_counts).collect();
+    let aggregate = aggregate_runs("k e k e e", scope_without_exclusions(), &[0, 2, 4, 9], &[0, 3, 8]);
+    let up: Vec<_> = aggregate.bucket_stats.iter().map(SlaStats::uptime_counts).collect();
     assert_eq!(up, [(1, 2), (1, 2), (0, 1), (0, 0)]);
-    let tails: Vec<_> = run_aggregate.trailing_stats.iter().map(SlaStats::uptime_counts).collect();
+    let tails: Vec<_> = aggregate.trailing_stats.iter().map(SlaStats::uptime_counts).collect();
     assert_eq!(tails, [(2, 5), (0, 2), (0, 0)]);
     // Checks before the first bucket and after the end are ignored.
-    let run_aggregate = self::run_aggregate("k e", scope_without_exclusions(), &[1], &[]);
-    assert_eq!(run_aggregate.total_stats.uptime_counts(), (0, 1));
+    let aggregate = aggregate_runs("k e", scope_without_exclusions(), &[1], &[]);
+    assert_eq!(aggregate.total_stats.uptime_counts(), (0, 1));
 }

@@ -32,7 +32,7 @@ impl SlaStats {
         let mut passed = false;
         let mut failed = false;
         for check in checks_of_run {
-            self.checks_by_outcome[usize::from(check.outcome.code())] += u64::from(check.run_count);
+            self.checks_by_outcome[usize::from(check.outcome.code())] += u64::from(check.covered_run_count);
             match check.outcome {
                 Outcome::Ok | Outcome::Warning => {
                     passed = true;

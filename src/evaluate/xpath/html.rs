@@ -1,4 +1,5 @@
-//! Pages of HTML for expressions: parsed as browsers do (the tree construction of the HTML standard), and written as XML.
+//! Pages of HTML for expressions: parsed as browsers do (the tree construction of the HTML standard), and written as
+//! XML.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -15,14 +16,14 @@ const MAX_NODES: usize = 200_000;
 const MAX_DEPTH: u32 = 256;
 /// Bytes that are parsed between two looks at the limits.
 const CHUNK_BYTES: usize = 4096;
-/// The document itself.
+/// Index of the document itself.
 const DOCUMENT_INDEX: usize = 0;
 
-/// The page of a response, converted when an expression needs it.
+/// The XML of one HTML response, converted when the first expression needs it. Each call passes the same HTML.
 #[derive(Debug, Default)]
-pub struct HtmlPage(OnceCell<Result<String, String>>);
+pub struct LazyPageXml(OnceCell<Result<String, String>>);
 
-impl HtmlPage {
+impl LazyPageXml {
     /// Returns the page `html` as XML, without namespaces and with names in lower case.
     pub(in crate::evaluate) fn to_xml(&self, html: &str) -> Result<&str, String> {
         self.0.get_or_init(|| convert_to_xml(html)).as_deref().map_err(Clone::clone)
@@ -183,8 +184,8 @@ fn element_name(name: &str) -> String {
     if is_xml_name(name) {
         return name.to_owned();
     }
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
-    format!("_{}", name.chars().map(allowed).collect::<String>())
+    let to_allowed_char = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+    format!("_{}", name.chars().map(to_allowed_char).collect::<String>())
 }
 
 /// Returns `text` without the characters that XML does not allow.
@@ -277,13 +278,13 @@ impl TreeSink for PageTree {
     fn append_before_sibling(&self, sibling: &usize, new_node: NodeOrText<usize>) {
         let child = self.node_or_new_text_node(new_node);
         self.remove_from_parent(&child);
-        let position = {
+        let (parent, position) = {
             let nodes = self.nodes.borrow();
             let Some(parent) = nodes[*sibling].parent else { return };
             let position = nodes[parent].children.iter().rposition(|other| other == sibling);
             (parent, position)
         };
-        self.insert(position.0, child, position.1);
+        self.insert(parent, child, position);
     }
 
     fn add_attrs_if_missing(&self, target: &usize, new_attributes: Vec<Attribute>) {
@@ -321,7 +322,7 @@ mod tests {
     use crate::syntax::path_expression::parse_xpath;
 
     fn select(html: &str, path: &str) -> Result<Vec<String>, String> {
-        let page = HtmlPage::default();
+        let page = LazyPageXml::default();
         let document = XmlDocument::parse(page.to_xml(html)?)?;
         Ok(match document.select(&parse_xpath(path).unwrap(), &Cell::new(1_000_000))? {
             XPathResult::Nodes(nodes) => nodes.iter().map(|node| node.text().into_owned()).collect(),

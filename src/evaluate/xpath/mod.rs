@@ -13,5 +13,5 @@ mod nodes;
 mod value;
 
 pub(super) use document::{XPathResult, XmlDocument};
-pub use html::HtmlPage;
+pub use html::LazyPageXml;
 pub(super) use nodes::XPathNode;

@@ -13,7 +13,7 @@ use surge_ping::{Icmpv4Packet, Icmpv6Packet};
 use super::icmp_error::IcmpError;
 use crate::net::icmp_socket::to_ip_addr;
 
-/// A message about an echo request.
+/// A reply to an echo request, or an ICMP error about one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IcmpMessage {
     /// The address that the request was sent to.
@@ -21,7 +21,7 @@ pub(super) struct IcmpMessage {
     /// The identifier of the request; that of a datagram socket is set by the kernel.
     pub(super) identifier: u16,
     pub(super) sequence: u16,
-    /// The error, if it is not a reply.
+    /// The ICMP error; `None` for a reply.
     pub(super) error: Option<IcmpError>,
 }
 
@@ -142,8 +142,8 @@ mod tests {
         }
     }
 
-    /// Returns an error of `icmp_type` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
-    /// receives it.
+    /// Returns an error of `icmp_type` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw
+    /// socket receives it.
     fn icmp_error_packet(icmp_type: u8, icmp_code: u8, mtu: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
         bytes.extend([icmp_type, icmp_code, 0, 0, 0, 0]);

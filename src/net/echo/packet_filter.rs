@@ -17,6 +17,7 @@ const WHOLE_PACKET: u32 = u32::MAX;
 
 /// Returns a filter that accepts the replies with `identifier`, and errors.
 pub(super) fn accept_replies_and_errors(is_ipv6: bool, identifier: u16) -> Vec<SockFilter> {
+    // Arguments: code, instructions to skip when true and when false, operand.
     let instruction = SockFilter::new;
     let identifier = u32::from(identifier);
     if is_ipv6 {

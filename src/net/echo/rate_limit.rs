@@ -14,6 +14,7 @@ const MAX_BURST_REQUESTS: u64 = 100;
 /// Limits the rate of requests. Send times are assigned in the order of the calls.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
+    /// When the limiter was created.
     epoch: Instant,
     /// The earliest time of the next request, in microseconds after `epoch`.
     next_send_us: AtomicU64,
@@ -26,7 +27,7 @@ impl Default for RateLimiter {
 }
 
 impl RateLimiter {
-    /// Waits for the next slot.
+    /// Waits for the next free send time.
     pub(super) async fn wait_until_allowed(&self) {
         let now_us = u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX);
         if let Some(send_us) = self.reserve_send_time(now_us) {
@@ -34,7 +35,7 @@ impl RateLimiter {
         }
     }
 
-    /// Reserves a slot at the time `now_us`; returns `None` when it is immediate, otherwise its time, in microseconds.
+    /// Reserves the next send time at `now_us`; returns `None` when it is now, else its microseconds after `epoch`.
     fn reserve_send_time(&self, now_us: u64) -> Option<u64> {
         let earliest_send_us = now_us.saturating_sub(REQUEST_INTERVAL_US * MAX_BURST_REQUESTS);
         let next_after = |next: u64| next.max(earliest_send_us) + REQUEST_INTERVAL_US;
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_has_twenty_thousand_slots() {
+    fn a_second_has_twenty_thousand_send_times() {
         let limiter = RateLimiter::default();
         let last = (0..20_000).filter_map(|_| limiter.reserve_send_time(0)).last();
         assert!(last.unwrap() <= 1_000_000, "{last:?}");

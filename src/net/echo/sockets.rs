@@ -52,14 +52,18 @@ struct EchoSocketInner {
     socket: UdpSocket,
     is_raw: bool,
     is_ipv6: bool,
+    /// Identifier of all its requests; on a datagram socket the kernel replaces it.
     identifier: u16,
+    /// The sequence number to try for the next request.
     next_sequence: AtomicU16,
     rate_limiter: RateLimiter,
+    /// By target address and sequence number.
     waiters: Mutex<HashMap<(IpAddr, u16), EchoWaiter>>,
 }
 
 #[derive(Debug)]
 struct EchoWaiter {
+    /// When it was registered, just before the request was sent.
     sent_at: Instant,
     result_sender: oneshot::Sender<EchoResult>,
 }
@@ -117,12 +121,13 @@ impl EchoSocket {
         if self.inner.is_raw { "raw" } else { "dgram" }
     }
 
+    /// Whether `error` of `sendto` may be the pending ICMP error of an earlier request; raw sockets report none.
     fn may_concern_earlier_request(&self, error: &io::Error) -> bool {
         !self.inner.is_raw && icmp_socket::is_path_error(error)
     }
 
-    /// Sends one echo request with `payload_bytes` bytes of payload, within the rate limit of all checks. The reply must be
-    /// awaited separately.
+    /// Sends one echo request with `payload_bytes` bytes of payload, within the rate limit of all checks. The reply
+    /// must be awaited separately.
     pub async fn send(&self, address: IpAddr, payload_bytes: usize) -> io::Result<PendingEcho> {
         self.inner.rate_limiter.wait_until_allowed().await;
         let (result_sender, result_receiver) = oneshot::channel();
@@ -186,7 +191,7 @@ impl EchoSocketInner {
         self.waiters.lock()
     }
 
-    /// Reserves a sequence number that is not in use for `address`.
+    /// Registers a waiter under a sequence number that is not in use for `address`; `None` if all are.
     fn register_waiter(&self, address: IpAddr, result_sender: oneshot::Sender<EchoResult>) -> Option<u16> {
         let mut waiters = self.waiters();
         for _ in 0..=u16::MAX {
@@ -218,6 +223,7 @@ impl EchoSocketInner {
         packet
     }
 
+    /// Passes `message` to the waiter of its request, if that still waits.
     fn on_message(&self, message: &IcmpMessage, received_at: Instant) {
         if self.is_raw && message.identifier != self.identifier {
             return;
@@ -251,6 +257,7 @@ impl EchoSocketInner {
         }
     }
 
+    /// Reads ICMP errors until no more are queued or other tasks must run.
     fn drain_error_queue(&self) {
         for _ in 0..MAX_PACKETS_PER_POLL {
             match self

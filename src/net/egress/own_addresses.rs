@@ -11,6 +11,7 @@ use crate::sync::Mutex;
 /// How long the list of addresses is reused. Reading it takes some 30 µs, which is too much for each connection.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
+/// When the addresses were read, and the addresses.
 type CachedAddresses = Option<(Instant, Arc<HashSet<IpAddr>>)>;
 
 /// Whether packets to `address` reach this host itself.

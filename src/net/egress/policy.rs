@@ -21,13 +21,15 @@ pub const DENIED_BY_DEFAULT: &[&str] = &[
     "168.63.129.16/32",
 ];
 
-/// Allow and deny rules for addresses. The rule with the longest prefix wins; among equally long ones a configured deny
-/// rule has precedence over an allow rule, and that over a built-in one. An address without a rule is allowed. So `deny
+/// Allow and deny rules for addresses. The rule with the longest prefix wins; among equally long ones a configured
+/// deny rule has precedence over an allow rule, and that over a built-in one. An address without a rule is allowed.
+/// So `deny
 /// 0.0.0.0/0` with `allow 10.0.0.0/8` allows only the latter, and `allow 169.254.7.0/24` allows a part of what is
 /// denied by default.
 ///
-/// Addresses of the Vigie host itself, loopback included, are denied to all accounts but the first, unless an allow rule
-/// with a prefix at least as long matches: `127.0.0.0/8` for loopback, the address itself for other own addresses.
+/// Addresses of the Vigie host itself, loopback included, are denied to all accounts but the first, unless an allow
+/// rule with a prefix at least as long matches: `127.0.0.0/8` for loopback, the address itself for other own
+/// addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EgressPolicy {
     rules: Vec<(IpNetwork, RuleAction)>,

@@ -1,5 +1,5 @@
-//! Services of Vigie itself, which no check, no notification and no browser may reach: `WebDriver` and `DevTools` accept
-//! commands from every local process, and the pages of Vigie may trust this host.
+//! Services of Vigie itself, which no check, no notification and no browser may reach: `WebDriver` and `DevTools`
+//! accept commands from every local process, and the pages of Vigie may trust this host.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -19,6 +19,7 @@ type Registry = HashMap<(Option<IpAddr>, u16), usize>;
 #[derive(Debug)]
 #[must_use = "dropping it ends the protection"]
 pub struct ProtectedService {
+    /// Its entry in the [`Registry`].
     key: (Option<IpAddr>, u16),
 }
 

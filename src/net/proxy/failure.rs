@@ -16,11 +16,13 @@ pub(super) fn target_failure_from_proxy(
     Failure::new(Phase::Connect, kind, format!("{target_address}: the proxy {proxy} {failure_text}"))
 }
 
+/// Returns the failure of a proxy that cannot be used for `reason`, as the fault of Vigie.
 pub(super) fn proxy_failure(proxy: &UpstreamProxy, reason: &str) -> Failure {
     let detail = format!("the proxy {proxy}: {reason}");
     Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).with_fault(Fault::Vigie)
 }
 
+/// Returns the failure of an I/O error on the connection to the proxy, as the fault of Vigie.
 pub(super) fn proxy_io_failure(proxy: &UpstreamProxy, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => proxy_failure(proxy, "it closed the connection without a response"),

@@ -19,8 +19,8 @@ const MAX_HEAD_BYTES: usize = 8192;
 /// Maximum number of responses that are read, including the final one.
 const MAX_RESPONSES: usize = 8;
 
-/// Requests a connection to `target_address` from the proxy behind `stream`. It has no timeout: the caller sets one, since
-/// the proxy responds only after it has tried the target.
+/// Requests a connection to `target_address` from the proxy behind `stream`. It has no timeout: the caller sets one,
+/// since the proxy responds only after it has tried the target.
 pub(super) async fn connect(
     mut stream: TcpStream,
     proxy: &UpstreamProxy,
@@ -111,8 +111,8 @@ fn parse_status_code(head: &[u8]) -> Option<u16> {
     rest.get(..3)?.parse().ok()
 }
 
-/// Returns the failure of the target that the response reports; `None` if the proxy itself failed or denied the request.
-/// `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
+/// Returns the failure of the target that the response reports; `None` if the proxy itself failed or denied the
+/// request. `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
 fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
     let proxy_status_kind =
         header_value(head, "proxy-status").and_then(|value| kind_from_proxy_status(&value));

@@ -50,8 +50,8 @@ pub(super) struct ProxyCredentials {
 impl UpstreamProxy {
     /// Creates a proxy at `endpoint` without a login, for the operator only.
     #[must_use]
-    pub fn new(kind: ProxyProtocol, endpoint: Endpoint) -> Self {
-        Self { protocol: kind, endpoint, credentials: None, allowed_accounts: AllowedAccounts::default() }
+    pub fn new(protocol: ProxyProtocol, endpoint: Endpoint) -> Self {
+        Self { protocol, endpoint, credentials: None, allowed_accounts: AllowedAccounts::default() }
     }
 
     /// Sets the login. For HTTP the name contains no colon (RFC 7617 2), for SOCKS both have 1 to 255 bytes (RFC 1929

@@ -16,8 +16,8 @@ use crate::net::timed_stream::TimedStream;
 /// Length of the reply to the greeting in bytes. A proxy sends it before it tries a target.
 const GREETING_REPLY_BYTES: u64 = 2;
 
-/// Requests a connection to `target_address` from the proxy behind `stream`. The proxy must reply to the greeting by `greeting_deadline`;
-/// the caller limits the time of the target.
+/// Requests a connection to `target_address` from the proxy behind `stream`. The proxy must reply to the greeting by
+/// `greeting_deadline`; the caller limits the time of the target.
 pub(super) async fn connect(
     stream: TcpStream,
     proxy: &UpstreamProxy,

@@ -90,6 +90,7 @@ impl Net {
         }
     }
 
+    /// Opens the connection to the proxy itself, on behalf of the operator; tries its addresses one by one.
     async fn connect_to_proxy(
         &self,
         proxy: &UpstreamProxy,

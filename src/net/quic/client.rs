@@ -35,15 +35,17 @@ pub struct QuicConnection {
 /// A handshake with one address.
 struct QuicHandshake {
     address: SocketAddr,
+    /// Meters what its socket receives.
     meter: QuicMeter,
     tls_client: QuicTlsClient,
+    /// Set when the server has chosen it.
     cipher_suite: SharedCipherSuite,
 }
 
 impl Net {
-    /// Opens a QUIC connection to `endpoint`: resolves it, applies the egress policy, and tries its addresses like those of
-    /// TCP, each up to the end of its handshake. In `trace`, connect is the time until the first datagram of the
-    /// server, and tls is the rest of the handshake.
+    /// Opens a QUIC connection to `endpoint`: resolves it, applies the egress policy, and tries its addresses like
+    /// those of TCP, each up to the end of its handshake. In `trace`, connect is the time until the first datagram of
+    /// the server, and tls is the rest of the handshake.
     ///
     /// # Errors
     /// Fails with the failure of the connection or handshake. Proxies do not relay UDP: when one would be used, it is
@@ -86,7 +88,7 @@ impl Net {
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
         let (started, mut handshakes) = (Instant::now(), Vec::new());
-        let race_result = happy_eyeballs(&socket_addresses, deadline, |address| {
+        let race = happy_eyeballs(&socket_addresses, deadline, |address| {
             let tls_client = self.quic_tls_client(&endpoint.host, options);
             let handshake = tls_client.map(|tls_client| {
                 Arc::new(QuicHandshake {
@@ -105,9 +107,9 @@ impl Net {
                 (address, result)
             }
         });
-        let race_result = race_result.await;
+        let race_result = race.await;
         let (connected_address, connection_result) = match race_result {
-            RaceResult::Connected(address, quic) => (Some(address), Ok(quic)),
+            RaceResult::Connected(address, connection) => (Some(address), Ok(connection)),
             RaceResult::AllFailed(failures) => (None, Err(primary_failure(failures))),
             RaceResult::TimedOut(failures) => {
                 (None, Err(handshake_timeout_failure(&handshakes, &failures, deadline)))

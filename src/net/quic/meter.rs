@@ -27,9 +27,13 @@ pub struct QuicMeter(Arc<MeterState>);
 struct MeterState {
     first_datagram_at: OnceLock<Instant>,
     received_bytes: AtomicU64,
+    /// How many bytes may be received; only compared, the reader closes the connection.
     limit_bytes: AtomicU64,
+    /// Kind and errno; an `io::Error` cannot be cloned.
     first_socket_error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
+    /// Notified at each error of the socket.
     error_notify: Notify,
+    /// Notified when more was received than the limit.
     over_limit_notify: Notify,
 }
 
@@ -58,7 +62,7 @@ impl QuicMeter {
         let received_bytes = self.0.received_bytes.load(Ordering::Relaxed);
         // Earlier increases remain: a connection may transfer several bodies at once.
         self.0.limit_bytes.fetch_max(received_bytes.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
-        let increase = |max: u64| Some(max.saturating_add(bytes));
+        let increase = |limit: u64| Some(limit.saturating_add(bytes));
         // It always returns `Some`, so it never fails.
         let _ = self.0.limit_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increase);
     }
@@ -107,7 +111,7 @@ impl QuicMeter {
     }
 }
 
-/// A socket that records its errors. quinn ignores the errors of connected sockets, even that of a closed port;
+/// A socket that meters reads and errors. quinn ignores the errors of connected sockets, even that of a closed port;
 /// therefore reads and writes are done here. QUIC continues after such errors.
 #[derive(Debug)]
 pub(super) struct MeteredSocket {

@@ -43,6 +43,7 @@ impl ClientConfig for SuiteRecordingConfig {
     }
 }
 
+/// A session that records its suite.
 struct SuiteRecordingSession {
     inner: Box<dyn Session>,
     suite: SharedCipherSuite,

@@ -13,7 +13,7 @@ pub(super) enum TlsBackend {
     Rustls(Arc<ClientConfig>),
     #[cfg(feature = "legacy-tls")]
     Legacy(legacy::LegacyTlsVersion, Option<Arc<ClientCertificate>>),
-    /// Finds out which weak cipher suite of TLS 1.2 the server would choose, and ends there.
+    /// A hello that finds out which weak cipher suite of TLS 1.2 the server would choose; no connection comes of it.
     #[cfg(not(feature = "legacy-tls"))]
-    WeakSuiteProbe,
+    WeakSuiteDetection,
 }

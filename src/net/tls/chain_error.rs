@@ -6,7 +6,7 @@ use rustls::{CertificateError, OtherError};
 use rustls_pki_types::CertificateDer;
 use webpki::Error as PathError;
 
-use super::chain_names::PresentedChain;
+use super::presented_chain::PresentedChain;
 use super::trust::TrustAnchors;
 use crate::domain::{FailureKind, Timestamp};
 
@@ -21,6 +21,7 @@ pub(super) enum ChainError {
     /// The server's certificate is trusted as it is, but its version of X.509 has no names to compare.
     PinnedWithoutNames,
     /// An authority has revoked the certificate at `index` of the path.
+    /// `source` names in words who said so: a responder or a list.
     Revoked { index: usize, since: Option<Timestamp>, reason: Option<&'static str>, source: String },
 }
 
@@ -85,7 +86,7 @@ fn describe_path_error(
     use FailureKind as Kind;
     let invalid = |text: String| (Kind::CertificateInvalid, text);
     match error {
-        PathError::CertExpired { .. } => match chain.expired_index() {
+        PathError::CertExpired { .. } => match chain.earliest_expiring_index() {
             Some(index) => (
                 Kind::CertificateExpired,
                 format!(
@@ -98,7 +99,7 @@ fn describe_path_error(
                 (Kind::CertificateExpired, format!("{} expired; renew it", chain.describe_any_certificate()))
             }
         },
-        PathError::CertNotValidYet { .. } => match chain.not_yet_valid_index() {
+        PathError::CertNotValidYet { .. } => match chain.latest_starting_index() {
             Some(index) => (
                 Kind::CertificateNotYetValid,
                 format!(
@@ -210,7 +211,7 @@ fn describe_path_error(
             ))
         }
         PathError::UnsupportedCriticalExtension => {
-            let (certificate_text, extension) = chain.with_unknown_critical_extension();
+            let (certificate_text, extension) = chain.describe_first_with_unknown_critical_extension();
             invalid(format!(
                 "{certificate_text} has {extension}, which is marked as critical and unknown here; issue it without that"
             ))
@@ -282,6 +283,7 @@ fn describe_path_error(
     }
 }
 
+/// Returns kind and text for a chain that ends at no trusted authority.
 fn unknown_issuer(chain: &PresentedChain<'_>) -> (FailureKind, String) {
     let kind = FailureKind::CertificateIssuerUnknown;
     if chain.is_single_self_signed() {
@@ -302,10 +304,10 @@ fn unknown_issuer(chain: &PresentedChain<'_>) -> (FailureKind, String) {
 
 /// Explains a signature that does not fit: by a key that is too short, if there is one.
 fn signature_text(chain: &PresentedChain<'_>, anchors: &TrustAnchors) -> String {
-    if let Some((certificate_text, bits)) = chain.short_key(anchors, MIN_RSA_BITS) {
+    if let Some((certificate_text, bits)) = chain.describe_first_short_key(anchors, MIN_RSA_BITS) {
         return short_key_text(&certificate_text, bits);
     }
-    let Some((certificate_text, issuer)) = chain.first_invalid_signature(anchors) else {
+    let Some((certificate_text, issuer)) = chain.describe_first_invalid_signature(anchors) else {
         return format!(
             "several authorities of the same name are in the chain of {}, and the way over none of them is valid; \
              install the chain as the authority delivers it",

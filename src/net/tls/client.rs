@@ -25,7 +25,9 @@ use crate::net::stack::Net;
 /// clone; created by [`crate::net::stack::Net::tls_client`].
 #[derive(Clone, Debug)]
 pub struct TlsClient {
+    /// `server_name` in the form that the TLS libraries take.
     pub(super) parsed_server_name: ServerName<'static>,
+    /// Name of the server as given, for messages.
     pub(super) server_name: Box<str>,
     pub(super) backend: TlsBackend,
     pub(super) verifier: Arc<RecordingVerifier>,
@@ -125,6 +127,7 @@ impl TlsClient {
         matches!(self.backend, TlsBackend::Rustls(_))
     }
 
+    /// Runs the handshake of the backend. Fails itself only before the handshake; its outcome is in the result.
     async fn run_handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -133,17 +136,17 @@ impl TlsClient {
         let config = match &self.backend {
             TlsBackend::Rustls(config) => config.clone(),
             #[cfg(feature = "legacy-tls")]
-            TlsBackend::Legacy(version, client) => {
+            TlsBackend::Legacy(version, client_certificate) => {
                 let ssl = legacy::new_ssl(
                     *version,
                     &self.parsed_server_name,
-                    client.as_ref().map(|client_certificate| &client_certificate.pem),
+                    client_certificate.as_ref().map(|certificate| &certificate.pem),
                 )?;
                 return legacy::handshake(ssl, stream, &self.parsed_server_name, &self.verifier, deadline)
                     .await;
             }
             #[cfg(not(feature = "legacy-tls"))]
-            TlsBackend::WeakSuiteProbe => {
+            TlsBackend::WeakSuiteDetection => {
                 return Err(
                     legacy_hello::weak_suites_failure(stream, &self.parsed_server_name, deadline).await
                 );

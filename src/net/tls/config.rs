@@ -21,6 +21,7 @@ const MAX_RESUMABLE_SESSIONS: usize = 8;
 #[derive(Debug)]
 pub(in crate::net) struct TlsContext {
     pub(super) trust_store: TrustStore,
+    /// Offers TLS 1.3 and 1.2.
     default_config: ClientConfig,
     tls12_config: ClientConfig,
     tls13_config: ClientConfig,
@@ -98,7 +99,7 @@ impl TlsContext {
         _: &TlsOptions,
         _: &Arc<RecordingVerifier>,
     ) -> Result<TlsBackend, Failure> {
-        Ok(TlsBackend::WeakSuiteProbe)
+        Ok(TlsBackend::WeakSuiteDetection)
     }
 }
 
@@ -117,6 +118,8 @@ fn unsupported_version_failure(versions: TlsVersions) -> Failure {
     Failure::new(Phase::Tls, FailureKind::TlsVersionUnsupported, detail)
 }
 
+const VERIFY_CERTIFICATE: bool = true;
+/// Builds a configuration for `versions`; its verifier is replaced by one for each server.
 fn base_config(
     provider: &Arc<CryptoProvider>,
     trust_store: &TrustStore,
@@ -128,7 +131,7 @@ fn base_config(
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(RecordingVerifier::new(
             trust_store.location_anchors(),
-            true,
+            VERIFY_CERTIFICATE,
         )))
         .with_no_client_auth();
     config.resumption = Resumption::disabled();

@@ -1,5 +1,5 @@
-//! A reader of DER (X.690 8 to 10), as much of it as certificates and OCSP messages need. Lengths are checked, nothing is
-//! copied.
+//! A reader of DER (X.690 8 to 10), as much of it as certificates and OCSP messages need. Lengths are checked,
+//! nothing is copied.
 
 /// Tags of the universal class.
 pub(super) const INTEGER: u8 = 0x02;

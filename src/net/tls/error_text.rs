@@ -12,8 +12,8 @@ pub fn io_error_text(error: &io::Error) -> String {
     tls_error.map_or_else(|| error.to_string(), tls_error_text)
 }
 
-/// Returns a sentence about `error`. Those about certificates have texts of their own, with the chain at hand; here they
-/// are told without it.
+/// Returns a sentence about `error`. Those about certificates have texts of their own, with the chain at hand; here
+/// they are told without it.
 pub(super) fn tls_error_text(error: &Error) -> String {
     match error {
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => {

@@ -5,8 +5,8 @@ use std::io;
 use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
 
 use super::chain_error::{is_short_key, short_key_text};
-use super::chain_names::PresentedChain;
 use super::error_text::tls_error_text;
+use super::presented_chain::PresentedChain;
 use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 
@@ -35,8 +35,8 @@ pub(super) fn is_not_tls(error: &io::Error) -> bool {
     matches!(rustls_error(error), Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }
 
-/// Whether a handshake ended with `error` since the peer may know only cipher suites that were not offered. Some peers say
-/// so, and some just close.
+/// Whether a handshake ended with `error` since the peer may know only cipher suites that were not offered. Some
+/// peers say so, and some just close.
 pub(super) fn may_lack_cipher_suites(error: &io::Error) -> bool {
     match rustls_error(error) {
         Some(Error::AlertReceived(alert)) => {

@@ -44,9 +44,9 @@ impl Net {
         self.tls_client(server_name, options, false)?.handshake(stream, deadline, trace).await
     }
 
-    /// Creates the shared state of handshakes of several connections to the server `server_name`. With `allow_resumption` later
-    /// handshakes resume the first session, as FTP servers require for data connections. Sessions are never resumed
-    /// across [`TlsClient`]s, and not in versions before TLS 1.2.
+    /// Creates the shared state of handshakes of several connections to the server `server_name`. With
+    /// `allow_resumption` later handshakes resume the first session, as FTP servers require for data connections.
+    /// Sessions are never resumed across [`TlsClient`]s, and not in versions before TLS 1.2.
     pub fn tls_client(
         &self,
         server_name: &str,

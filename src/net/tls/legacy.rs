@@ -68,7 +68,8 @@ impl LegacyTlsVersion {
     }
 }
 
-/// Creates a context that offers `version` only. Certificates are verified after the handshake, by [`verify_peer_certificate`].
+/// Creates a context that offers `version` only. Certificates are verified after the handshake, by
+/// [`verify_peer_certificate`].
 fn build_ssl_context(version: SslVersion) -> Result<SslContext, ErrorStack> {
     OPENSSL_PROVIDERS.as_ref().map_err(Clone::clone)?;
     let mut builder = SslContextBuilder::new(SslMethod::tls_client())?;
@@ -135,6 +136,7 @@ fn version_name(version: &str) -> String {
     if version == "TLSv1" { "TLSv1.0".to_owned() } else { version.to_owned() }
 }
 
+/// Lets `verifier` verify the chain that the server sent, also after a failed handshake.
 fn verify_peer_certificate(
     ssl: &SslRef,
     server_name: &ServerName<'_>,

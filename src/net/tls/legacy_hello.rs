@@ -1,5 +1,5 @@
-//! Finds out whether a server that refused a handshake knows weak cipher suites of TLS 1.2 alone: a `ClientHello` that offers
-//! those, and the `ServerHello` to it (RFC 5246 7.4.1). Nothing more is exchanged.
+//! Finds out whether a server that refused a handshake knows weak cipher suites of TLS 1.2 alone: a `ClientHello`
+//! that offers those, and the `ServerHello` to it (RFC 5246 7.4.1). Nothing more is exchanged.
 
 use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use rustls_pki_types::ServerName;
@@ -38,15 +38,17 @@ const WEAK_SUITES: &[(u16, &str)] = &[
     (0x0005, "TLS_RSA_WITH_RC4_128_SHA"),
 ];
 
+/// Type of a TLS record with a handshake message.
 const HANDSHAKE_RECORD: u8 = 22;
+/// Type of a handshake message.
 const SERVER_HELLO: u8 = 2;
 /// TLS 1.2.
 const VERSION: [u8; 2] = [3, 3];
 /// Longest record of TLS 1.2 that is read, in bytes.
 const MAX_RECORD_BYTES: usize = 16 * 1024;
 
-/// Offers the weak suites over `stream`, and returns the failure of the handshake that ends there: unknown with the suite
-/// that the server chose, or an error of the target when it chose none.
+/// Offers the weak suites over `stream`, and returns the failure of the handshake that ends there: unknown with the
+/// suite that the server chose, or an error of the target when it chose none.
 pub(super) async fn weak_suites_failure<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     server_name: &ServerName<'_>,

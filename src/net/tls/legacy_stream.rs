@@ -32,6 +32,7 @@ fn is_unexpected_eof(stack: &ErrorStack) -> bool {
     stack.errors().iter().any(|error| error.reason() == Some("unexpected eof while reading"))
 }
 
+/// Returns the reason of the first error in `stack` that has one.
 pub(super) fn first_error_reason(stack: &ErrorStack) -> String {
     let reason = stack.errors().iter().find_map(openssl::error::Error::reason);
     replace_control_chars(reason.unwrap_or("no reason given"))

@@ -38,7 +38,9 @@ pub(super) enum OcspStatus {
 
 /// The identity of a certificate in OCSP (RFC 6960 4.1.1).
 struct CertificateId<'a> {
+    /// The encoded subject of the issuer.
     issuer_name: &'a [u8],
+    /// The bits of the public key of the issuer.
     issuer_key: &'a [u8],
     serial: &'a [u8],
 }
@@ -115,9 +117,9 @@ pub(super) fn read_response(
             "it is signed neither by the issuer of the certificate nor by whom that appointed".to_owned()
         );
     }
-    let statuses = single_responses(signed.signed).ok_or_else(unreadable)?;
-    for status in statuses.into_iter().take(MAX_STATUSES) {
-        let mut reader = status.reader();
+    let responses = single_responses(signed.signed_element).ok_or_else(unreadable)?;
+    for single_response in responses.into_iter().take(MAX_STATUSES) {
+        let mut reader = single_response.reader();
         let matches =
             reader.next_with_tag(SEQUENCE).and_then(|element| id.matches(element)).ok_or_else(unreadable)?;
         if matches {

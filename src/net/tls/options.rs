@@ -69,7 +69,7 @@ impl TlsVersions {
 /// Options of a TLS handshake.
 #[derive(Clone, Debug)]
 pub struct TlsOptions {
-    /// Versions to offer.
+    /// TLS versions to offer.
     pub versions: TlsVersions,
     /// Application protocols to offer (RFC 7301), the preferred one first; empty for no ALPN.
     pub alpn_protocols: &'static [&'static [u8]],

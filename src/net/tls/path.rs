@@ -8,8 +8,8 @@ use super::der::{DerReader, SEQUENCE};
 use super::rollover;
 use super::trust::TrustAnchors;
 
-/// Verifies that `leaf` may speak for `server_name` at `now`. `intermediates` are the further certificates that the server
-/// sent, in any order.
+/// Verifies that `leaf` may speak for `server_name` at `now`. `intermediates` are the further certificates that the
+/// server sent, in any order.
 pub(super) fn verify_path(
     anchors: &TrustAnchors,
     leaf: &CertificateDer<'_>,
@@ -21,8 +21,8 @@ pub(super) fn verify_path(
     let result = find_path(anchors, &end_entity, leaf, intermediates, now, None);
     let path = match result {
         Ok(path) => path,
-        // The two rules of which certificates that an authority issued to itself are exempt (RFC 5280 6.1). Where the keys of
-        // an authority share a name, a signature by the other one hides them.
+        // The two rules of which certificates that an authority issued to itself are exempt (RFC 5280 6.1). Where the
+        // keys of an authority share a name, a signature by the other one hides them.
         Err(
             error @ (Error::PathLenConstraintViolated
             | Error::NameConstraintViolation

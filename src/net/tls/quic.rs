@@ -17,6 +17,7 @@ pub(in crate::net) struct QuicTlsClient {
     server_name: Box<str>,
     config: Arc<ClientConfig>,
     verifier: Arc<RecordingVerifier>,
+    /// The network by which the authorities are asked; `None` without `check_revocation`.
     revocation_net: Option<Net>,
 }
 
@@ -73,7 +74,7 @@ impl QuicTlsClient {
     }
 
     /// Asks the authorities whether a certificate of the accepted chain is revoked, if the monitor wants that; returns
-    /// remarks.
+    /// warnings about certificates without an answer.
     pub(in crate::net) async fn check_revocation(&self, deadline: Deadline) -> Result<Vec<String>, Failure> {
         let Some(net) = &self.revocation_net else { return Ok(Vec::new()) };
         super::revocation::check_revocation(net, &self.verifier, deadline).await.map_err(|error| {

@@ -1,5 +1,5 @@
-//! Whether certificates of a chain are revoked: OCSP (RFC 6960) and revocation lists (RFC 5280 5), asked for monitors with
-//! `check_revocation`.
+//! Whether certificates of a chain are revoked: OCSP (RFC 6960) and revocation lists (RFC 5280 5), asked for monitors
+//! with `check_revocation`.
 
 use std::time::Duration;
 
@@ -37,7 +37,9 @@ const DEFAULT_LIFETIME: Duration = Duration::from_mins(10);
 
 /// Where the status of a certificate is published.
 struct RevocationSources {
+    /// URLs of OCSP responders.
     ocsp: Vec<String>,
+    /// URLs of revocation lists.
     lists: Vec<String>,
 }
 
@@ -49,8 +51,8 @@ enum RevocationAnswer {
     List(std::sync::Arc<[u8]>),
 }
 
-/// Asks about every certificate of the accepted chain of `verifier`; returns remarks on those without an answer. What is
-/// not reached is no failure, since an authority that is down says nothing about the server.
+/// Asks about every certificate of the accepted chain of `verifier`; returns remarks on those without an answer. What
+/// is not reached is no failure, since an authority that is down says nothing about the server.
 ///
 /// # Errors
 /// Fails when a certificate is revoked.
@@ -76,6 +78,7 @@ pub(super) async fn check_revocation(
     Ok(remarks)
 }
 
+/// Asks about the certificate of `link`. The outer error: it is revoked. The inner one: a remark, nobody answered.
 async fn check_link(
     net: &Net,
     verifier: &RecordingVerifier,
@@ -114,8 +117,8 @@ async fn check_link(
     Ok(Err(format!("whether `{subject}` is revoked could not be found out: {reason}")))
 }
 
-/// Returns the addresses that `certificate` names. Only `http` is used for them: the answers are signed, and asking over
-/// TLS would need the answer first.
+/// Returns the addresses that `certificate` names. Only `http` is used for them: the answers are signed, and asking
+/// over TLS would need the answer first.
 fn revocation_sources(certificate: &X509Certificate<'_>) -> RevocationSources {
     let mut sources = RevocationSources { ocsp: Vec::new(), lists: Vec::new() };
     let http_url = |name: &GeneralName<'_>| match name {
@@ -150,10 +153,12 @@ fn revocation_sources(certificate: &X509Certificate<'_>) -> RevocationSources {
     sources
 }
 
+/// Returns the deadline of one answer within that of all answers.
 fn fetch_deadline(deadline: Deadline) -> Deadline {
     Deadline::within(deadline.remaining().min(FETCH_TIMEOUT))
 }
 
+/// Returns the status of the certificate of `link`, from the cache or the responder at `url`; errors are sentences.
 async fn ask_responder(
     net: &Net,
     verifier: &RecordingVerifier,
@@ -182,6 +187,7 @@ async fn ask_responder(
     Ok(status)
 }
 
+/// Returns the revocation list at `url`, from the cache or fetched; errors are sentences.
 async fn fetch_list(
     net: &Net,
     certificate: &X509Certificate<'_>,
@@ -242,7 +248,7 @@ fn check_lists(
     }
 }
 
-/// Returns which certificate of the path is revoked, since when, and why.
+/// Returns which certificate of the path is revoked, since when, and why; the first, if no list has any of them.
 fn find_revoked(
     verification: &ChainVerification,
     lists: &[&CertRevocationList<'_>],

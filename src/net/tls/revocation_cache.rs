@@ -8,15 +8,15 @@ use rustls_pki_types::UnixTime;
 use crate::domain::EgressPrincipal;
 use crate::sync::Mutex;
 
-/// On whose behalf it was asked, where, and by which request; a revocation list has an empty one. Accounts share nothing:
-/// what one may reach, another may not.
+/// On whose behalf it was asked, where, and by which request; a revocation list has an empty one. Accounts share
+/// nothing: what one may reach, another may not.
 type CacheKey = (EgressPrincipal, String, Vec<u8>);
 
 /// Most answers that are kept.
 const MAX_ENTRIES: usize = 1024;
 /// Most bytes of all of them.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// Longest time that an answer is kept, in seconds: a certificate may be revoked meanwhile.
+/// Longest time in seconds that an answer is used: its certificate may be revoked meanwhile.
 const MAX_LIFETIME_SECONDS: u64 = 3600;
 
 /// The answers that are kept.
@@ -43,7 +43,8 @@ impl RevocationCache {
         entries.by_key.get(key).filter(|entry| entry.until > now.as_secs()).map(|entry| entry.answer.clone())
     }
 
-    /// Keeps `answer` until `until`, in seconds since 1970, at most for an hour. When there is no room, old ones go first.
+    /// Keeps `answer` until `until`, in seconds since 1970, at most for an hour. When there is no room, old ones go
+    /// first.
     pub(super) fn insert(&self, key: CacheKey, answer: Arc<[u8]>, until: u64, now: UnixTime) {
         let size = size_of_entry(&key, &answer);
         if size > MAX_BYTES {

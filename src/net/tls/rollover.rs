@@ -1,6 +1,6 @@
-//! Chains with certificates that an authority issued to itself when it changed its key (RFC 4210 4.4). They do not count for
-//! path lengths, and name constraints do not apply to them (RFC 5280 6.1); webpki knows neither exemption. This is asked
-//! only after webpki refused a chain by one of these two rules.
+//! Chains with certificates that an authority issued to itself when it changed its key (RFC 4210 4.4). They do not
+//! count for path lengths, and name constraints do not apply to them (RFC 5280 6.1); webpki knows neither exemption.
+//! This is asked only after webpki refused a chain by one of these two rules.
 
 use std::net::IpAddr;
 
@@ -17,12 +17,14 @@ const MAX_CERTIFICATES: usize = 10;
 /// Most signatures that are checked.
 const MAX_SIGNATURE_CHECKS: u32 = 60;
 
+/// A certificate that may be part of the path.
 struct Candidate<'a> {
     der: &'a CertificateDer<'a>,
     parsed: X509Certificate<'a>,
 }
 
-/// Returns a valid path from `leaf` to a trusted authority; `None` without one, and where no certificate is self-issued.
+/// Returns a valid path from `leaf` to a trusted authority; `None` without one, and where no certificate is
+/// self-issued.
 pub(super) fn find_path(
     anchors: &TrustAnchors,
     leaf: &CertificateDer<'_>,
@@ -36,31 +38,37 @@ pub(super) fn find_path(
         return None;
     }
     let leaf = parse(leaf)?;
-    let search = Search { anchors, candidates: &candidates, now };
-    let mut budget = MAX_SIGNATURE_CHECKS;
-    search.extend(&mut vec![&leaf], &mut budget)
+    let search = PathSearch { anchors, candidates: &candidates, now };
+    let mut remaining_signature_checks = MAX_SIGNATURE_CHECKS;
+    search.complete_path(&mut vec![&leaf], &mut remaining_signature_checks)
 }
 
-struct Search<'a> {
+/// A depth-first search for a path among the candidates.
+struct PathSearch<'a> {
     anchors: &'a TrustAnchors,
     candidates: &'a [Candidate<'a>],
     now: UnixTime,
 }
 
-impl<'a> Search<'a> {
-    fn extend(&self, path: &mut Vec<&'a Candidate<'a>>, budget: &mut u32) -> Option<AcceptedPath> {
+impl<'a> PathSearch<'a> {
+    /// Extends `path` up to a trusted authority; returns the first valid path, otherwise restores `path`.
+    fn complete_path(
+        &self,
+        path: &mut Vec<&'a Candidate<'a>>,
+        remaining_signature_checks: &mut u32,
+    ) -> Option<AcceptedPath> {
         let head = *path.last()?;
         let issuer = head.parsed.issuer().as_raw();
         let signed = SignedData::from_certificate(head.der)?;
         let algorithms = self.anchors.crypto_provider.signature_verification_algorithms.all;
         let mut is_signed_by = |key_info: &[u8]| {
-            *budget = budget.saturating_sub(1);
-            *budget > 0 && signed.is_signed_by(key_info, algorithms)
+            *remaining_signature_checks = remaining_signature_checks.saturating_sub(1);
+            *remaining_signature_checks > 0 && signed.is_signed_by(key_info, algorithms)
         };
         for anchor in &self.anchors.roots.roots {
             let is_issuer = sequence_content(issuer) == Some(anchor.subject.as_ref());
             if is_issuer && is_signed_by(&anchor.subject_public_key_info) && self.is_valid(path, anchor) {
-                return Some(self.accept(path, anchor));
+                return Some(self.to_accepted_path(path, anchor));
             }
         }
         let issuers: Vec<_> = self
@@ -72,7 +80,7 @@ impl<'a> Search<'a> {
             .collect();
         for issuer in issuers {
             path.push(issuer);
-            let found = self.extend(path, budget);
+            let found = self.complete_path(path, remaining_signature_checks);
             if found.is_some() {
                 return found;
             }
@@ -81,7 +89,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    fn accept(&self, path: &[&Candidate<'_>], anchor: &TrustAnchor<'_>) -> AcceptedPath {
+    fn to_accepted_path(&self, path: &[&Candidate<'_>], anchor: &TrustAnchor<'_>) -> AcceptedPath {
         let issuer_keys = path[1..].iter().map(|issuer| key_info(&issuer.parsed).unwrap_or_default());
         let issuer_keys = issuer_keys.chain([anchor.subject_public_key_info.as_ref()]);
         let links = path.iter().zip(issuer_keys).map(|(candidate, key)| PathLink {
@@ -161,8 +169,8 @@ fn has_known_critical_extensions(certificate: &X509Certificate<'_>) -> bool {
     })
 }
 
-/// Whether the names of all certificates are within the constraints of those above them. Constraints of other forms than
-/// DNS names and addresses are not understood here, so that the chain stays refused.
+/// Whether the names of all certificates are within the constraints of those above them. Constraints of other forms
+/// than DNS names and addresses are not understood here, so that the chain stays refused.
 fn fits_name_constraints(path: &[&Candidate<'_>], anchor: &TrustAnchor<'_>) -> bool {
     // Those of an authority are kept in a form of its own; chains below one are left to webpki.
     if anchor.name_constraints.is_some() {

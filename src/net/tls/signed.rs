@@ -11,7 +11,7 @@ const RSA_ENCRYPTION: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SignedData<'a> {
     /// The signed element, with its tag.
-    pub(super) signed: &'a [u8],
+    pub(super) signed_element: &'a [u8],
     /// The content of the algorithm identifier.
     algorithm: &'a [u8],
     signature: &'a [u8],
@@ -30,10 +30,10 @@ impl<'a> SignedData<'a> {
     /// Reads the three elements of a certificate, or of a basic OCSP response, from `content`; returns the rest too.
     pub(super) fn read(content: &'a [u8]) -> Option<(Self, DerReader<'a>)> {
         let mut reader = DerReader(content);
-        let signed = reader.next_with_tag(SEQUENCE)?.encoded;
+        let signed_element = reader.next_with_tag(SEQUENCE)?.encoded;
         let algorithm = reader.next_with_tag(SEQUENCE)?.content;
         let signature = reader.next_with_tag(BIT_STRING)?.bit_string_bytes()?;
-        Some((Self { signed, algorithm, signature }, reader))
+        Some((Self { signed_element, algorithm, signature }, reader))
     }
 
     /// Reads the certificate `der`.
@@ -54,7 +54,7 @@ impl<'a> SignedData<'a> {
             .iter()
             .filter(|algorithm| algorithm.signature_alg_id().as_ref() == self.algorithm)
             .filter(|algorithm| algorithm.public_key_alg_id().as_ref() == key.algorithm)
-            .any(|algorithm| algorithm.verify_signature(key.key, self.signed, self.signature).is_ok())
+            .any(|algorithm| algorithm.verify_signature(key.key, self.signed_element, self.signature).is_ok())
     }
 }
 

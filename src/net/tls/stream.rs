@@ -113,7 +113,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
 
 /// The result of a handshake: a timeout, an error or a connection, with the negotiated parameters.
 pub(super) struct HandshakeResult<S> {
+    /// Outer error: the deadline came. Inner error: the handshake failed.
     pub(super) result: Result<io::Result<TlsStream<S>>, Failure>,
+    /// Name of the negotiated version; `None` unless it succeeded. The same holds for the cipher suite.
     pub(super) tls_version: Option<String>,
     pub(super) tls_cipher: Option<String>,
 }

@@ -95,7 +95,7 @@ pub(super) struct TrustAnchors {
     public_root_dates: Arc<[RootDate]>,
     /// The dates of the others.
     root_dates: Vec<RootDate>,
-    /// Certificates trusted as they are.
+    /// The configured certificates: CAs, and server certificates that are trusted as they are.
     pub(super) pinned_certificates: Vec<CertificateDer<'static>>,
     pub(super) crypto_provider: Arc<CryptoProvider>,
 }
@@ -105,6 +105,7 @@ pub(super) struct TrustAnchors {
 pub(super) struct RootDate {
     /// Identifies its name and key.
     pub(super) name_and_key_digest: [u8; 32],
+    /// Subject of the CA, for messages.
     pub(super) subject: Box<str>,
     pub(super) not_after: Timestamp,
 }
@@ -126,10 +127,12 @@ struct PublicAuthorities {
 /// The parsed form of [`TrustConfig`].
 #[derive(Debug)]
 pub(in crate::net) struct TrustStore {
+    /// The anchors of handshakes that name no CA.
     location_anchors: Arc<TrustAnchors>,
-    /// The public authorities only, for authorities that are set later.
+    /// The public authorities only, from which the anchors of authorities that are set at run time are built.
     public_authorities: PublicAuthorities,
     crypto_provider: Arc<CryptoProvider>,
+    /// The location's anchors with one CA of the settings in addition.
     anchors_by_ca_id: BTreeMap<i64, Arc<TrustAnchors>>,
     client_certificates: BTreeMap<i64, Arc<ClientCertificate>>,
     certificate_accounts: BTreeMap<i64, AllowedAccounts>,
@@ -140,6 +143,7 @@ pub(in crate::net) struct TrustStore {
 /// Certificates set at run time, parsed, with their original text.
 #[derive(Debug, Default)]
 struct RuntimeCertificates {
+    /// The location's anchors with one CA in addition, and the text of that CA.
     anchors_by_ca_id: BTreeMap<i64, (Pem, Arc<TrustAnchors>)>,
     client_certificates: BTreeMap<i64, Arc<ClientCertificate>>,
 }
@@ -157,7 +161,7 @@ impl TrustStore {
         trust_config: &TrustConfig,
         provider: &Arc<CryptoProvider>,
     ) -> Result<Self, NetConfigError> {
-        let roots = match trust_config.public_roots {
+        let public_authorities = match trust_config.public_roots {
             PublicRoots::System => load_system_roots(),
             PublicRoots::None => PublicAuthorities::from_certificates(&[]),
         };
@@ -165,11 +169,12 @@ impl TrustStore {
         for pem in &trust_config.additional_authorities {
             pinned.extend(parse_certificates(pem)?);
         }
-        let location_anchors = build_anchors(roots.clone(), &pinned, provider);
+        let location_anchors = build_anchors(public_authorities.clone(), &pinned, provider);
         let mut anchors_by_ca_id = BTreeMap::new();
         for (&id, pem) in &trust_config.named_authorities {
-            let anchors: Vec<_> = pinned.iter().cloned().chain(parse_certificates(pem)?).collect();
-            anchors_by_ca_id.insert(id, Arc::new(build_anchors(roots.clone(), &anchors, provider)));
+            let certificates: Vec<_> = pinned.iter().cloned().chain(parse_certificates(pem)?).collect();
+            anchors_by_ca_id
+                .insert(id, Arc::new(build_anchors(public_authorities.clone(), &certificates, provider)));
         }
         let mut client_certificates = BTreeMap::new();
         for (&id, pem) in &trust_config.client_certificates {
@@ -177,7 +182,7 @@ impl TrustStore {
         }
         Ok(Self {
             location_anchors: Arc::new(location_anchors),
-            public_authorities: roots,
+            public_authorities,
             crypto_provider: provider.clone(),
             anchors_by_ca_id,
             client_certificates,
@@ -197,7 +202,7 @@ impl TrustStore {
         let mut errors = Vec::new();
         let mut certificates = RuntimeCertificates::default();
         for (id, pem) in authorities {
-            match previous.anchors_by_ca_id.get(&id).filter(|(unchanged, _)| *unchanged == pem) {
+            match previous.anchors_by_ca_id.get(&id).filter(|(previous_pem, _)| *previous_pem == pem) {
                 Some(unchanged) => drop(certificates.anchors_by_ca_id.insert(id, unchanged.clone())),
                 None => match self.build_anchors_for_ca(&pem) {
                     Ok(anchors) => drop(certificates.anchors_by_ca_id.insert(id, (pem, Arc::new(anchors)))),
@@ -206,7 +211,11 @@ impl TrustStore {
             }
         }
         for (id, pem) in client_certificates {
-            match previous.client_certificates.get(&id).filter(|unchanged| unchanged.pem == pem) {
+            match previous
+                .client_certificates
+                .get(&id)
+                .filter(|previous_certificate| previous_certificate.pem == pem)
+            {
                 Some(unchanged) => drop(certificates.client_certificates.insert(id, unchanged.clone())),
                 None => match parse_client_certificate(&pem, &self.crypto_provider) {
                     Ok(client_certificate) => {
@@ -222,14 +231,14 @@ impl TrustStore {
 
     /// Builds the anchors of an authority like those of the settings: with the public ones and the location's own.
     fn build_anchors_for_ca(&self, pem: &Pem) -> Result<TrustAnchors, NetConfigError> {
-        let anchors: Vec<_> = self
+        let certificates: Vec<_> = self
             .location_anchors
             .pinned_certificates
             .iter()
             .cloned()
             .chain(parse_certificates(pem)?)
             .collect();
-        Ok(build_anchors(self.public_authorities.clone(), &anchors, &self.crypto_provider))
+        Ok(build_anchors(self.public_authorities.clone(), &certificates, &self.crypto_provider))
     }
 
     fn runtime_certificates(&self) -> Arc<RuntimeCertificates> {
@@ -255,27 +264,30 @@ impl TrustStore {
         Ok(())
     }
 
+    /// Returns the anchors of handshakes that name no CA.
     pub(super) fn location_anchors(&self) -> Arc<TrustAnchors> {
         self.location_anchors.clone()
     }
 
+    /// Returns the anchors of the location, with the CA `id` in addition if one is named.
     pub(super) fn anchors_for_ca(&self, id: Option<i64>) -> Result<Arc<TrustAnchors>, Failure> {
         let Some(id) = id else { return Ok(self.location_anchors.clone()) };
-        let find_runtime =
+        let find_runtime_certificate =
             || self.runtime_certificates().anchors_by_ca_id.get(&id).map(|(_, anchors)| anchors.clone());
         self.anchors_by_ca_id
             .get(&id)
             .cloned()
-            .or_else(find_runtime)
+            .or_else(find_runtime_certificate)
             .ok_or_else(|| unknown_certificate_failure("ca_cert_id", id))
     }
 
+    /// Returns the client certificate `id`, of the settings or set at run time.
     pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<ClientCertificate>, Failure> {
-        let find_runtime = || self.runtime_certificates().client_certificates.get(&id).cloned();
+        let find_runtime_certificate = || self.runtime_certificates().client_certificates.get(&id).cloned();
         self.client_certificates
             .get(&id)
             .cloned()
-            .or_else(find_runtime)
+            .or_else(find_runtime_certificate)
             .ok_or_else(|| unknown_certificate_failure("ssl_cert_id", id))
     }
 }

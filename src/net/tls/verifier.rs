@@ -19,16 +19,18 @@ use super::trust::TrustAnchors;
 /// protocol, not to the trust.
 #[derive(Debug)]
 pub(super) struct RecordingVerifier {
+    /// The CAs and certificates that it trusts.
     pub(super) trust_anchors: Arc<TrustAnchors>,
     pub(super) verify_certificate: bool,
+    /// Replaced by each handshake that is not resumed.
     verification: Mutex<ChainVerification>,
 }
 
-/// What the last handshake showed.
+/// What the verification of the last full handshake showed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChainVerification {
-    /// The chain as the server sent it; empty before the first handshake. A resumed session has no chain, and leaves the
-    /// previous one.
+    /// The chain as the server sent it; empty before the first handshake. A resumed session has no chain, and leaves
+    /// the previous one.
     pub(super) chain: Vec<CertificateDer<'static>>,
     /// Why it was refused; `None` when it was accepted.
     pub(super) error: Option<ChainError>,
@@ -48,6 +50,7 @@ impl RecordingVerifier {
         self.verification.lock().clone()
     }
 
+    /// Verifies the chain; the path is empty for a pinned certificate, and where certificates are not verified.
     fn verify_chain(
         &self,
         end_entity: &CertificateDer<'_>,

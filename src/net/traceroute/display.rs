@@ -32,8 +32,9 @@ impl Route {
     #[must_use]
     pub fn summary(&self) -> String {
         let text = self.end.as_str();
-        let known_hops = self.known_hops();
-        let hop_count = if known_hops == 1 { "1 hop".to_owned() } else { format!("{known_hops} hops") };
+        let last_replying_hop = self.last_replying_hop();
+        let hop_count =
+            if last_replying_hop == 1 { "1 hop".to_owned() } else { format!("{last_replying_hop} hops") };
         match (self.end, self.last_refusal()) {
             (RouteEnd::Refused, Some(HopReply { sender: from, refusal_reason: Some(reason), .. })) => {
                 format!("{text}: {from} reports: {reason} (after {hop_count})")

@@ -64,7 +64,7 @@ pub struct HopReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "refused")]
     pub refusal_reason: Option<&'static str>,
-    /// Whether it comes from the target.
+    /// Whether it shows that the request reached the target.
     #[serde(skip)]
     pub(super) is_from_target: bool,
 }
@@ -111,9 +111,9 @@ impl RouteHop {
 }
 
 impl Route {
-    /// Returns how far the route is known: the last hop that replied, from 1; 0 for none.
+    /// Returns the number of the last hop that replied, from 1; 0 for none. Hops before it may be silent.
     #[must_use]
-    pub fn known_hops(&self) -> usize {
+    pub fn last_replying_hop(&self) -> usize {
         self.hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1)
     }
 
@@ -130,7 +130,7 @@ pub(super) fn choose_longer_route(
     let summarise = |route: &Route| format!("{}: {}", route.method.as_str(), route.summary());
     match results {
         (Ok(first), Ok(second)) => {
-            let rank = |route: &Route| (route.end == RouteEnd::Reached, route.known_hops());
+            let rank = |route: &Route| (route.end == RouteEnd::Reached, route.last_replying_hop());
             let (better, other) =
                 if rank(&second) > rank(&first) { (second, first) } else { (first, second) };
             let other = summarise(&other);

@@ -15,9 +15,9 @@ use crate::net::stack::Net;
 const CAPTURE_FILE_NAME: &str = "traceroute.txt";
 
 impl Net {
-    /// Traces the route to `endpoint`: to its pinned address, or to the first resolved address that the egress policy allows.
-    /// At `deadline` returns the result so far. Fails like a check of `endpoint` before the connection, and when the host
-    /// permits no socket for `options`.
+    /// Traces the route to `endpoint`: to its pinned address, or to the first resolved address that the egress policy
+    /// allows. At `deadline` returns the result so far. Fails like a check of `endpoint` before the connection, and
+    /// when the host permits no socket for `options`.
     pub async fn traceroute(
         &self,
         endpoint: &Endpoint,

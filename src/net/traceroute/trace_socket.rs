@@ -215,6 +215,7 @@ impl TraceSocket {
     }
 }
 
+/// Opens a socket for requests to `target_address`, and returns whether it is a raw one.
 fn open_trace_socket(target_address: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
     if method == TracerouteMethod::Icmp {
         return icmp_socket::open_icmp_socket(target_address);

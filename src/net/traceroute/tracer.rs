@@ -58,11 +58,13 @@ struct TraceState {
     max_silent_hops: usize,
     /// When each request was sent, in the order of hops, by the index of the request.
     sent_at: Vec<Instant>,
+    /// The reply to each request, by its index; `None` before it and without one.
     replies: Vec<Option<HopReply>>,
     /// Number of the last hop, from 1: the limit until the end of the route is known.
     last_hop: usize,
     /// Whether `last_hop` is still the limit, and not yet the end of the route.
     is_last_hop_unknown: bool,
+    /// Whether the deadline came before the route was complete.
     deadline_passed: bool,
 }
 
@@ -174,8 +176,9 @@ impl TraceState {
         };
         if matches!(end, RouteEnd::NoReply | RouteEnd::TimedOut) {
             // Keep one of the silent hops at the end.
-            let known_hops = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
-            hops.truncate(known_hops + 1);
+            let last_replying_hop =
+                hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |index| index + 1);
+            hops.truncate(last_replying_hop + 1);
         }
         (hops, end)
     }
@@ -189,10 +192,10 @@ mod tests {
 
     const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
-    fn new_trace_state(queries: u8, most_hops: u8) -> TraceState {
+    fn new_trace_state(requests_per_hop: u8, max_hops: u8) -> TraceState {
         TraceState::new(TracerouteOptions {
-            requests_per_hop: queries,
-            max_hops: most_hops,
+            requests_per_hop,
+            max_hops,
             reply_timeout: REPLY_TIMEOUT,
             max_silent_hops: 3,
             ..TracerouteOptions::default()
@@ -202,30 +205,30 @@ mod tests {
     /// Simulates a route whose hop `h` responds with `respond(h)`; returns the hops of the sent requests, and the
     /// result.
     fn simulate_route(
-        mut tracer: TraceState,
+        mut state: TraceState,
         respond: impl Fn(u8) -> Option<ResponseKind>,
     ) -> (Vec<u8>, Vec<RouteHop>, RouteEnd) {
         let mut now = Instant::now();
         let mut sent_hop_limits = Vec::new();
         loop {
             let mut responses = Vec::new();
-            tracer.cut_off_silent_hops(now);
-            while let Some((token, hop)) = tracer.next_request(now) {
-                tracer.record_sent(token, now);
+            state.cut_off_silent_hops(now);
+            while let Some((request_index, hop)) = state.next_request(now) {
+                state.record_sent(request_index, now);
                 sent_hop_limits.push(hop);
                 responses.extend(respond(hop).map(|kind| HopResponse {
-                    request_index: token,
+                    request_index,
                     sender: IpAddr::from([10, 0, 0, hop]),
                     kind,
                 }));
             }
-            let Some(until) = tracer.next_reply_timeout(now) else { break };
+            let Some(until) = state.next_reply_timeout(now) else { break };
             now = if responses.is_empty() { until } else { now + Duration::from_millis(1) };
             for response in responses {
-                tracer.on_response(response, now);
+                state.on_response(response, now);
             }
         }
-        let (hops, end) = tracer.finish();
+        let (hops, end) = state.finish();
         (sent_hop_limits, hops, end)
     }
 
@@ -289,14 +292,14 @@ mod tests {
 
     #[tokio::test]
     async fn unexpected_and_duplicate_responses_are_ignored() {
-        let mut tracer = new_trace_state(1, 3);
+        let mut state = new_trace_state(1, 3);
         let now = Instant::now();
-        tracer.record_sent(0, now);
+        state.record_sent(0, now);
         let response =
-            |token, kind| HopResponse { request_index: token, sender: IpAddr::from([10, 0, 0, 1]), kind };
-        tracer.on_response(response(9, ResponseKind::TargetReached), now);
-        tracer.on_response(response(0, ResponseKind::TtlExceeded), now);
-        tracer.on_response(response(0, ResponseKind::TargetReached), now);
-        assert_eq!((tracer.last_hop, tracer.is_last_hop_unknown), (3, true));
+            |request_index, kind| HopResponse { request_index, sender: IpAddr::from([10, 0, 0, 1]), kind };
+        state.on_response(response(9, ResponseKind::TargetReached), now);
+        state.on_response(response(0, ResponseKind::TtlExceeded), now);
+        state.on_response(response(0, ResponseKind::TargetReached), now);
+        assert_eq!((state.last_hop, state.is_last_hop_unknown), (3, true));
     }
 }

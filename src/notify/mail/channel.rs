@@ -21,8 +21,8 @@ use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};
 /// Encryption of the connection to the mail server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MailEncryption {
-    /// TLS from the first byte on port 465; otherwise STARTTLS if the server offers it, else unencrypted, but never with a
-    /// login.
+    /// TLS from the first byte on port 465; otherwise STARTTLS if the server offers it, else unencrypted, but never
+    /// with a login.
     #[default]
     Auto,
     /// STARTTLS; nothing is sent to a server that does not offer it.

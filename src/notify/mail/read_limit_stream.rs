@@ -22,7 +22,9 @@ const SYNTHETIC_GREETING: &[u8] = b"220 ready\r\n";
 pub(super) struct ReadLimitStream<S> {
     inner: S,
     peer_address: SocketAddr,
+    /// The rest of the synthetic greeting that is still to be read.
     pending_greeting: &'static [u8],
+    /// How many bytes may still be read.
     remaining_bytes: usize,
 }
 
@@ -35,7 +37,8 @@ impl ReadLimitStream<TcpStream> {
 }
 
 impl<S> ReadLimitStream<S> {
-    /// Wraps `inner`; with `repeat_greeting`, reads start with a synthetic greeting, since the real one was read before TLS.
+    /// Wraps `inner`; with `repeat_greeting`, reads start with a synthetic greeting, since the real one was read
+    /// before TLS.
     pub(super) fn new(inner: S, address: SocketAddr, repeat_greeting: bool) -> Self {
         Self {
             inner,

@@ -4,6 +4,7 @@ const INTEGER_TAG: u8 = 0x02;
 const OCTET_STRING_TAG: u8 = 0x04;
 const OID_TAG: u8 = 0x06;
 const SEQUENCE_TAG: u8 = 0x30;
+/// Class and form bits of a context-specific, constructed tag.
 const CONTEXT_TAG_BITS: u8 = 0xa0;
 
 /// Encodes `content` with its tag and length.

@@ -26,8 +26,10 @@ const MAX_TEXT_BYTES: usize = 110;
 /// `enterpriseSpecific` (RFC 1157 4.1.6).
 const ENTERPRISE_SPECIFIC: i64 = 6;
 
+/// First object of every version 2c trap: the time since the start.
 const SYS_UP_TIME_OID: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
 
+/// Second object of every version 2c trap: which trap it is.
 const SNMP_TRAP_OID: &[u32] = &[1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0];
 
 /// Tags of SMI types (RFC 2578 7.1).
@@ -39,6 +41,7 @@ const TIME_TICKS_TAG: u8 = 0x43;
 pub(in crate::notify) struct TrapChannel {
     pub(in crate::notify) net: Arc<Net>,
     pub(in crate::notify) enterprise_oid: Vec<u32>,
+    /// When the process started, for the uptime in traps.
     pub(in crate::notify) started_at: Timestamp,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct AccountSnapshots {
     unreadable_accounts: HashSet<CustomerId>,
     /// Reads in progress.
     reads: JoinSet<AccountRead>,
-    /// Their accounts.
+    /// The account of each read in progress, by the id of its task.
     accounts_in_read: HashMap<Id, CustomerId>,
     /// Generation of the account cache at the last complete refresh.
     cache_generation: u64,
@@ -34,8 +34,10 @@ pub(super) struct AccountSnapshots {
 /// An account, its generation before it was read, and what was read.
 type AccountRead = (CustomerId, u64, Result<Arc<AccountSnapshot>, StoreError>);
 
+/// A snapshot, and what tells whether it is current.
 struct VersionedAccount {
     account: Arc<AccountSnapshot>,
+    /// Changes with the account; rules that were built for another version are built again.
     version: u64,
     /// Generation of the account before it was read.
     generation: u64,
@@ -90,6 +92,7 @@ impl AccountSnapshots {
         }
     }
 
+    /// Starts to read an account in a task of its own.
     fn start_read(&mut self, customer_id: CustomerId) {
         let account_cache = Arc::clone(&self.account_cache);
         let read = self.reads.spawn(async move {
@@ -114,6 +117,7 @@ impl AccountSnapshots {
         self.snapshots.get(&customer_id).map(|snapshot| (snapshot.account.as_ref(), snapshot.version))
     }
 
+    /// Takes over what was read; returns `false` when the read failed. An unchanged account keeps its version.
     fn apply_read(
         &mut self,
         customer: CustomerId,

@@ -40,10 +40,11 @@ impl AlertEngine {
             }
         }
         let result_store = self.dependencies.result_store.as_ref();
-        let pages = read_last_pages(result_store, &page_keys).await;
-        let full_pages = read_last_full_pages(result_store, &object_keys).await;
+        let last_passing_results = read_last_passing_results(result_store, &page_keys).await;
+        let full_page_results = read_last_full_page_results(result_store, &object_keys).await;
         for (monitor_id, location) in page_keys {
-            let baseline = pages.get(&(monitor_id, location)).and_then(passing_page_fingerprint);
+            let baseline =
+                last_passing_results.get(&(monitor_id, location)).and_then(passing_page_fingerprint);
             if let Some(entry) = self.monitors.get_mut(&monitor_id)
                 && !entry.last_pages.iter().any(|(known_location, _)| *known_location == location)
             {
@@ -51,7 +52,7 @@ impl AlertEngine {
             }
         }
         for (monitor_id, location) in object_keys {
-            let full_page = full_pages.get(&(monitor_id, location));
+            let full_page = full_page_results.get(&(monitor_id, location));
             let full_page = full_page.and_then(|result| result.details.page_load.as_deref());
             let baseline = full_page.and_then(|page| PageBaseline::from_page(page, None));
             if let Some(entry) = self.monitors.get_mut(&monitor_id)
@@ -66,7 +67,7 @@ impl AlertEngine {
 type ResultsByMonitorAndLocation = HashMap<(MonitorId, LocationId), CheckResult>;
 
 /// Reads the last passing result of each monitor and location.
-async fn read_last_pages(
+async fn read_last_passing_results(
     result_store: &dyn ResultStore,
     keys: &[(MonitorId, LocationId)],
 ) -> ResultsByMonitorAndLocation {
@@ -80,7 +81,7 @@ async fn read_last_pages(
 }
 
 /// Reads the last result with a full page of each monitor and location.
-async fn read_last_full_pages(
+async fn read_last_full_page_results(
     result_store: &dyn ResultStore,
     keys: &[(MonitorId, LocationId)],
 ) -> ResultsByMonitorAndLocation {
@@ -88,7 +89,7 @@ async fn read_last_full_pages(
         return HashMap::new();
     }
     let monitor_ids = keys.iter().map(|(monitor_id, _)| *monitor_id).collect();
-    let states = log_read_error(result_store.monitor_states_for(monitor_ids).await).unwrap_or_default();
+    let states = log_read_error(result_store.location_states_for(monitor_ids).await).unwrap_or_default();
     let states = states.iter().filter(|state| keys.contains(&(state.monitor_id, state.location_id)));
     let queries = states.filter_map(|state| {
         // The newest run planned before the full page check started is the run of that check.
@@ -99,6 +100,7 @@ async fn read_last_full_pages(
     read_newest(result_store, queries.collect()).await
 }
 
+/// Runs `queries`; the result is empty when the store cannot be read, which is logged.
 async fn read_newest(
     result_store: &dyn ResultStore,
     queries: Vec<NewestResultQuery>,

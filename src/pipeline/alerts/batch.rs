@@ -49,6 +49,7 @@ pub(in crate::pipeline) struct PostCommitActions {
 #[derive(Default)]
 pub(super) struct BatchContext {
     pub(super) now: Timestamp,
+    /// Effects of alert states that are not applied yet.
     pub(super) effects: VecDeque<(MonitorId, Effect)>,
     /// Monitors whose alert state must be stored or deleted.
     pub(super) dirty_monitors: HashSet<MonitorId>,
@@ -72,13 +73,14 @@ pub(super) struct BatchContext {
 pub(super) struct UnrenderedNotification {
     pub(super) monitor_id: MonitorId,
     pub(super) recipient_id: RecipientId,
+    /// The notifier group through which the recipient gets it.
     pub(super) group_id: Option<i64>,
     pub(super) draft: NotificationDraft,
 }
 
 impl AlertEngine {
-    /// Processes `results` and `commands`. Timers run only when `runs_timers`, in a batch after which nothing is queued:
-    /// late results all count before runs are closed.
+    /// Processes `results` and `commands`. Timers run only when `runs_timers`, in a batch after which nothing is
+    /// queued: late results all count before runs are closed.
     pub(in crate::pipeline) async fn process_batch(
         &mut self,
         results: &mut [CheckResult],
@@ -183,7 +185,7 @@ impl AlertEngine {
             }
             return;
         }
-        let parents = self.parent_statuses(result.monitor_id, batch.now);
+        let parents = self.parent_states(result.monitor_id, batch.now);
         let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active) else {
             return;
         };
@@ -198,7 +200,7 @@ impl AlertEngine {
         if let Some(rule) = rules.object_comparison
             && result.details.page_load.is_some()
         {
-            object_change = entry.compare_objects(result, rule);
+            object_change = entry.apply_object_comparison(result, rule);
         }
         let location_result = entry.build_location_result(result, &rules, object_change);
         let offline_locations = self.locations.offline_locations();
@@ -210,7 +212,7 @@ impl AlertEngine {
     /// Applies another input to the alert state of `monitor_id`.
     pub(super) fn on_input(&mut self, monitor_id: MonitorId, input: AlertInput, batch: &mut BatchContext) {
         self.monitor_in_progress = Some(monitor_id);
-        let parents = self.parent_statuses(monitor_id, batch.now);
+        let parents = self.parent_states(monitor_id, batch.now);
         let Some(entry) = self.monitors.get_mut(&monitor_id).filter(|entry| entry.is_active) else { return };
         let Some((account, account_version)) = self.account_snapshots.get(entry.monitor.customer) else {
             return;
@@ -243,6 +245,7 @@ impl AlertEngine {
         self.publish_health(monitor_id);
     }
 
+    /// Ticks the alert states whose timer is due.
     fn run_due_timers(&mut self, batch: &mut BatchContext) {
         while let Some((due_at, monitor_id)) = self.timers.pop_due(batch.now) {
             let Some(entry) =
@@ -284,6 +287,7 @@ impl AlertEngine {
         }
     }
 
+    /// Turns `effect` into changes to store, events, and actions after the commit.
     fn apply_effect(&mut self, monitor_id: MonitorId, effect: Effect, batch: &mut BatchContext) {
         self.monitor_in_progress = Some(monitor_id);
         let Some(entry) = self.monitors.get(&monitor_id) else { return };
@@ -337,7 +341,7 @@ impl AlertEngine {
                         batch.now,
                     ));
                     let customer = entry.monitor.customer;
-                    if self.offline_locations.insert_if_new(customer, location) {
+                    if self.reported_offline_locations.insert_if_new(customer, location) {
                         let name = self.locations.location_name(location);
                         batch.events.push(super::offline_locations::location_event(
                             customer, name, location, true, batch.now,
@@ -418,8 +422,10 @@ impl AlertEngine {
         batch.effects.extend(remaining_effects);
     }
 
+    /// Adds events about locations that are back.
     fn record_recovered_locations(&mut self, batch: &mut BatchContext) {
-        for (customer, location) in self.offline_locations.take_recovered(self.locations.offline_locations())
+        for (customer, location) in
+            self.reported_offline_locations.take_recovered(self.locations.offline_locations())
         {
             let name = self.locations.location_name(location);
             batch

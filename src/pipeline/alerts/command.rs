@@ -1,4 +1,4 @@
-//! Commands to the alert engine, and the health that it publishes.
+//! Commands to the ingest loop, most of them for the alert engine; and the health that the engine publishes.
 
 use crate::sync::RwLock;
 use std::collections::HashMap;
@@ -35,6 +35,7 @@ pub(in crate::pipeline) enum IngestCommand {
 /// The outcome of a check of a parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pipeline) struct ParentCheckResult {
+    /// When the check started; a pass does not answer runs that were planned later.
     pub(super) started_at: Timestamp,
     pub(super) has_failed: bool,
 }

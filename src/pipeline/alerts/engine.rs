@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::account_snapshots::AccountSnapshots;
 use super::command::{HealthMap, IngestCommand};
-use super::locations::AgentStatuses;
+use super::locations::LocationStatuses;
 use super::offline_locations::ReportedOfflineLocations;
 use super::parent_checks::ParentChecks;
-use super::restored_state::RestoredAlertStates;
 use super::settings::{AlertEngineDependencies, AlertEngineSettings};
+use super::states_to_restore::StatesToRestore;
 use super::timer_heap::TimerHeap;
 use super::traceroutes::TracerouteRunner;
 use super::tracked_monitor::TrackedMonitor;
@@ -24,17 +24,21 @@ pub struct AlertEngine {
     pub(super) settings: AlertEngineSettings,
     /// Receives the outcomes of verifications and traceroutes.
     pub(super) command_sender: tokio::sync::mpsc::WeakSender<IngestCommand>,
+    /// The monitors that exist, also inactive ones, without quarantined ones.
     pub(super) monitors: HashMap<MonitorId, TrackedMonitor>,
     pub(super) account_snapshots: AccountSnapshots,
-    pub(super) locations: AgentStatuses,
-    pub(super) offline_locations: ReportedOfflineLocations,
+    /// All locations, and which of them are offline now.
+    pub(super) locations: LocationStatuses,
+    /// Offline locations for which an event was recorded.
+    pub(super) reported_offline_locations: ReportedOfflineLocations,
     pub(super) timers: TimerHeap,
     pub(super) verification_runner: VerificationRunner,
     pub(super) traceroute_runner: TracerouteRunner,
     pub(super) parent_checks: ParentChecks,
+    /// Published health, read by others.
     pub(super) health_map: HealthMap,
-    /// State loaded from the store, until the monitors are known.
-    pub(super) restored_state: Option<RestoredAlertStates>,
+    /// State loaded from the store; `None` once the first list of monitors was applied.
+    pub(super) states_to_restore: Option<StatesToRestore>,
     /// The monitor that is being processed, to know where a panic was.
     pub(super) monitor_in_progress: Option<MonitorId>,
     /// Monitors at which the engine panicked twice. They raise no alerts until they are changed.
@@ -52,19 +56,19 @@ impl AlertEngine {
         command_sender: tokio::sync::mpsc::WeakSender<IngestCommand>,
         health_map: HealthMap,
     ) -> Result<Self, StoreError> {
-        let restored_state = RestoredAlertStates::load(&dependencies).await?;
-        let mut locations = AgentStatuses::new(Arc::clone(&dependencies.planner));
+        let states_to_restore = StatesToRestore::load(&dependencies).await?;
+        let mut locations = LocationStatuses::new(Arc::clone(&dependencies.planner));
         locations.refresh(dependencies.clock.now());
         Ok(Self {
             account_snapshots: AccountSnapshots::new(Arc::clone(&dependencies.account_cache)),
             locations,
-            offline_locations: ReportedOfflineLocations::default(),
+            reported_offline_locations: ReportedOfflineLocations::default(),
             timers: TimerHeap::default(),
             verification_runner: VerificationRunner::default(),
             traceroute_runner: TracerouteRunner::default(),
             parent_checks: ParentChecks::default(),
             monitors: HashMap::new(),
-            restored_state: Some(restored_state),
+            states_to_restore: Some(states_to_restore),
             monitor_in_progress: None,
             quarantined_monitors: HashMap::new(),
             dependencies,

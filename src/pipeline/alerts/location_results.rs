@@ -9,7 +9,7 @@ use super::monitor_rules::MonitorRules;
 use super::tracked_monitor::{PageFingerprint, TrackedMonitor};
 
 impl TrackedMonitor {
-    /// Converts `result` and remembers its page. `object_change` is the change of its page's objects.
+    /// Converts `result`; records its page changes and its page. `object_change` is the change of its page's objects.
     pub(super) fn build_location_result(
         &mut self,
         result: &mut CheckResult,
@@ -67,7 +67,7 @@ impl TrackedMonitor {
 
     /// Compares the objects of the page with those of the previous run at this location, and makes the result an error
     /// or a warning when they differ (fields.md 3). A warning is returned as a page change.
-    pub(super) fn compare_objects(
+    pub(super) fn apply_object_comparison(
         &mut self,
         result: &mut CheckResult,
         rule: PageComparisonRule,
@@ -95,7 +95,7 @@ impl TrackedMonitor {
         };
         let status = failure.status();
         result.reasons.insert(0, failure.to_string());
-        if rule.is_error {
+        if rule.changes_are_errors {
             (result.outcome, result.status) = (Outcome::Error, status);
             result.warning_status = None;
         } else {
@@ -106,13 +106,13 @@ impl TrackedMonitor {
         }
         result.status.text().clone_into(&mut result.status_text);
         if let Some(attempt) = result.attempts.last_mut() {
-            if rule.is_error {
+            if rule.changes_are_errors {
                 attempt.failure = Some(failure);
             } else {
                 attempt.warnings.push(Warning::from_page_object_failure(&failure));
             }
         }
-        (!rule.is_error).then_some(change)
+        (!rule.changes_are_errors).then_some(change)
     }
 }
 
@@ -126,6 +126,7 @@ pub(super) fn passing_page_fingerprint(result: &CheckResult) -> Option<PageFinge
     })
 }
 
+/// Returns the certificate to report as expiring, if there is one.
 fn expiring_certificate(result: &CheckResult, rules: &MonitorRules) -> Option<ExpiringCertificate> {
     let certificate =
         rules.certificate_expiry.reported_certificate(result.facts.tls.as_deref()?, result.started_at)?;

@@ -11,15 +11,15 @@ use crate::pipeline::planner::{AgentStatus, Planner};
 /// Time between two refreshes of the agents.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Every location, with the status of its agent.
-pub(super) struct AgentStatuses {
+/// The status of the agent of every location, read again each second.
+pub(super) struct LocationStatuses {
     planner: Arc<dyn Planner>,
     agents: Vec<AgentStatus>,
     offline_locations: Vec<LocationId>,
     refreshed_at: Option<Timestamp>,
 }
 
-impl AgentStatuses {
+impl LocationStatuses {
     pub(super) fn new(planner: Arc<dyn Planner>) -> Self {
         Self { planner, agents: Vec::new(), offline_locations: Vec::new(), refreshed_at: None }
     }

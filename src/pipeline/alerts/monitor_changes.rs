@@ -33,12 +33,12 @@ impl AlertEngine {
         }
         // Once all of them are known, since a run that waits may depend on the others.
         for (monitor_id, was_active) in changed {
-            self.apply_activity(monitor_id, was_active, batch);
+            self.start_or_close_alert_state(monitor_id, was_active, batch);
         }
         // The first change contains all monitors: restored state that is left belongs to removed ones.
-        if let Some(restored_state) = self.restored_state.take() {
+        if let Some(states_to_restore) = self.states_to_restore.take() {
             let (monitors, episodes) =
-                restored_state.into_states_of_removed_monitors(&self.quarantined_monitors);
+                states_to_restore.into_states_of_removed_monitors(&self.quarantined_monitors);
             batch.alert_changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = batch.now;
             batch
@@ -53,9 +53,9 @@ impl AlertEngine {
         let (monitor_id, is_active) = (monitor.id, monitor.is_active(batch.now));
         if !self.monitors.contains_key(&monitor_id) {
             let restored_entry = self
-                .restored_state
+                .states_to_restore
                 .as_mut()
-                .map(|restored_state| restored_state.restore_monitor(monitor.clone()));
+                .map(|states_to_restore| states_to_restore.restore_monitor(monitor.clone()));
             let (entry, ended_episodes) =
                 restored_entry.unwrap_or_else(|| (TrackedMonitor::new(monitor.clone()), Vec::new()));
             batch.alert_changes.episodes.extend(
@@ -71,8 +71,13 @@ impl AlertEngine {
         std::mem::replace(&mut entry.is_active, is_active)
     }
 
-    /// Starts or closes the alert state of a monitor that was changed.
-    fn apply_activity(&mut self, monitor_id: MonitorId, was_active: bool, batch: &mut BatchContext) {
+    /// Starts the alert state of a monitor that became active; closes that of one that is active no more.
+    fn start_or_close_alert_state(
+        &mut self,
+        monitor_id: MonitorId,
+        was_active: bool,
+        batch: &mut BatchContext,
+    ) {
         self.monitor_in_progress = Some(monitor_id);
         let Some(entry) = self.monitors.get_mut(&monitor_id) else { return };
         let is_active = entry.is_active;

@@ -139,6 +139,7 @@ fn location_reports(draft: &NotificationDraft, sources: &ContentSources<'_, '_>)
         .collect()
 }
 
+/// Returns the name that the account gives to the location, else the one of the settings.
 fn location_name(location_id: LocationId, sources: &ContentSources<'_, '_>) -> String {
     let account_location = sources.account.locations.get(&location_id.0);
     account_location.map_or_else(
@@ -211,9 +212,9 @@ fn extra_fields(
     extra
 }
 
-/// Identifies a notification to a recipient. A repeat of the same notification has the same key: the store drops it,
+/// Returns the idempotency key for a recipient. A repeat of the same notification has the same key: the store drops it,
 /// and receivers get the key as idempotency key.
-pub(super) fn deduplication_key(
+pub(super) fn notification_idempotency_key(
     content: &NotificationContent,
     recipient: crate::domain::RecipientId,
 ) -> String {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::batch::{BatchContext, UnrenderedNotification};
 use super::engine::AlertEngine;
 use super::notification_content::{
-    ContentSources, build_notification_content, deduplication_key, find_result, referenced_results,
+    ContentSources, build_notification_content, find_result, notification_idempotency_key, referenced_results,
 };
 use super::store_records::results_by_check;
 use crate::domain::{
     CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
 };
-use crate::store::LocationState;
+use crate::store::MonitorLocationState;
 
 impl AlertEngine {
     /// Builds the notifications of `batch`. Results that are not in the batch are read from the store; when that fails,
@@ -56,7 +56,7 @@ impl AlertEngine {
                     .is_some_and(|deciding_result| batch.traced_checks.contains(&deciding_result.check_id));
             let not_before = if is_delayed { batch.now + self.settings.traceroute_wait } else { batch.now };
             let notification = NewNotification {
-                idempotency_key: deduplication_key(content, recipient_id),
+                idempotency_key: notification_idempotency_key(content, recipient_id),
                 recipient_id,
                 group_id,
                 content: content.clone(),
@@ -104,13 +104,13 @@ impl AlertEngine {
         batch_results: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
         let mut requested = HashSet::new();
-        let mut states: Vec<LocationState> = Vec::new();
+        let mut states: Vec<MonitorLocationState> = Vec::new();
         for unrendered in notifications {
             for location_result in referenced_results(&unrendered.draft) {
                 if !batch_results.contains_key(&location_result.check_id)
                     && requested.insert(location_result.check_id)
                 {
-                    states.push(LocationState {
+                    states.push(MonitorLocationState {
                         monitor_id: unrendered.monitor_id,
                         location_id: location_result.location_id,
                         check_id: location_result.check_id,

@@ -14,7 +14,7 @@ use crate::store::NewConfigRecord;
 pub(super) struct ReportedOfflineLocations(HashSet<(CustomerId, LocationId)>);
 
 impl ReportedOfflineLocations {
-    /// Marks `location` as offline for `customer`; returns whether it was not marked yet.
+    /// Marks `location` as offline for `customer`; returns whether it was not marked before.
     pub(super) fn insert_if_new(&mut self, customer: CustomerId, location: LocationId) -> bool {
         self.0.insert((customer, location))
     }

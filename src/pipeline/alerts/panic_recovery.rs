@@ -47,10 +47,10 @@ impl AlertEngine {
         )
         .await?;
         Ok(Self {
-            // Verifications and traceroutes in progress count on, and no event is recorded twice.
+            // Verifications and traceroutes in progress still count, and no event is recorded twice.
             verification_runner: self.verification_runner.clone(),
             traceroute_runner: std::mem::take(&mut self.traceroute_runner),
-            offline_locations: std::mem::take(&mut self.offline_locations),
+            reported_offline_locations: std::mem::take(&mut self.reported_offline_locations),
             quarantined_monitors: std::mem::take(&mut self.quarantined_monitors),
             ..reloaded
         })
@@ -61,7 +61,7 @@ impl AlertEngine {
         self,
         commands: Vec<IngestCommand>,
     ) -> Vec<IngestCommand> {
-        let are_monitors_known = self.restored_state.is_none();
+        let are_monitors_known = self.states_to_restore.is_none();
         let mut monitors: BTreeMap<MonitorId, Monitor> =
             self.monitors.into_iter().map(|(id, entry)| (id, entry.monitor)).collect();
         let (mut all_removed, mut other_commands, mut has_changes) = (Vec::new(), Vec::new(), false);

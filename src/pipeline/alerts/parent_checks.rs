@@ -21,7 +21,8 @@ use crate::schema::Monitor;
 const MAX_CONCURRENT_CHECKS: usize = 64;
 /// Delay before a busy location is tried again.
 const BUSY_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// How long a failed check answers further requests, so that many monitors do not have their parent checked all the time.
+/// How long a failed check answers further requests, so that many monitors do not have their parent checked all the
+/// time.
 const FAILURE_LIFETIME: Duration = Duration::from_secs(10);
 
 /// A failing run that waits for the checks of its parents: its monitor and planned time.
@@ -50,8 +51,10 @@ pub(super) struct ParentChecks {
 /// A check in progress.
 #[derive(Default)]
 struct CheckInProgress {
+    /// The runs that it answers when it is complete.
     waiting_runs: Vec<WaitingRun>,
-    /// Whether it repeats one for later runs. It answers all runs: a clock that was set back must not repeat it for ever.
+    /// Whether it repeats one for later runs. It answers all runs: a clock that was set back must not repeat it for
+    /// ever.
     is_repeat: bool,
 }
 
@@ -67,14 +70,18 @@ impl Default for ParentChecks {
 }
 
 impl ParentChecks {
-    /// Returns the first of `parents` whose check failed a moment ago.
-    pub(super) fn recent_failure(&mut self, parents: &[MonitorId], now: Timestamp) -> Option<MonitorId> {
+    /// Returns the first of `parents` whose check failed within `FAILURE_LIFETIME`; forgets older failures.
+    pub(super) fn recently_failed_parent(
+        &mut self,
+        parents: &[MonitorId],
+        now: Timestamp,
+    ) -> Option<MonitorId> {
         self.last_failures.retain(|_, at| *at <= now && now < *at + FAILURE_LIFETIME);
         parents.iter().copied().find(|parent| self.last_failures.contains_key(parent))
     }
 
-    /// Lets `run` wait for checks of `parents`; returns those whose check has to be started.
-    pub(super) fn wait_for(&mut self, run: WaitingRun, parents: &[MonitorId]) -> Vec<MonitorId> {
+    /// Registers `run` as waiting for checks of `parents`; returns those whose check is not in progress and must start.
+    pub(super) fn register_waiting_run(&mut self, run: WaitingRun, parents: &[MonitorId]) -> Vec<MonitorId> {
         self.remaining_checks.insert(run, parents.len());
         let mut parents_to_check = Vec::new();
         for parent in parents {
@@ -114,11 +121,11 @@ impl ParentChecks {
                 answers.push((run, Vec::new()));
             }
         }
-        let is_repeated = !later_runs.is_empty();
-        if is_repeated {
+        let must_repeat = !later_runs.is_empty();
+        if must_repeat {
             self.checks.insert(parent, CheckInProgress { waiting_runs: later_runs, is_repeat: true });
         }
-        (answers, is_repeated)
+        (answers, must_repeat)
     }
 
     /// Starts a check; its outcome is sent as a command, after 10 s at the latest.
@@ -185,23 +192,24 @@ mod tests {
     fn a_thousand_runs_wait_for_one_check() {
         let mut checks = ParentChecks::default();
         let runs: Vec<WaitingRun> = (2..1002).map(|id| (MonitorId(id), at(0))).collect();
-        let started: Vec<_> = runs.iter().flat_map(|run| checks.wait_for(*run, &[PARENT])).collect();
+        let started: Vec<_> =
+            runs.iter().flat_map(|run| checks.register_waiting_run(*run, &[PARENT])).collect();
         assert_eq!(started, [PARENT]);
-        let (answers, is_repeated) = checks.complete(PARENT, check_result(1, true));
-        assert_eq!((answers.len(), is_repeated), (1000, false));
+        let (answers, must_repeat) = checks.complete(PARENT, check_result(1, true));
+        assert_eq!((answers.len(), must_repeat), (1000, false));
         assert!(answers.iter().all(|(_, failed)| failed == &[PARENT]));
         assert!(checks.remaining_checks.is_empty() && checks.checks.is_empty());
         // The next ones within a moment need no check of their own.
-        assert_eq!(checks.recent_failure(&[MonitorId(9), PARENT], at(5)), Some(PARENT));
-        assert_eq!(checks.recent_failure(&[PARENT], at(11)), None);
+        assert_eq!(checks.recently_failed_parent(&[MonitorId(9), PARENT], at(5)), Some(PARENT));
+        assert_eq!(checks.recently_failed_parent(&[PARENT], at(11)), None);
     }
 
     #[test]
     fn a_check_that_passed_before_a_run_began_is_repeated_for_it() {
         let mut checks = ParentChecks::default();
         let (early, late) = ((MonitorId(2), at(0)), (MonitorId(3), at(5)));
-        assert_eq!(checks.wait_for(early, &[PARENT]), [PARENT]);
-        assert_eq!(checks.wait_for(late, &[PARENT]), []);
+        assert_eq!(checks.register_waiting_run(early, &[PARENT]), [PARENT]);
+        assert_eq!(checks.register_waiting_run(late, &[PARENT]), []);
         assert_eq!(checks.complete(PARENT, check_result(1, false)), (vec![(early, Vec::new())], true));
         // Even if the clock was set back meanwhile.
         assert_eq!(checks.complete(PARENT, check_result(2, false)), (vec![(late, Vec::new())], false));
@@ -212,11 +220,11 @@ mod tests {
     fn a_run_is_answered_by_the_first_failure_or_by_the_last_pass() {
         let (run, other_parent) = ((MonitorId(3), at(0)), MonitorId(2));
         let mut checks = ParentChecks::default();
-        assert_eq!(checks.wait_for(run, &[PARENT, other_parent]), [PARENT, other_parent]);
+        assert_eq!(checks.register_waiting_run(run, &[PARENT, other_parent]), [PARENT, other_parent]);
         assert_eq!(checks.complete(PARENT, check_result(1, false)), (Vec::new(), false));
         assert_eq!(checks.complete(other_parent, check_result(2, false)), (vec![(run, Vec::new())], false));
         let mut checks = ParentChecks::default();
-        checks.wait_for(run, &[PARENT, other_parent]);
+        checks.register_waiting_run(run, &[PARENT, other_parent]);
         assert_eq!(
             checks.complete(other_parent, check_result(1, true)),
             (vec![(run, vec![other_parent])], false)

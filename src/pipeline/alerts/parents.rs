@@ -5,22 +5,23 @@ use super::command::ParentCheckResult;
 use super::engine::AlertEngine;
 use super::parent_checks::ParentCheckRequest;
 use super::tracked_monitor::{AlertInput, TrackedMonitor};
-use crate::alerting::ParentStatus;
+use crate::alerting::ParentState;
 use crate::domain::{LocationId, MonitorId, Timestamp};
 use crate::schedule::BlackoutTarget;
 
 impl AlertEngine {
     /// Returns the status of each monitor that `monitor_id` depends on, without those that suppress nothing: they are
     /// removed, inactive, of another account or in a blackout.
-    pub(super) fn parent_statuses(&self, monitor_id: MonitorId, now: Timestamp) -> Vec<ParentStatus> {
+    pub(super) fn parent_states(&self, monitor_id: MonitorId, now: Timestamp) -> Vec<ParentState> {
         let Some(child) = self.monitors.get(&monitor_id) else { return Vec::new() };
         let parents = child.parent_ids.iter().filter_map(|id| {
             let parent = self.find_parent(child, *id, now)?;
-            Some(parent.alert_state.to_parent_status(*id))
+            Some(parent.alert_state.to_parent_state(*id))
         });
         parents.collect()
     }
 
+    /// Returns the monitor `parent_id` if it can suppress errors of `child`.
     fn find_parent(
         &self,
         child: &TrackedMonitor,
@@ -47,13 +48,13 @@ impl AlertEngine {
         parents: &[MonitorId],
         batch: &mut BatchContext,
     ) {
-        if let Some(failed_parent) = self.parent_checks.recent_failure(parents, batch.now) {
+        if let Some(failed_parent) = self.parent_checks.recently_failed_parent(parents, batch.now) {
             let remaining_effects = std::mem::take(&mut batch.effects);
             self.on_input(monitor_id, AlertInput::ParentsChecked(planned_at, vec![failed_parent]), batch);
             batch.effects.extend(remaining_effects);
             return;
         }
-        for parent in self.parent_checks.wait_for((monitor_id, planned_at), parents) {
+        for parent in self.parent_checks.register_waiting_run((monitor_id, planned_at), parents) {
             self.start_parent_check(parent, Some(failed_location), batch);
         }
     }
@@ -65,8 +66,8 @@ impl AlertEngine {
         outcome: ParentCheckResult,
         batch: &mut BatchContext,
     ) {
-        let (answers, is_repeated) = self.parent_checks.complete(parent, outcome);
-        if is_repeated {
+        let (answers, must_repeat) = self.parent_checks.complete(parent, outcome);
+        if must_repeat {
             self.start_parent_check(parent, None, batch);
         }
         for ((monitor_id, planned_at), failed_parents) in answers {

@@ -48,7 +48,7 @@ impl AlertEngine {
         tokio::spawn(async move {
             for check in check_ids {
                 if let Err(error) =
-                    dependencies.outbox.release_for_check(check, dependencies.clock.now()).await
+                    dependencies.outbox.make_due_for_check(check, dependencies.clock.now()).await
                 {
                     tracing::warn!(check_id = %check, error = %error, "failed to release notifications early; they are sent a few seconds later");
                 }
@@ -65,6 +65,7 @@ impl AlertEngine {
     }
 }
 
+/// Runs `action`; a panic of it is added to `panic_messages`.
 fn run_caught(panic_messages: &mut Vec<String>, action: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(action)) {
         panic_messages.push(panic_message(payload.as_ref()).to_owned());

@@ -1,4 +1,4 @@
-//! Records for the store: episodes, and missed runs at offline locations.
+//! What the store gets: episodes, suppressed checks, missed runs at offline locations. Also finds results by check.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> Sto
         ended_at: change.end.map(|end| end.ended_at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        change_fields: into_object(body),
+        snapshot_fields: into_object(body),
     }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> Sto
 pub(super) fn ended_episode_record(mut episode: StoredEpisode, at: Timestamp) -> StoredEpisode {
     let end = crate::alerting::EpisodeEnd { ended_at: at, is_recovery: false };
     episode.ended_at = Some(at);
-    episode.change_fields.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
+    episode.snapshot_fields.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
     episode
 }
 
@@ -50,7 +50,8 @@ pub(super) fn missed_result(
         monitor_type: monitor.monitor_type(),
         location_id: location,
     };
-    let missed = MissedRuns { reason: MissedReason::LocationOffline, slots: 1, last_planned_at: planned_at };
+    let missed =
+        MissedRuns { reason: MissedReason::LocationOffline, run_count: 1, last_planned_at: planned_at };
     CheckResult::from_missed_runs(metadata, planned_at, now.max(planned_at), missed)
 }
 

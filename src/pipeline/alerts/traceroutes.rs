@@ -36,6 +36,7 @@ pub(super) struct TracerouteJob {
 /// Runs traceroutes and limits their rate.
 pub(super) struct TracerouteRunner {
     permits: Arc<Semaphore>,
+    /// Each location's traceroutes that may start now, and when that number was last updated.
     token_buckets: HashMap<LocationId, (f64, Timestamp)>,
 }
 

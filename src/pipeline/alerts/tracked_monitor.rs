@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::monitor_rules::{self, MonitorRules};
 use super::settings::AlertEngineSettings;
-use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth, ParentStatus};
+use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth, ParentState};
 use crate::catalog::AccountSnapshot;
 use crate::domain::{LocationId, MonitorId, Timestamp, Verification};
 use crate::evaluate::page_comparison::PageBaseline;
@@ -49,15 +49,18 @@ pub(super) struct InputContext<'a> {
     pub(super) account: &'a AccountSnapshot,
     pub(super) offline_locations: &'a [LocationId],
     /// The monitors that it depends on, without those that suppress nothing.
-    pub(super) parents: &'a [ParentStatus],
+    pub(super) parents: &'a [ParentState],
     pub(super) now: Timestamp,
 }
 
 /// An input to an alert state.
 pub(super) enum AlertInput {
     Result(LocationResult),
+    /// The verification of the run planned at this time.
     Verification(Timestamp, Verification),
+    /// The parents of the run planned at this time were checked; the monitors are those whose check failed.
     ParentsChecked(Timestamp, Vec<MonitorId>),
+    /// A timer of the alert state is due.
     Tick,
 }
 

@@ -39,6 +39,7 @@ pub(super) struct VerificationRequest {
 #[derive(Clone)]
 pub(super) struct VerificationRunner {
     permits: Arc<Semaphore>,
+    /// Verifications that run or wait for a permit.
     pending_count: Arc<AtomicUsize>,
 }
 
@@ -101,6 +102,7 @@ impl VerificationRunner {
         });
     }
 
+    /// Runs the check of a verification; `None` when the process stops first.
     async fn run_verification(
         &self,
         request: VerificationRequest,

@@ -45,6 +45,7 @@ pub(super) fn traceroute_text(files: &[CapturedFile]) -> Option<String> {
     Some(String::from_utf8_lossy(content).into_owned())
 }
 
+/// Whether `recipient` gets `file`: traceroutes always, other kinds on request.
 fn is_attached_for(recipient: &Recipient, file: &CapturedFile) -> bool {
     file.name == TRACEROUTE_FILE_NAME
         || recipient.attach_screen_capture && file.media_type.starts_with("image/")

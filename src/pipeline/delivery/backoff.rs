@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::settings::DeliverySettings;
 
-/// Returns the delay after `consecutive_failures` consecutive failed attempts: it doubles with each up to a maximum, and varies
-/// by up to a quarter, so that recipients that failed together are not retried together. The variation depends on
-/// `jitter_key` and `consecutive_failures` only.
+/// Returns the delay after `consecutive_failures` consecutive failed attempts: it doubles with each up to a maximum,
+/// and varies by up to a quarter, so that recipients that failed together are not retried together. The variation
+/// depends on `jitter_key` and `consecutive_failures` only.
 pub(super) fn retry_delay(
     settings: &DeliverySettings,
     jitter_key: &str,

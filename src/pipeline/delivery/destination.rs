@@ -111,6 +111,7 @@ impl AccountDestinations {
         }
     }
 
+    /// Returns a template of the account; `None` when it does not exist or cannot be read.
     async fn load_template(
         &self,
         customer: CustomerId,

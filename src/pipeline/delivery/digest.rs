@@ -57,6 +57,7 @@ pub(super) fn is_exempt_from_limit(notification: &Notification) -> bool {
     is_digest(notification) || notification.message.content.kind.is_clear()
 }
 
+/// Returns the line about `notification` in a digest.
 fn summary_line(notification: &Notification) -> String {
     let content = &notification.message.content;
     let location = if content.location_name.is_empty() {

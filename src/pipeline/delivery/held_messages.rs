@@ -34,7 +34,7 @@ impl DeliveryWorker {
         Ok(method.is_some_and(NotificationMethod::is_read_by_people))
     }
 
-    /// Holds back the due messages of the recipients in `recipients_over_limit`.
+    /// Holds back the due messages of `recipients_over_limit`; returns whether there are any such recipients.
     pub(super) async fn hold_back(
         &mut self,
         recipients_over_limit: &HashSet<RecipientId>,
@@ -76,14 +76,14 @@ impl DeliveryWorker {
             if let Some(digest_notification) = digest::build_digest(&held, now) {
                 self.dependencies.outbox.enqueue(vec![digest_notification]).await?;
             }
-            self.release(&released);
+            self.release_held(&released);
             self.delivery_states.state_mut(recipient).digest_at = None;
         }
         self.save_outcomes().await
     }
 
     /// Lets messages that were held back be sent one by one.
-    fn release(&mut self, held: &[Notification]) {
+    fn release_held(&mut self, held: &[Notification]) {
         self.unsaved_outcomes.extend(held.iter().map(|message| (message.id, DeliveryOutcome::Released)));
     }
 
@@ -91,7 +91,7 @@ impl DeliveryWorker {
     pub(super) async fn discard_digest(&mut self, digest: &Notification) -> Result<(), StoreError> {
         let recipient = digest.message.recipient_id;
         let held = self.dependencies.outbox.held_notifications(recipient, MAX_DIGEST_MESSAGES).await?;
-        self.release(&held);
+        self.release_held(&held);
         let error = "the recipient gets its messages one by one now, not in a digest".to_owned();
         self.unsaved_outcomes.push((digest.id, DeliveryOutcome::Dead { error }));
         Ok(())

@@ -28,6 +28,7 @@ pub(super) enum DeliveryDecision {
 pub(super) struct RecipientDeliveryState {
     /// A message is being sent, or its outcome is not stored yet.
     pub(super) is_busy: bool,
+    /// Until when the queue waits after a failed attempt.
     retry_at: Option<Timestamp>,
     /// Consecutive failed attempts.
     consecutive_failures: u32,
@@ -71,6 +72,7 @@ impl RecipientDeliveryState {
         self.consecutive_failures > 0
     }
 
+    /// Whether no delay after a failed attempt holds the queue back.
     fn is_ready(&self, now: Timestamp, settings: &DeliverySettings) -> bool {
         // A longer delay than possible means that the clock was set back since.
         let max_delay = settings.max_retry_delay * 2 + Duration::from_hours(1);

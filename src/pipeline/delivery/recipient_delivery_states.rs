@@ -1,4 +1,4 @@
-//! The queues of all recipients, and the limit of concurrent messages to one host.
+//! The delivery states of all recipients, and the limit of concurrent messages to one host.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use super::recipient_delivery_state::RecipientDeliveryState;
 use super::settings::DeliverySettings;
 use crate::domain::{NotificationMethod, Recipient, RecipientId, Timestamp};
 
-/// Number of queues above which idle ones are removed.
+/// Number of states above which those not worth keeping are removed.
 const PRUNE_THRESHOLD: usize = 1_000;
 
-/// The delivery queues of all recipients; idle ones are removed.
+/// The delivery states of all recipients; those not worth keeping are removed.
 #[derive(Debug, Default)]
 pub(super) struct RecipientDeliveryStates {
     states: HashMap<RecipientId, RecipientDeliveryState>,
@@ -18,12 +18,12 @@ pub(super) struct RecipientDeliveryStates {
 }
 
 impl RecipientDeliveryStates {
-    /// Returns the queue of `recipient_id`.
+    /// Returns the delivery state of `recipient_id`, a new one if it has none.
     pub(super) fn state_mut(&mut self, recipient_id: RecipientId) -> &mut RecipientDeliveryState {
         self.states.entry(recipient_id).or_default()
     }
 
-    /// Reserves a slot of `host`; `false` when it has none left.
+    /// Counts a message in flight to `host`, unless it has `max_per_host` of them; returns whether it was counted.
     pub(super) fn try_acquire_host_permit(&mut self, host: &str, settings: &DeliverySettings) -> bool {
         let in_flight = self.in_flight_by_host.entry(host.to_owned()).or_default();
         let is_available = *in_flight < settings.max_per_host;
@@ -31,7 +31,7 @@ impl RecipientDeliveryStates {
         is_available
     }
 
-    /// Releases the slot.
+    /// Uncounts a message in flight to `host`.
     pub(super) fn release_host_permit(&mut self, host: &str) {
         if let Some(in_flight) = self.in_flight_by_host.get_mut(host) {
             *in_flight = in_flight.saturating_sub(1);
@@ -65,7 +65,7 @@ impl RecipientDeliveryStates {
         self.states.values().flat_map(due_times).flatten().min()
     }
 
-    /// Removes idle queues.
+    /// Removes states that are not worth keeping, once there are many.
     pub(super) fn remove_discardable(&mut self, now: Timestamp) {
         if self.states.len() > PRUNE_THRESHOLD {
             self.states.retain(|_, state| !state.is_discardable(now));
@@ -73,8 +73,8 @@ impl RecipientDeliveryStates {
     }
 }
 
-/// Returns the host that the recipient's messages are sent to; several recipients may share it.
-pub(super) fn destination_host(recipient: &Recipient) -> String {
+/// Returns the key of the limit per host: the host of the address; `mail` or `sms` for the one server or gateway.
+pub(super) fn host_limit_key(recipient: &Recipient) -> String {
     match recipient.method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => "mail".to_owned(),
         NotificationMethod::Sms => "sms".to_owned(),

@@ -27,7 +27,7 @@ impl DeliveryWorker {
         }
         self.in_flight.shutdown().await;
         self.delivery_states = RecipientDeliveryStates::default();
-        self.recipients_to_release.clear();
+        self.recipients_to_unblock.clear();
     }
 
     /// Whether the delivery panicked twice at this message.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::destination::Destination;
 use super::digest::{is_digest, is_exempt_from_limit};
 use super::recipient_delivery_state::DeliveryDecision;
-use super::recipient_delivery_states::{RecipientDeliveryStates, destination_host};
+use super::recipient_delivery_states::{RecipientDeliveryStates, host_limit_key};
 use super::settings::{DeliveryDependencies, DeliverySettings};
 use super::{attachments, dead_letter_event};
 use crate::domain::{EgressPrincipal, Notification, Recipient, RecipientId, Timestamp};
@@ -36,6 +36,7 @@ const DEAD_LETTER_REPORT_INTERVAL: Duration = Duration::from_hours(1);
 pub(super) struct FinishedAttempt {
     notification: Notification,
     recipient: Recipient,
+    /// Key of the limit per host that counts the attempt.
     host: String,
     result: Result<(), SendError>,
 }
@@ -43,25 +44,29 @@ pub(super) struct FinishedAttempt {
 /// Delivers notifications.
 pub struct DeliveryWorker {
     pub(super) dependencies: DeliveryDependencies,
+    /// The settings of this round; reloaded ones are taken from the receiver.
     settings: DeliverySettings,
     settings_receiver: watch::Receiver<DeliverySettings>,
     wakeup: DeliveryWakeup,
     drain_timeout_receiver: watch::Receiver<Option<Duration>>,
     pub(super) heartbeat: TaskHeartbeat,
+    /// Ends the loop at once.
     pub(super) abort: CancellationToken,
+    /// Cancelled by the worker once it has ended.
     pub(super) ended: CancellationToken,
-    /// Whether a run ended by a panic.
-    is_interrupted: bool,
+    /// Whether the loop has run before: the supervisor starts it again only after a panic.
+    needs_recovery: bool,
     /// The message that is being dispatched.
     pub(super) dispatching_id: Option<i64>,
-    /// How often each message was there at a panic.
+    /// How often the delivery panicked while it dispatched each message.
     pub(super) panics_by_message: HashMap<i64, u32>,
     pub(super) delivery_states: RecipientDeliveryStates,
+    /// Attempts in progress.
     pub(super) in_flight: JoinSet<FinishedAttempt>,
     /// Outcomes that the store does not have yet.
     pub(super) unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
-    /// Recipients whose queue is free once the outcomes are stored.
-    pub(super) recipients_to_release: Vec<RecipientId>,
+    /// Recipients whose last attempt has ended: not busy any more once `unsaved_outcomes` are stored.
+    pub(super) recipients_to_unblock: Vec<RecipientId>,
     /// Whether the current store failure was logged.
     store_error_logged: bool,
 }
@@ -85,19 +90,20 @@ impl DeliveryWorker {
             heartbeat,
             abort,
             ended,
-            is_interrupted: false,
+            needs_recovery: false,
             dispatching_id: None,
             panics_by_message: HashMap::new(),
             delivery_states: RecipientDeliveryStates::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
-            recipients_to_release: Vec::new(),
+            recipients_to_unblock: Vec::new(),
             store_error_logged: false,
         }
     }
 
+    /// Delivers until the drain is requested; starts with a recovery after a panic.
     pub(super) async fn run_loop(&mut self) {
-        if std::mem::replace(&mut self.is_interrupted, true) {
+        if std::mem::replace(&mut self.needs_recovery, true) {
             self.recover().await;
         }
         if let Ok(recipients) = self.dependencies.outbox.recipients_with_held().await {
@@ -124,7 +130,8 @@ impl DeliveryWorker {
         self.drain(drain_timeout).await;
     }
 
-    /// Sends what is due and stops. Attempts that take longer than `timeout` are aborted and repeated at the next start.
+    /// Sends what is due and stops. Attempts that take longer than `timeout` are aborted and repeated at the next
+    /// start.
     async fn drain(&mut self, timeout: Duration) {
         let drain_deadline = Instant::now() + timeout;
         // However many messages wait or are held back, the end is at the deadline.
@@ -225,10 +232,12 @@ impl DeliveryWorker {
         Ok(has_held_back || !self.unsaved_outcomes.is_empty())
     }
 
+    /// Whether `notification` is older than `max_age`.
     fn is_expired(&self, notification: &Notification, now: Timestamp) -> bool {
         now.since(notification.message.created_at) >= self.settings.max_age
     }
 
+    /// Gives up a message that is too old, unless its recipient no longer exists, which `find_destination` handles.
     async fn give_up_expired(
         &mut self,
         notification: &Notification,
@@ -252,7 +261,7 @@ impl DeliveryWorker {
                 .await?;
             self.unsaved_outcomes.clear();
         }
-        for recipient in self.recipients_to_release.drain(..) {
+        for recipient in self.recipients_to_unblock.drain(..) {
             self.delivery_states.state_mut(recipient).is_busy = false;
         }
         Ok(())
@@ -284,7 +293,7 @@ impl DeliveryWorker {
         // Only a panic leaves it set.
         self.dispatching_id = None;
         let Some(destination) = found? else { return Ok(()) };
-        let host = destination_host(&destination.recipient);
+        let host = host_limit_key(&destination.recipient);
         if !self.delivery_states.try_acquire_host_permit(&host, &self.settings) {
             return Ok(());
         }
@@ -313,7 +322,7 @@ impl DeliveryWorker {
         };
         let now = self.dependencies.clock.now();
         self.delivery_states.release_host_permit(&host);
-        self.recipients_to_release.push(recipient.id);
+        self.recipients_to_unblock.push(recipient.id);
         let attempts = notification.attempts.saturating_add(1);
         let state = self.delivery_states.state_mut(recipient.id);
         match attempt_result {
@@ -357,6 +366,7 @@ impl DeliveryWorker {
         }
     }
 
+    /// Marks `notification` as dead, and the messages that it covers as a digest; records at most one event an hour.
     pub(super) async fn give_up(
         &mut self,
         notification: &Notification,

@@ -1,4 +1,5 @@
-//! Commits with retries. What the store cannot write, however often it is tried, is quarantined, so that the rest goes on.
+//! Commits with retries. What the store cannot write, however often it is tried, is quarantined, so that the rest
+//! goes on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,8 +47,8 @@ impl IngestWorker {
                     }
                 }
                 SplitBatch::Single(items) => {
-                    for record in items {
-                        self.quarantine.record(QuarantinedItem { error: error.to_string(), ..record }).await;
+                    for item in items {
+                        self.quarantine.record(QuarantinedItem { error: error.to_string(), ..item }).await;
                     }
                 }
             }
@@ -99,6 +100,7 @@ impl IngestWorker {
         *failure = Some(CommitFailure { error, since });
     }
 
+    /// Logs that commits succeed again, if they failed.
     fn record_recovery(&self) {
         if let Some(failure) = self.commit_failure.lock().take() {
             let seconds = failure.since.elapsed().as_secs_f64();

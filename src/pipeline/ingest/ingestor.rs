@@ -20,7 +20,7 @@ use crate::pipeline::alerts::{
     AlertEngine, AlertEngineDependencies, AlertEngineSettings, HealthMap, IngestCommand,
 };
 use crate::schema::Monitor;
-use crate::store::{Ingest, LocationState, StoreError};
+use crate::store::{Ingest, MonitorLocationState, StoreError};
 use crate::sync::Mutex;
 use crate::telemetry::{HealthCondition, Metrics, SupervisedTask, TaskHeartbeat, TaskName};
 
@@ -33,6 +33,7 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(10);
 /// progress, or within [`IngestSettings::flush_interval`] of its start, make up the next one; a result that arrives
 /// alone is committed at once.
 pub struct Ingestor {
+    /// `None` once it drains.
     result_sender: Mutex<Option<mpsc::Sender<CheckResult>>>,
     command_sender: Mutex<Option<mpsc::Sender<IngestCommand>>>,
     monitor_health: HealthMap,
@@ -52,7 +53,7 @@ impl Ingestor {
     pub fn start(
         store: Arc<dyn Ingest>,
         metrics: Arc<Metrics>,
-        stored_states: Vec<LocationState>,
+        stored_states: Vec<MonitorLocationState>,
         settings: IngestSettings,
     ) -> Self {
         let dependencies = IngestDependencies {
@@ -71,7 +72,7 @@ impl Ingestor {
     #[must_use]
     pub fn new(
         dependencies: IngestDependencies,
-        stored_states: Vec<LocationState>,
+        stored_states: Vec<MonitorLocationState>,
         settings: IngestSettings,
     ) -> (Self, IngestTask) {
         let (result_sender, result_receiver) = mpsc::channel(settings.queue_capacity.max(1));
@@ -101,10 +102,11 @@ impl Ingestor {
         dependencies: AlertEngineDependencies,
         settings: AlertEngineSettings,
     ) -> Result<(), StoreError> {
-        let commands =
+        let command_sender =
             self.command_sender.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
         let engine =
-            AlertEngine::load(dependencies, settings, commands, Arc::clone(&self.monitor_health)).await?;
+            AlertEngine::load(dependencies, settings, command_sender, Arc::clone(&self.monitor_health))
+                .await?;
         *self.worker.next_alert_engine.lock() = Some(Box::new(engine));
         Ok(())
     }
@@ -143,16 +145,16 @@ impl Ingestor {
     }
 
     async fn send_command(&self, command: IngestCommand) {
-        let commands = self.command_sender.lock().clone();
-        if let Some(commands) = commands {
+        let command_sender = self.command_sender.lock().clone();
+        if let Some(command_sender) = command_sender {
             // Fails only when the loop has ended, because the store was closed.
-            let _ = commands.send(command).await;
+            let _ = command_sender.send(command).await;
         }
     }
 
     /// Submits one result; waits while the queue is full. Once it returns, the ingest is responsible for the result.
     pub async fn submit(&self, mut result: CheckResult) {
-        let Some(queue) = self.result_sender.lock().clone() else {
+        let Some(result_sender) = self.result_sender.lock().clone() else {
             tracing::error!(check_id = %result.check_id, "result lost: it arrived after shutdown");
             return;
         };
@@ -163,12 +165,12 @@ impl Ingestor {
         self.worker.metrics.set_ingest_queue_depth(pending_results);
         // Fails only when the task has ended, because the store was closed or did not accept everything in time:
         // `drain` then logs what is left as lost.
-        let _ = queue.send(result).await;
+        let _ = result_sender.send(result).await;
         std::mem::forget(cancel_guard);
     }
 
-    /// Waits until every result that was submitted so far is stored, or quarantined. Waits for ever when the ingest ends
-    /// before.
+    /// Waits until every result that was submitted so far is stored, or quarantined. Waits for ever when the ingest
+    /// ends before.
     pub(super) async fn flush(&self) {
         let submitted = self.worker.submitted_results.load(Ordering::Acquire);
         let mut released_results = self.worker.released_results.subscribe();
@@ -180,13 +182,13 @@ impl Ingestor {
     pub async fn quarantine_monitor(&self, monitor: &Monitor, error: &str) {
         let body = serde_json::json!({ "name": monitor.name(), "revision": monitor.revision });
         let (kind, id) = ("monitor", monitor.id.0.to_string());
-        let record =
-            QuarantinedItem { kind, id, monitor_id: Some(monitor.id), error: error.to_owned(), body };
-        self.quarantine(record).await;
+        let item = QuarantinedItem { kind, id, monitor_id: Some(monitor.id), error: error.to_owned(), body };
+        self.quarantine(item).await;
     }
 
-    pub(super) async fn quarantine(&self, record: QuarantinedItem) {
-        self.worker.quarantine.record(record).await;
+    /// Quarantines `item`.
+    pub(super) async fn quarantine(&self, item: QuarantinedItem) {
+        self.worker.quarantine.record(item).await;
     }
 
     /// Removes the states of removed monitors, so that one that is added again starts without state.
@@ -195,13 +197,17 @@ impl Ingestor {
             return;
         }
         let removed: HashSet<_> = removed.iter().collect();
-        self.worker.monitor_states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
+        self.worker.location_states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
     /// Returns the state of `monitor_id` at `location_id`; `None` before its first run there.
     #[must_use]
-    pub fn monitor_state_at(&self, monitor_id: MonitorId, location_id: LocationId) -> Option<LocationState> {
-        self.worker.monitor_states.lock().get(&(monitor_id, location_id)).cloned()
+    pub fn monitor_state_at(
+        &self,
+        monitor_id: MonitorId,
+        location_id: LocationId,
+    ) -> Option<MonitorLocationState> {
+        self.worker.location_states.lock().get(&(monitor_id, location_id)).cloned()
     }
 
     /// Returns whether results can be stored; for `/readyz`.
@@ -242,7 +248,7 @@ impl Ingestor {
     }
 }
 
-/// Uncounts a pending result when its submitter is cancelled while it waits for space.
+/// Uncounts a pending result and the bytes of its captures when its submitter is cancelled while it waits for space.
 struct PendingSubmitGuard<'a>(&'a IngestWorker, usize);
 
 impl Drop for PendingSubmitGuard<'_> {

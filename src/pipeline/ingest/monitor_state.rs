@@ -1,17 +1,20 @@
 //! The state of a monitor at a location.
 
 use crate::domain::{CheckResult, Outcome};
-use crate::store::LocationState;
+use crate::store::MonitorLocationState;
 
 /// Returns the state after `result`, or `None` when the state stays. A late result leaves it (architecture.md 4: it
 /// corrects history and never alerts). A real result that replaces the missed run of the current state is not late.
 #[must_use]
-pub fn next_monitor_state(previous: Option<&LocationState>, result: &CheckResult) -> Option<LocationState> {
+pub fn next_monitor_state(
+    previous: Option<&MonitorLocationState>,
+    result: &CheckResult,
+) -> Option<MonitorLocationState> {
     let planned_at = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
     let is_planned_run = result.trigger.is_schedule();
     let previous_slot_at = previous.and_then(|previous| previous.last_slot_at);
     let last_slot_at = if is_planned_run { previous_slot_at.max(Some(planned_at)) } else { previous_slot_at };
-    let new_state = |since, streak| LocationState {
+    let new_state = |since, streak| MonitorLocationState {
         monitor_id: result.monitor_id,
         location_id: result.location_id,
         check_id: result.check_id,
@@ -45,7 +48,7 @@ pub fn next_monitor_state(previous: Option<&LocationState>, result: &CheckResult
         }
         // A run planned before the first check that overtook it: its slot is recorded.
         Some(previous) if last_slot_at > previous.last_slot_at => {
-            Some(LocationState { last_slot_at, ..previous.clone() })
+            Some(MonitorLocationState { last_slot_at, ..previous.clone() })
         }
         Some(_) => None,
     }

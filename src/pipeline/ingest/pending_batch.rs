@@ -13,8 +13,8 @@ use crate::store::IngestBatch;
 pub(super) struct PendingBatch {
     pub(super) results: Vec<CheckResult>,
     pub(super) commands: Vec<IngestCommand>,
-    /// Whether nothing else was queued.
-    pub(super) is_caught_up: bool,
+    /// Whether timers run after it: nothing else was queued, and the process does not shut down.
+    pub(super) runs_timers: bool,
     /// How often it panicked while it was processed.
     pub(super) panics: u32,
 }
@@ -26,13 +26,14 @@ impl PendingBatch {
             return None;
         }
         let results = self.results.split_off(self.results.len() / 2);
-        let is_caught_up = std::mem::take(&mut self.is_caught_up);
-        Some(Self { results, commands: Vec::new(), is_caught_up, panics: self.panics - 1 })
+        let runs_timers = std::mem::take(&mut self.runs_timers);
+        Some(Self { results, commands: Vec::new(), runs_timers, panics: self.panics - 1 })
     }
 }
 
 /// A processed batch, to be committed.
 pub(super) struct ProcessedBatch {
+    /// What the store commits in one transaction.
     pub(super) commit: Arc<IngestBatch>,
     pub(super) post_commit: PostCommitWork,
 }
@@ -48,12 +49,12 @@ pub(super) struct PostCommitWork {
 
 /// A commit in progress.
 pub(super) struct InFlightCommit {
-    /// Returns whether the store accepted it; `None` once it has ended, to be repeated if `batch` is still here.
+    /// Returns `false` when the store was closed; `None` once awaited: a `batch` still here is then repeated.
     pub(super) commit_task: Option<JoinHandle<bool>>,
     pub(super) batch: ProcessedBatch,
 }
 
 /// Returns the bytes of the captures of `result`.
 pub(super) fn capture_bytes(result: &CheckResult) -> usize {
-    result.captures.iter().map(CapturedFile::content_len).sum()
+    result.captures.iter().map(CapturedFile::loaded_content_bytes).sum()
 }

@@ -24,7 +24,7 @@ const REPORT_INTERVAL: Duration = Duration::from_hours(1);
 
 /// What is quarantined.
 pub(super) struct QuarantinedItem {
-    /// Kind, as in the metric.
+    /// `result`, `monitor` or `change`, as in the metric.
     pub(super) kind: &'static str,
     /// Its id, for the name of the file.
     pub(super) id: String,
@@ -61,6 +61,7 @@ pub struct QuarantineRecorderDependencies {
 /// Keeps and reports what is quarantined.
 pub struct QuarantineRecorder {
     metrics: Arc<Metrics>,
+    /// `None` for a recorder that only counts and logs.
     dependencies: Option<QuarantineRecorderDependencies>,
     /// When each monitor was reported last.
     reported_at: Mutex<HashMap<Option<MonitorId>, Timestamp>>,
@@ -79,11 +80,12 @@ impl QuarantineRecorder {
         Self { metrics, dependencies: None, reported_at: Mutex::default() }
     }
 
-    pub(super) async fn record(&self, record: QuarantinedItem) {
-        self.metrics.record_quarantine(record.kind);
+    /// Counts and logs `item`, writes its file, and reports it in an event.
+    pub(super) async fn record(&self, item: QuarantinedItem) {
+        self.metrics.record_quarantine(item.kind);
         let mut file_name = String::new();
         if let Some(dependencies) = &self.dependencies {
-            match write_file(dependencies, &record).await {
+            match write_file(dependencies, &item).await {
                 Ok(path) => file_name = path.display().to_string(),
                 Err(error) => {
                     tracing::error!(file = %dependencies.folder.display(), error, "failed to keep what was quarantined");
@@ -91,15 +93,15 @@ impl QuarantineRecorder {
             }
         }
         tracing::error!(
-            monitor_id = record.monitor_id.map(|id| id.0),
+            monitor_id = item.monitor_id.map(|id| id.0),
             file = file_name,
-            error = record.error,
+            error = item.error,
             "quarantined since it cannot be stored or processed; the rest goes on: {} {}",
-            record.kind,
-            record.id
+            item.kind,
+            item.id
         );
         if let Some(dependencies) = &self.dependencies {
-            self.report(dependencies, &record, &file_name).await;
+            self.report(dependencies, &item, &file_name).await;
         }
     }
 
@@ -107,28 +109,28 @@ impl QuarantineRecorder {
     async fn report(
         &self,
         dependencies: &QuarantineRecorderDependencies,
-        record: &QuarantinedItem,
+        item: &QuarantinedItem,
         file_name: &str,
     ) {
         let now = dependencies.clock.now();
         {
             let mut reported_at = self.reported_at.lock();
-            let last = reported_at.get(&record.monitor_id);
+            let last = reported_at.get(&item.monitor_id);
             if last.is_some_and(|at| *at <= now && now.since(*at) < REPORT_INTERVAL) {
                 return;
             }
-            reported_at.insert(record.monitor_id, now);
+            reported_at.insert(item.monitor_id, now);
         }
-        let monitor = record.monitor_id.and_then(|id| dependencies.monitor_cache.get(id));
+        let monitor = item.monitor_id.and_then(|id| dependencies.monitor_cache.get(id));
         let customer = monitor.as_ref().map_or(CustomerId::OPERATOR, |monitor| monitor.customer);
         let name = monitor.as_ref().map_or("", |monitor| monitor.name());
-        let (event_type, what) = match record.kind {
+        let (event_type, what) = match item.kind {
             "monitor" => ("monitor_quarantined", "The monitor is quarantined until it is changed"),
             "result" => ("result_quarantined", "A result could not be stored"),
             _ => ("result_quarantined", "A change of the alert state could not be stored"),
         };
         let description =
-            format!("{what}: `{name}`: {}. It is kept in the file `{file_name}` of the server", record.error);
+            format!("{what}: `{name}`: {}. It is kept in the file `{file_name}` of the server", item.error);
         let event = NewConfigRecord {
             kind: ConfigRecordKind::Event,
             customer: Some(customer),
@@ -146,14 +148,15 @@ impl QuarantineRecorder {
     }
 }
 
+/// Writes the file of `item`; returns its path.
 async fn write_file(
     dependencies: &QuarantineRecorderDependencies,
-    record: &QuarantinedItem,
+    item: &QuarantinedItem,
 ) -> Result<PathBuf, String> {
     let folder = dependencies.folder.clone();
     let now = dependencies.clock.now();
-    let file_name = format!("{}-{}-{}.json", record.kind, record.id, now.as_micros());
-    let body = json!({ "error": record.error, "quarantined_at": now, record.kind: record.body });
+    let file_name = format!("{}-{}-{}.json", item.kind, item.id, now.as_micros());
+    let body = json!({ "error": item.error, "quarantined_at": now, item.kind: item.body });
     let task = tokio::task::spawn_blocking(move || write_bounded(&folder, &file_name, &body));
     task.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }

@@ -87,7 +87,7 @@ impl ResultSpool {
     fn update_metrics(&self) {
         let mut spool = self.spool.lock();
         let dropped = spool.take_dropped();
-        self.metrics.set_spool(spool.len(), spool.bytes());
+        self.metrics.set_spool_size(spool.len(), spool.bytes());
         self.metrics.record_spool_drops(dropped.results, dropped.captures);
         if dropped.results > 0 {
             tracing::error!(

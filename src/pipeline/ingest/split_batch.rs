@@ -13,7 +13,7 @@ use crate::store::{AlertChanges, IngestBatch};
 pub(super) enum SplitBatch {
     /// Smaller batches, to be committed in this order.
     Parts(Vec<IngestBatch>),
-    /// It cannot be split any more: its contents, to be quarantined.
+    /// It has one item and cannot be split: that item, to be quarantined.
     Single(Vec<QuarantinedItem>),
 }
 
@@ -38,7 +38,7 @@ fn monitor_ids(batch: &IngestBatch) -> BTreeSet<MonitorId> {
     let changes = &batch.alert_changes;
     let results = batch.results.iter().map(|result| result.monitor_id);
     results
-        .chain(batch.monitor_states.iter().map(|state| state.monitor_id))
+        .chain(batch.location_states.iter().map(|state| state.monitor_id))
         .chain(changes.alert_states.iter().map(|(monitor_id, _)| *monitor_id))
         .chain(changes.episodes.iter().map(|episode| episode.monitor_id))
         .chain(
@@ -66,7 +66,7 @@ fn select_monitors(batch: &IngestBatch, is_selected: impl Fn(MonitorId) -> bool)
     let changes = &batch.alert_changes;
     IngestBatch {
         results: select(&batch.results, |result| is_selected(result.monitor_id)),
-        monitor_states: select(&batch.monitor_states, |state| is_selected(state.monitor_id)),
+        location_states: select(&batch.location_states, |state| is_selected(state.monitor_id)),
         alert_changes: AlertChanges {
             alert_states: select(&changes.alert_states, |(monitor_id, _)| is_selected(*monitor_id)),
             episodes: select(&changes.episodes, |episode| is_selected(episode.monitor_id)),
@@ -95,8 +95,8 @@ fn single_item_batches(batch: &IngestBatch) -> Vec<IngestBatch> {
     for result in &batch.results {
         parts.push(IngestBatch { results: vec![result.clone()], ..IngestBatch::default() });
     }
-    for state in &batch.monitor_states {
-        parts.push(IngestBatch { monitor_states: vec![state.clone()], ..IngestBatch::default() });
+    for state in &batch.location_states {
+        parts.push(IngestBatch { location_states: vec![state.clone()], ..IngestBatch::default() });
     }
     for state in &changes.alert_states {
         parts.push(batch_of_changes(AlertChanges { alert_states: vec![state.clone()], ..no_changes() }));
@@ -139,16 +139,14 @@ fn to_quarantined_items(batch: &IngestBatch) -> Vec<QuarantinedItem> {
         batch.results.iter().map(|result| QuarantinedItem::from_result(result, String::new())).collect();
     items.extend(
         batch
-            .monitor_states
+            .location_states
             .iter()
             .map(|state| change(state.monitor_id, "state", json!(format!("{state:?}")))),
     );
     items.extend(changes.alert_states.iter().map(|(id, body)| change(*id, "alert-state", json!(body))));
-    items.extend(
-        changes.episodes.iter().map(|episode| {
-            change(episode.monitor_id, "episode", Value::Object(episode.change_fields.clone()))
-        }),
-    );
+    items.extend(changes.episodes.iter().map(|episode| {
+        change(episode.monitor_id, "episode", Value::Object(episode.snapshot_fields.clone()))
+    }));
     items.extend(changes.notifications.iter().map(|notification| {
         let monitor_id = monitor_id_or_zero(notification.content.monitor_id);
         change(monitor_id, "notification", json!({ "key": notification.idempotency_key }))

@@ -41,6 +41,7 @@ pub async fn replay_spool(spool: &ResultSpool, ingestor: &Ingestor, result_store
     }
 }
 
+/// Submits batch after batch until the spool is empty; counts in `stored` what was submitted.
 async fn replay_all(
     spool: &ResultSpool,
     ingestor: &Ingestor,

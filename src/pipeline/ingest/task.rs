@@ -31,19 +31,24 @@ pub struct IngestTask {
     worker: Arc<IngestWorker>,
     result_receiver: mpsc::Receiver<CheckResult>,
     command_receiver: mpsc::Receiver<IngestCommand>,
+    /// `None` until alerting is enabled.
     alert_engine: Option<Box<AlertEngine>>,
     /// Batches to process, the first one at present.
     pending: VecDeque<PendingBatch>,
     /// The processed batch.
     processed: Option<ProcessedBatch>,
+    /// The commit in progress, while the next batch is processed.
     in_flight: Option<InFlightCommit>,
+    /// When the next batch may start: one flush interval after the last.
     next_batch_at: Instant,
     /// Whether the alert engine must be loaded again before it is used, since a panic may have left it half changed.
     is_reload_due: bool,
-    /// How often each monitor was there at a panic.
+    /// How often the alert engine panicked while it processed each monitor.
     panics_by_monitor: HashMap<MonitorId, u32>,
     heartbeat: TaskHeartbeat,
+    /// Ends the loop although results wait.
     abort: CancellationToken,
+    /// Cancelled by the task once it has ended.
     ended: CancellationToken,
 }
 
@@ -137,7 +142,7 @@ impl IngestTask {
         {
             batch.commands.push(command);
         }
-        batch.is_caught_up = self.result_receiver.is_empty() && !is_shutting_down();
+        batch.runs_timers = self.result_receiver.is_empty() && !is_shutting_down();
         Some(batch)
     }
 
@@ -220,14 +225,14 @@ impl IngestTask {
             return;
         };
         let results: Vec<_> = batch.results.iter().filter(|result| result.monitor_id == monitor_id).collect();
-        let record = QuarantinedItem {
+        let item = QuarantinedItem {
             kind: "monitor",
             id: monitor_id.0.to_string(),
             monitor_id: Some(monitor_id),
             error: format!("alerting panicked: {panic}"),
             body: serde_json::json!({ "name": monitor.name(), "revision": monitor.revision, "results": results }),
         };
-        self.worker.quarantine.record(record).await;
+        self.worker.quarantine.record(item).await;
     }
 
     /// Finds the result at which the batch panics, by halves, and sets it apart.
@@ -244,8 +249,8 @@ impl IngestTask {
         self.worker.quarantine.record(QuarantinedItem::from_result(&result, error)).await;
     }
 
-    /// Loads the alert engine again from the store, with the monitors that it had. A panic in here leaves the old one in
-    /// place, to be loaded again when the loop is started again.
+    /// Loads the alert engine again from the store, with the monitors that it had. A panic in here leaves the old one
+    /// in place, to be loaded again when the loop is started again.
     async fn reload_alert_engine(&mut self) {
         let mut delay = self.worker.settings.initial_retry_delay;
         while let Some(engine) = &mut self.alert_engine {

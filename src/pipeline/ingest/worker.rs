@@ -15,20 +15,23 @@ use super::result_spool::ResultSpool;
 use super::settings::IngestSettings;
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{AlertEngine, BatchOutput};
-use crate::store::{CheckVerification, Ingest, IngestBatch, LocationState};
+use crate::store::{CheckVerification, Ingest, IngestBatch, MonitorLocationState};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 
+/// State that the ingest loop and its handle share.
 pub(super) struct IngestWorker {
     pub(super) store: Arc<dyn Ingest>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) quarantine: QuarantineRecorder,
+    /// Takes what is not stored when the process ends; `None` drops it.
     pub(super) spool: Option<Arc<ResultSpool>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
-    pub(super) monitor_states: Mutex<HashMap<(MonitorId, LocationId), LocationState>>,
+    pub(super) location_states: Mutex<HashMap<(MonitorId, LocationId), MonitorLocationState>>,
+    /// Set while commits fail; `None` when the last one succeeded.
     pub(super) commit_failure: Mutex<Option<CommitFailure>>,
-    /// Why batches cannot be processed at present.
+    /// Why processing panicked last; `None` once everything pending was processed.
     pub(super) panic_reason: Mutex<Option<String>>,
     /// Results that were submitted, or wait for space in the queue, and are not committed yet.
     pub(super) pending_results: AtomicUsize,
@@ -36,7 +39,7 @@ pub(super) struct IngestWorker {
     pub(super) pending_capture_bytes: AtomicUsize,
     /// Results that were ever submitted.
     pub(super) submitted_results: AtomicU64,
-    /// Those of them that no longer wait.
+    /// Those of them that were stored, quarantined, or cancelled by their submitter.
     pub(super) released_results: watch::Sender<u64>,
     /// Alert engine to use from the next batch on.
     pub(super) next_alert_engine: Mutex<Option<Box<AlertEngine>>>,
@@ -47,7 +50,7 @@ pub(super) struct IngestWorker {
 impl IngestWorker {
     pub(super) fn new(
         dependencies: IngestDependencies,
-        stored_states: Vec<LocationState>,
+        stored_states: Vec<MonitorLocationState>,
         settings: IngestSettings,
     ) -> Self {
         let IngestDependencies { store, metrics, quarantine, spool, heartbeat } = dependencies;
@@ -60,7 +63,7 @@ impl IngestWorker {
             spool,
             heartbeat,
             settings,
-            monitor_states: Mutex::new(stored_states),
+            location_states: Mutex::new(stored_states),
             commit_failure: Mutex::new(None),
             panic_reason: Mutex::new(None),
             pending_results: AtomicUsize::new(0),
@@ -91,16 +94,16 @@ impl IngestWorker {
         }
         let BatchOutput { alert_changes, missed_results, post_commit: alert_actions } = match alert_engine {
             Some(alert_engine) => {
-                alert_engine.process_batch(&mut batch.results, &batch.commands, batch.is_caught_up).await
+                alert_engine.process_batch(&mut batch.results, &batch.commands, batch.runs_timers).await
             }
             None => BatchOutput::default(),
         };
-        let monitor_states = self.update_states(batch.results.iter().chain(&missed_results));
+        let location_states = self.update_states(batch.results.iter().chain(&missed_results));
         self.downgrade_unconfirmed_states(&alert_changes.verified_checks);
         let mut results = std::mem::take(&mut batch.results);
         results.extend(missed_results);
         ProcessedBatch {
-            commit: Arc::new(IngestBatch { results, monitor_states, alert_changes }),
+            commit: Arc::new(IngestBatch { results, location_states, alert_changes }),
             post_commit: PostCommitWork {
                 alert_actions,
                 result_count: count,
@@ -138,10 +141,10 @@ impl IngestWorker {
     fn downgrade_unconfirmed_states(&self, verified_checks: &[CheckVerification]) {
         let downgraded =
             verified_checks.iter().filter(|check| check.verification.status == Status::VERIFICATION_NO_ERROR);
-        let mut states = self.monitor_states.lock();
+        let mut states = self.location_states.lock();
         for CheckVerification { result_key: checked_result_key, .. } in downgraded {
             let state = states.get_mut(&(checked_result_key.monitor_id, checked_result_key.location_id));
-            let is_unconfirmed_error = |state: &&mut LocationState| {
+            let is_unconfirmed_error = |state: &&mut MonitorLocationState| {
                 state.check_id == checked_result_key.check_id && state.outcome == Outcome::Error
             };
             if let Some(state) = state.filter(is_unconfirmed_error) {
@@ -168,8 +171,8 @@ impl IngestWorker {
     }
 
     /// Updates the state of each monitor at each location; returns the changed ones.
-    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<LocationState> {
-        let mut states = self.monitor_states.lock();
+    fn update_states<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) -> Vec<MonitorLocationState> {
+        let mut states = self.location_states.lock();
         let mut changed = HashMap::new();
         for result in results {
             let key = (result.monitor_id, result.location_id);

@@ -22,7 +22,7 @@ use crate::store::{
 };
 use crate::telemetry::fault_point;
 
-use super::notification_content::{PerformanceAlertEvent, build_notification_content};
+use super::notification_content::{PerformanceContentSources, build_notification_content};
 use super::rule::rule_from_record;
 
 /// Panics at the same rule after which it is not evaluated any more.
@@ -53,16 +53,18 @@ pub struct PerformanceEvaluator {
     pub(super) dependencies: PerformanceDependencies,
     /// The rule that is being evaluated.
     rule_in_progress: Option<i64>,
-    /// How often each rule was there at a panic.
+    /// How often the evaluation of each rule panicked.
     panics_by_rule: HashMap<i64, u32>,
+    /// By alert id, which is the id of its rule, and location.
     active_alerts: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
-    /// Means of the days before the current hour, by rule; they change once an hour.
+    /// By rule id: an hour, as hours since 1970, and the means of the days before it, which are read once in that hour.
     cached_reference_means: HashMap<i64, (i64, Vec<LocationMeanDuration>)>,
 }
 
 /// Changes of one evaluation, to be stored.
 #[derive(Default)]
 struct EvaluationChanges {
+    /// Alerts that became active, by alert id and location.
     raised: Vec<((i64, LocationId), ActivePerformanceAlert)>,
     cleared: Vec<(i64, LocationId)>,
     notifications: Vec<NewNotification>,
@@ -171,6 +173,7 @@ impl PerformanceEvaluator {
         self.store_changes(changes).await
     }
 
+    /// Evaluates `rule` at each location with results in its window; adds what changed to `changes`.
     async fn evaluate_rule(
         &mut self,
         rule: &PerformanceRule,
@@ -193,7 +196,7 @@ impl PerformanceEvaluator {
             match change {
                 PerformanceAlertChange::Raise { limit_us, .. } => {
                     let recipients = select_performance_recipients(&account.contacts, monitor.id);
-                    let event = PerformanceAlertEvent {
+                    let sources = PerformanceContentSources {
                         rule,
                         monitor,
                         account,
@@ -202,7 +205,7 @@ impl PerformanceEvaluator {
                         since: now,
                         now,
                     };
-                    changes.push_notifications(&event, &recipients);
+                    changes.push_notifications(&sources, &recipients);
                     let notified = recipients.iter().map(|(recipient, _)| *recipient).collect();
                     changes.raised.push((
                         key,
@@ -219,7 +222,7 @@ impl PerformanceEvaluator {
                         })
                         .collect();
                     changes.push_notifications(
-                        &PerformanceAlertEvent {
+                        &PerformanceContentSources {
                             rule,
                             monitor,
                             account,
@@ -276,6 +279,7 @@ impl PerformanceEvaluator {
         Ok(means)
     }
 
+    /// Stores `changes`, then applies them to the active alerts and wakes the delivery.
     async fn store_changes(&mut self, changes: EvaluationChanges) -> Result<(), StoreError> {
         if changes.raised.is_empty() && changes.cleared.is_empty() {
             return Ok(());
@@ -321,23 +325,23 @@ impl PerformanceEvaluator {
 impl EvaluationChanges {
     fn push_notifications(
         &mut self,
-        event: &PerformanceAlertEvent<'_>,
+        sources: &PerformanceContentSources<'_>,
         recipients: &[(RecipientId, Option<i64>)],
     ) {
-        let kind = match event.change {
+        let kind = match sources.change {
             PerformanceAlertChange::Raise { .. } => NotificationKind::PerformanceError,
             PerformanceAlertChange::Clear { .. } => NotificationKind::PerformanceClear,
         };
         for (recipient, group) in recipients {
-            let (alert, location) = (event.rule.id, event.location);
-            let since = event.since.as_micros();
+            let (alert, location) = (sources.rule.id, sources.location);
+            let since = sources.since.as_micros();
             self.notifications.push(NewNotification {
                 idempotency_key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
                 recipient_id: *recipient,
                 group_id: *group,
-                content: build_notification_content(event, kind),
-                created_at: event.now,
-                not_before: event.now,
+                content: build_notification_content(sources, kind),
+                created_at: sources.now,
+                not_before: sources.now,
             });
         }
     }

@@ -9,22 +9,23 @@ use crate::catalog::monitor_description::{custom_properties, display_target};
 use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
 
-/// Sources of the content.
-pub(super) struct PerformanceAlertEvent<'a> {
+/// What the content of a notification about a raised or cleared alert is built from.
+pub(super) struct PerformanceContentSources<'a> {
     pub(super) rule: &'a PerformanceRule,
     pub(super) monitor: &'a Monitor,
     pub(super) account: &'a AccountSnapshot,
     pub(super) location: LocationId,
     pub(super) change: PerformanceAlertChange,
+    /// When the alert was raised.
     pub(super) since: Timestamp,
     pub(super) now: Timestamp,
 }
 
 pub(super) fn build_notification_content(
-    event: &PerformanceAlertEvent<'_>,
+    sources: &PerformanceContentSources<'_>,
     kind: NotificationKind,
 ) -> NotificationContent {
-    let PerformanceAlertEvent { rule, monitor, account, location, change, since, now } = event;
+    let PerformanceContentSources { rule, monitor, account, location, change, since, now } = sources;
     let (mean_us, limit_us, comparison) = match *change {
         PerformanceAlertChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
         PerformanceAlertChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),

@@ -19,17 +19,17 @@ pub struct PerformanceTask {
     pub stop: CancellationToken,
     /// Heartbeat of the task.
     pub heartbeat: TaskHeartbeat,
-    /// Whether a run ended by a panic.
-    pub is_interrupted: bool,
+    /// Set during each evaluation, so still set after a panic; then the active alerts must be loaded again.
+    pub needs_recovery: bool,
 }
 
 impl PerformanceTask {
     async fn evaluate_each_minute(&mut self) {
         let clock = Arc::clone(&self.evaluator.dependencies.clock);
         loop {
-            if self.is_interrupted {
+            if self.needs_recovery {
                 match self.evaluator.recover().await {
-                    Ok(()) => self.is_interrupted = false,
+                    Ok(()) => self.needs_recovery = false,
                     Err(error) => {
                         tracing::warn!(error = %error, "failed to load the active performance alerts");
                     }
@@ -40,12 +40,12 @@ impl PerformanceTask {
                 () = self.stop.cancelled() => return,
                 () = clock.sleep(EVALUATION_INTERVAL) => {}
             }
-            if self.is_interrupted {
+            if self.needs_recovery {
                 continue;
             }
-            self.is_interrupted = true;
+            self.needs_recovery = true;
             let evaluation_result = self.heartbeat.clone().watch(self.evaluator.evaluate_all()).await;
-            self.is_interrupted = false;
+            self.needs_recovery = false;
             if let Err(error) = evaluation_result {
                 tracing::warn!(error_kind = error.kind(), "failed to evaluate performance alerts: {error}");
             }

@@ -58,7 +58,7 @@ impl<'a> ApiStepsAttempt<'a> {
     pub(super) fn new(options: &'a ApiStepsOptions, cx: ProbeContext<'a>, started: Instant) -> Self {
         let observation = Observation::default();
         let mut variables = Variables::new(cx.clock.now(), crate::probe::random::random_u128());
-        for (name, value) in &*options.variable_overrides {
+        for (name, value) in &*options.preset_variables {
             variables.set(name, value.clone());
         }
         let (cookie_jar, secrets, variables) = (CookieJar::default(), Vec::new(), Arc::new(variables));
@@ -162,8 +162,9 @@ impl<'a> ApiStepsAttempt<'a> {
                 max_body_bytes: MAX_EXCERPT_BYTES,
                 ..ExchangeRecord::default()
             };
-            let redirect_exchange = chain.is_followed_up(&head).then(|| chain.build_http_exchange(&record));
-            match chain.answer_or_follow(&head) {
+            let redirect_exchange =
+                chain.needs_next_request(&head).then(|| chain.build_http_exchange(&record));
+            match chain.prepare_next_request(&head) {
                 Ok(true) => step.result.exchanges.extend(redirect_exchange),
                 Ok(false) => {
                     break self.evaluate_response(step, steps, index, &mut chain, &head, body).await;
@@ -380,7 +381,7 @@ impl StepState {
     }
 
     /// Returns the failure of a status that fails the step by itself. An assertion on the status replaces this rule
-    /// (fields.md 4).
+    /// (fields.md 4). For a redirect that is not followed, sets `redirect_warning` and returns `None`.
     fn evaluate_status(
         &mut self,
         plan: &StepPlan,

@@ -10,7 +10,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::PatternCache;
 use crate::evaluate::assertion::{Assertion, ParsedResponse};
 use crate::evaluate::template::Variables;
-use crate::evaluate::{HtmlPage, SearchBudget, charset};
+use crate::evaluate::{LazyPageXml, SearchBudget, charset};
 use crate::net::Deadline;
 use crate::probe::blocking_pool::run_blocking;
 
@@ -50,7 +50,7 @@ impl EvaluationInput {
         let plan = &self.step_plans[self.step_index];
         if self.body.len() <= INLINE_BODY_BYTES && !plan.is_slow_to_evaluate(&self.content_type) {
             let text = charset::decode_body(&self.body, Some(&self.content_type));
-            let page = HtmlPage::default();
+            let page = LazyPageXml::default();
             let response = self.parse_response(&text, &page).with_inline_node_budget();
             let evaluation = self.evaluate_response(&response);
             if !response.is_node_budget_exhausted() {
@@ -60,7 +60,7 @@ impl EvaluationInput {
         let with_failure = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
         let evaluate = move || {
             let text = charset::decode_body(&self.body, Some(&self.content_type));
-            let page = HtmlPage::default();
+            let page = LazyPageXml::default();
             let response = self
                 .parse_response(&text, &page)
                 .with_search_budget(SearchBudget::with_remaining_time(|| deadline.remaining()));
@@ -78,7 +78,7 @@ impl EvaluationInput {
     }
 
     /// Prepares the response with this text; `page` is used for one of HTML.
-    fn parse_response<'a>(&'a self, text: &'a str, page: &'a HtmlPage) -> ParsedResponse<'a> {
+    fn parse_response<'a>(&'a self, text: &'a str, page: &'a LazyPageXml) -> ParsedResponse<'a> {
         let response = ParsedResponse::new(self.status.as_u16(), self.elapsed, &self.headers, text);
         let media_type = self.content_type.split(';').next().unwrap_or_default().trim();
         if media_type.eq_ignore_ascii_case("text/html") { response.with_html(page) } else { response }

@@ -24,8 +24,8 @@ pub(super) struct ApiStepsOptions {
     pub(super) max_body_bytes: u64,
     /// Compiled patterns of the account.
     pub(super) patterns: Arc<PatternCache>,
-    /// Variables set before the first step.
-    pub(super) variable_overrides: Arc<BTreeMap<String, String>>,
+    /// Values of variables before the first step (`vigie check --set`); steps may replace them.
+    pub(super) preset_variables: Arc<BTreeMap<String, String>>,
     /// The host of the first step, unless its URL has placeholders.
     pub(super) target_host: Option<Box<str>>,
 }
@@ -47,7 +47,7 @@ impl ApiStepsOptions {
             user_agent,
             max_body_bytes: context.max_body_bytes,
             patterns: context.patterns(),
-            variable_overrides: Arc::clone(&context.variable_overrides),
+            preset_variables: Arc::clone(&context.preset_variables),
         })
     }
 }

@@ -15,8 +15,8 @@ use crate::schema::MonitorDocument;
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose attempts
 /// all fail with that error.
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
-    match ApiStepsOptions::from_document(document, settings) {
+pub fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match ApiStepsOptions::from_document(document, context) {
         Ok(options) => Arc::new(ApiStepsProbe { options }),
         Err(detail) => Arc::new(InvalidProbe::new(detail)),
     }

@@ -32,8 +32,10 @@ pub(super) struct StepPlan {
     headers: Box<[(HeaderName, Template)]>,
     content_type: Option<HeaderValue>,
     body: Option<Template>,
+    /// User name and `password` of Basic or Digest authentication.
     user: Template,
     password: Template,
+    /// The value of `Authorization` with the bearer token.
     authorization: Option<Template>,
     preemptive_auth: bool,
     pub(super) follow_redirects: bool,
@@ -177,6 +179,7 @@ impl StepPlan {
     }
 
     /// Builds the header fields. The first of the step's own headers of a name replaces the standard one.
+    /// Returns them with the credentials in them.
     fn header_map(
         &self,
         user_agent: &HeaderValue,

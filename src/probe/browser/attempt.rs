@@ -97,7 +97,7 @@ async fn run_in_browser(
     let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
     let variables = initial_variables(
         &options.script,
-        &options.variable_overrides,
+        &options.preset_variables,
         cx.clock.now(),
         crate::probe::random::random_u128(),
     );

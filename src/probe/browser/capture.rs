@@ -21,8 +21,8 @@ use crate::redaction::redactor::Redactor;
 const MAX_SOURCE_BYTES: usize = 1024 * 1024;
 /// Limit for capturing one file; after it, the capture is left out.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(3);
-/// How often the files of a moment are taken, when the page changes meanwhile.
-const MAX_ATTEMPTS: u32 = 3;
+/// How often the files of a moment are taken at most, when the page changes meanwhile.
+const MAX_CAPTURE_ROUNDS: u32 = 3;
 /// Largest decoded screenshot, in bytes, whatever its header claims.
 const MAX_IMAGE_BYTES: usize = 512 * 1024 * 1024;
 /// JPEG quality in percent.
@@ -63,9 +63,9 @@ async fn capture_page(
     let needs_one_document =
         [rule.screenshots, rule.page_sources, rule.headers].iter().filter(|is_on| **is_on).count() > 1;
     let mut shown = if rule.headers || needs_one_document { shown_document(browser).await } else { None };
-    let mut attempts = 0;
+    let mut rounds = 0;
     loop {
-        attempts += 1;
+        rounds += 1;
         let (mut screenshot, mut source, mut headers) = (None, None, None);
         if rule.screenshots {
             screenshot = capture_screenshot(&browser.session, rule, name_prefix).await;
@@ -82,7 +82,7 @@ async fn capture_page(
         if shown_after.is_none() || shown_after == shown {
             return [screenshot, source, headers].into_iter().flatten().collect();
         }
-        if attempts == MAX_ATTEMPTS {
+        if rounds == MAX_CAPTURE_ROUNDS {
             return screenshot.or(source).into_iter().collect();
         }
         shown = shown_after;

@@ -85,7 +85,7 @@ pub(super) struct CaptureFiles {
 
 impl CaptureFiles {
     pub(super) fn add(&mut self, file: CapturedFile, retention: CaptureRetention) {
-        self.bytes += file.content_len();
+        self.bytes += file.loaded_content_bytes();
         self.files.push((file, retention));
     }
 

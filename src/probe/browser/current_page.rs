@@ -11,7 +11,7 @@ use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::script::language::{ElementTarget, RegexPattern};
-use crate::syntax::pattern::{CompiledPattern, Haystack};
+use crate::syntax::pattern::{CompiledPattern, HaystackKind};
 use crate::syntax::truncate_value;
 
 /// What an action needs to work on the current page: the browser, the remaining time and the variables.
@@ -33,7 +33,7 @@ impl<'p> CurrentPage<'p> {
     /// # Errors
     /// [`FailureKind::ScriptInvalid`] when it cannot be used, although the script was parsed.
     pub(super) fn compile(&self, pattern: &RegexPattern) -> Result<CompiledPattern, Failure> {
-        self.browser.patterns.compile(&pattern.0, Haystack::Text).map_err(|error| {
+        self.browser.patterns.compile(&pattern.0, HaystackKind::Text).map_err(|error| {
             let detail = format!("`{}` cannot be used: {error}", truncate_value(&pattern.0));
             Failure::new(Phase::RunScript, FailureKind::ScriptInvalid, detail)
         })

@@ -18,7 +18,7 @@ const MAX_SOURCE_UNITS: usize = 10 * 1024 * 1024;
 /// Delay before a retry on a page that is being unloaded or does not accept the action yet.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A locator whose texts are filled in, as `dom.js` expects it.
+/// The locators of one element with their texts filled in, as `dom.js` expects them.
 pub(super) type LocatorArgs = Vec<Value>;
 
 /// The result of looking for an element.

@@ -71,8 +71,12 @@ pub(super) async fn record_network_results(
         .collect();
     if recorder.records_exchanges() {
         let to_exchange = |request: &ClassifiedRequest<'_>| {
-            let object = to_http_exchange(request.request, first_request_at, redactor);
-            if request.blocked { HttpExchange { failure: Some(blocked_failure()), ..object } } else { object }
+            let exchange = to_http_exchange(request.request, first_request_at, redactor);
+            if request.blocked {
+                HttpExchange { failure: Some(blocked_failure()), ..exchange }
+            } else {
+                exchange
+            }
         };
         recorder.record_exchanges(requests.iter().map(to_exchange).collect());
     }

@@ -70,7 +70,7 @@ pub(super) struct BrowserScriptOptions {
     /// The device to emulate (`subtype`).
     pub(super) device: DeviceProfile,
     /// Variables set from outside; they override those of the script.
-    pub(super) variable_overrides: Arc<BTreeMap<String, String>>,
+    pub(super) preset_variables: Arc<BTreeMap<String, String>>,
     pub(super) script_limits: ScriptLimits,
     /// `continue_playback_on_timeout`.
     pub(super) continue_on_timeout: bool,
@@ -110,7 +110,7 @@ impl BrowserScriptOptions {
                 _ => None,
             });
         let initial_variables =
-            initial_variables(&script, &context.variable_overrides, Timestamp::from_seconds(0), 0);
+            initial_variables(&script, &context.preset_variables, Timestamp::from_seconds(0), 0);
         let render_url = |template: &Template| Url::parse(&template.render(&initial_variables).ok()?).ok();
         let base_url = base.as_ref().and_then(render_url);
         let first_url = first_opened_url.and_then(|url| {
@@ -120,7 +120,7 @@ impl BrowserScriptOptions {
         let monitor = document.settings();
         let page_load_limit = Duration::from_secs(u64::from(monitor.schedule.timeout_seconds).max(1));
         let step_default = monitor.step_timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        let keyword = keyword_search::keyword_search(document, context).map_err(|error| {
+        let keyword = keyword_search::build_keyword_search(document, context).map_err(|error| {
             let reason = format!("`{}`: {}", error.path, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, reason)
         })?;
@@ -136,7 +136,7 @@ impl BrowserScriptOptions {
             chosen_browser: fields.browser.map(browser_kind),
             sends_trace_id: fields.transaction_trace,
             device,
-            variable_overrides: Arc::clone(&context.variable_overrides),
+            preset_variables: Arc::clone(&context.preset_variables),
             script_limits: ScriptLimits { page_load: page_load_limit, step_default },
             continue_on_timeout: fields.continue_playback_on_timeout,
             keyword_search: keyword.map(|search| (search, wait_for_match)),
@@ -166,8 +166,8 @@ impl BrowserScriptOptions {
         Ok(SessionOptions { browser_kind, trace_id: trace, ..self.session_options.clone() })
     }
 
-    /// Returns the site (registrable domain) under test: that of the script's base URL, or without one that of `url`, the
-    /// first page that it opens.
+    /// Returns the site (registrable domain) under test: that of the script's base URL, or without one that of `url`,
+    /// the first page that it opens.
     pub(super) fn site_under_test(&self, url: &str, variables: &Variables) -> Option<String> {
         match self.base_url(variables) {
             Ok(Some(base)) => site_of_url(&base),

@@ -184,9 +184,9 @@ pub(super) async fn replace_with_page_failure(browser: &mut ScriptBrowser<'_>, f
     }
 }
 
-/// Returns the browser's name for the cause of its error page. An error page does not name its address, so the last
-/// requested document is used.
-async fn error_page_cause(browser: &mut ScriptBrowser<'_>) -> Option<String> {
+/// Returns the browser's name for the cause of its error page. An error page does not name its address, so that of the
+/// last requested document is used, and recorded as `last_navigated_url`.
+async fn resolve_error_page_cause(browser: &mut ScriptBrowser<'_>) -> Option<String> {
     browser.fetch_logged_requests(dom::short_deadline()).await;
     let document = browser
         .network_log_reader
@@ -251,7 +251,7 @@ pub(super) async fn check_page_status(
             return Err(Failure::new(Phase::RunScript, FailureKind::BrowserFailed, "the tab crashed"));
         }
         Some(prefix) => {
-            let cause = error_page_cause(browser).await;
+            let cause = resolve_error_page_cause(browser).await;
             return Err(browser.error_page_failure(cause.as_deref().unwrap_or(prefix)));
         }
         None => {}

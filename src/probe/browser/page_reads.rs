@@ -30,13 +30,15 @@ pub(super) async fn assert_text(
     action: &Action,
 ) -> Result<(), ActionError> {
     let wait_limit = page.budget.action_wait_limit(action.timeout, Some(DEFAULT_ASSERTION_WAIT));
-    let matcher = render_condition(page, matcher)?;
-    let Err(last_value) = wait_for_value(page, property, wait_limit, &matcher).await? else { return Ok(()) };
+    let condition = render_condition(page, matcher)?;
+    let Err(last_value) = wait_for_value(page, property, wait_limit, &condition).await? else {
+        return Ok(());
+    };
     let actual = match last_value {
         Some(text) => format!("it is `{}`", truncate(&text, MAX_QUOTED_CHARS)),
         None => "it does not exist".to_owned(),
     };
-    let detail = format!("{} must {}, but {actual}", describe_property(property), matcher.requirement());
+    let detail = format!("{} must {}, but {actual}", describe_property(property), condition.requirement());
     Err(Failure::new(Phase::RunScript, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -131,7 +133,7 @@ pub(super) async fn wait_for_keyword(
         let (source, content_type) = (Arc::new(text.into_bytes()), Some(PAGE_SOURCE_CONTENT_TYPE.to_owned()));
         match search_keyword(keyword_search.clone(), source, content_type, deadline).await {
             Ok(()) => return Ok(()),
-            Err(found) => (last_fingerprint, failure) = (Some(fingerprint), Some(found)),
+            Err(unmet) => (last_fingerprint, failure) = (Some(fingerprint), Some(unmet)),
         }
         if Instant::now() >= wait_limit.retry_until {
             break;

@@ -66,6 +66,7 @@ pub(super) fn evaluate_full_page(
             }
         }
     }
+    // Not timed out: the pages were loaded within the limits of the script.
     let failure = rule.evaluate(&page, false, timeout);
     observation.details.page_load = Some(Box::new(page));
     match failure {

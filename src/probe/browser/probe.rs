@@ -13,9 +13,9 @@ use crate::schema::MonitorDocument;
 
 /// Builds the probe of a browser monitor. An invalid script gives a probe whose attempts all fail with that error.
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
-    match BrowserScriptOptions::from_document(document, settings) {
-        Ok(options) => Arc::new(BrowserScriptProbe { options, pool: Arc::clone(&settings.browser_pool) }),
+pub fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match BrowserScriptOptions::from_document(document, context) {
+        Ok(options) => Arc::new(BrowserScriptProbe { options, pool: Arc::clone(&context.browser_pool) }),
         Err(failure) => Arc::new(InvalidProbe::from(failure)),
     }
 }

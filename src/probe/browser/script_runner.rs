@@ -257,7 +257,7 @@ impl<'a> ScriptRunner<'a> {
         actions::set_driver_timeouts(&mut self.browser, &mut self.time_budget, Some(action)).await?;
         let awaited_effect = match &action.expected_effect {
             Some(expected) => {
-                Some(wait::record_state_before_action(self.current_page(), expected, action).await?)
+                Some(wait::prepare_awaited_effect(self.current_page(), expected, action).await?)
             }
             None => None,
         };

@@ -67,6 +67,7 @@ impl TextCondition {
         }
     }
 
+    /// Returns what the text must do, in words that follow "must": `contain …`.
     pub(super) fn requirement(&self) -> String {
         match self {
             Self::AnyText => "exist".to_owned(),
@@ -119,13 +120,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::syntax::pattern::Haystack;
+    use crate::syntax::pattern::HaystackKind;
 
     #[tokio::test]
     async fn a_search_beyond_its_deadline_fails_as_internal() {
         // On random text this takes a second, even with an optimised regex crate.
         let slow = TextCondition::Matches(
-            CompiledPattern::new("(?:[a-h][a-z ]{1,60}){1,20}[0-9A-Z]", Haystack::Text).unwrap(),
+            CompiledPattern::new("(?:[a-h][a-z ]{1,60}){1,20}[0-9A-Z]", HaystackKind::Text).unwrap(),
         );
         let mut seed = 7_u64;
         let letter = |_| {
@@ -145,7 +146,7 @@ mod tests {
         for filling in ["", &" ".repeat(2 * INLINE_SEARCH_BYTES)] {
             let text: Arc<str> = format!("{filling}sum: 12.50").into();
             for (pattern, found) in [(r"(\d+)\.", Some("12")), (r"\d+\.\d+", Some("12.50")), ("Sum", None)] {
-                let regex = CompiledPattern::new(pattern, Haystack::Text).unwrap();
+                let regex = CompiledPattern::new(pattern, HaystackKind::Text).unwrap();
                 assert_eq!(
                     first_capture_group(&regex, &text, deadline).await.unwrap().as_deref(),
                     found,

@@ -189,8 +189,8 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the limits of a wait. Without a timeout of the action, the wait lasts `default_wait`; without either, until
-    /// the step ends.
+    /// Returns the limits of a wait. Without a timeout of the action, the wait lasts `default_wait`; without either,
+    /// until the step ends.
     pub(super) fn action_wait_limit(
         &self,
         action_timeout: Option<Duration>,
@@ -241,7 +241,7 @@ impl TimeBudget {
 
 #[cfg(test)]
 mod tests {
-    use crate::syntax::pattern::{CompiledPattern, Haystack};
+    use crate::syntax::pattern::{CompiledPattern, HaystackKind};
 
     use super::super::text_condition::TextCondition;
     use super::*;
@@ -251,7 +251,7 @@ mod tests {
         let limits = ScriptLimits { page_load: Duration::from_secs(1), step_default: None };
         let budget = TimeBudget::new(limits, &Script::from_url("http://a.example/"));
         tokio::time::advance(Duration::from_secs(10)).await;
-        let condition = TextCondition::Matches(CompiledPattern::new("b", Haystack::Text).unwrap());
+        let condition = TextCondition::Matches(CompiledPattern::new("b", HaystackKind::Text).unwrap());
         for (text, holds) in [("a", false), ("b", true)] {
             assert_eq!(
                 condition.is_met_by(&text.into(), budget.evaluation_deadline()).await,

@@ -31,6 +31,7 @@ pub(super) enum AwaitedEffect<'s> {
     Event(&'s str),
 }
 
+/// Performs a `wait-for…` action: waits until its condition holds, and fails otherwise.
 pub(super) async fn wait_for(
     page: CurrentPage<'_>,
     wait_condition: &WaitCondition,
@@ -125,8 +126,8 @@ async fn wait_for_network_idle(
     }
 }
 
-/// Records the state before an action, to notice its expected effect.
-pub(super) async fn record_state_before_action<'s>(
+/// Prepares to notice the expected effect of an action: records the state before it, or starts to watch for the event.
+pub(super) async fn prepare_awaited_effect<'s>(
     page: CurrentPage<'_>,
     expected_effect: &'s ExpectedEffect,
     action: &Action,

@@ -121,26 +121,26 @@ pub(super) async fn switch_window(
     }
 }
 
-/// Searches the windows in order for the first whose title or address matches.
-async fn find_window(
+/// Returns the first window whose title or address matches. Switches to each window to read it, and not back.
+async fn find_window_by_switching(
     page: CurrentPage<'_>,
     source: &dom::TextSource<'_>,
     matcher: &Matcher,
     wait_limit: WaitLimit,
 ) -> Result<Option<String>, ActionError> {
-    let matcher = render_condition(page, matcher)?;
+    let condition = render_condition(page, matcher)?;
     for window_handle in &page.browser.window_handles {
         if page.session().switch_to_window(window_handle, wait_limit.response_deadline).await.is_err() {
             continue;
         }
-        if wait_for_text(page, source, wait_limit.without_wait(), &matcher).await?.is_ok() {
+        if wait_for_text(page, source, wait_limit.without_wait(), &condition).await?.is_ok() {
             return Ok(Some(window_handle.clone()));
         }
     }
     Ok(None)
 }
 
-/// Switches to the window of `selector`; returns `false` when no such window is open yet.
+/// Updates the list of windows and switches to that of `selector`; returns `false` when no such window is open yet.
 async fn enter_selected_window(
     browser: &mut ScriptBrowser<'_>,
     budget: &TimeBudget,
@@ -167,9 +167,11 @@ async fn enter_selected_window(
         }
         WindowSelector::Index(index) => browser.window_handles.get(*index as usize).cloned(),
         WindowSelector::Title(matcher) => {
-            find_window(page, &dom::TextSource::Title, matcher, wait_limit).await?
+            find_window_by_switching(page, &dom::TextSource::Title, matcher, wait_limit).await?
         }
-        WindowSelector::Url(matcher) => find_window(page, &dom::TextSource::Url, matcher, wait_limit).await?,
+        WindowSelector::Url(matcher) => {
+            find_window_by_switching(page, &dom::TextSource::Url, matcher, wait_limit).await?
+        }
     };
     let Some(chosen) = selected else { return Ok(false) };
     let entered = browser.enter_window(chosen, wait_limit.response_deadline).await;

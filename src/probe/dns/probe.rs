@@ -32,15 +32,15 @@ struct DnsProbe {
 }
 
 /// Builds the probe of a validated `name-server` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
-    match DnsProbe::new(document, settings) {
+pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match DnsProbe::new(document, context) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
 impl DnsProbe {
-    fn new(document: &MonitorDocument, settings: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
         let server_settings: NameServerSettings<'_> = document.deserialize()?;
         let port = document.deserialize::<PortSettings>()?.port.map(NonZeroU16::get);
         let default_port = Transport::from_settings(server_settings.transport).default_port();
@@ -50,7 +50,7 @@ impl DnsProbe {
                 port.unwrap_or(default_port),
                 &document.deserialize()?,
             ),
-            plan: QueryPlan::new(&server_settings, server_verification_options(document)?, settings),
+            plan: QueryPlan::new(&server_settings, server_verification_options(document)?, context),
             expected_values: server_settings.expected_answers.iter().map(|&value| value.to_owned()).collect(),
         })
     }

@@ -103,7 +103,7 @@ impl QueryPlan {
             return fail(FailureKind::ProbeUnsupported, detail);
         };
         let transport = Transport::from_settings(name_server_settings.transport);
-        let verification_options = TlsOptions {
+        let tls_options = TlsOptions {
             // RFC 8484 5.2 recommends HTTP/2; servers without it are queried over HTTP/1.1.
             alpn_protocols: if transport == Transport::Https { &[b"h2", b"http/1.1"] } else { &[] },
             ..verification_options
@@ -115,7 +115,7 @@ impl QueryPlan {
             falls_back_to_aaaa: is_auto,
             transport,
             require_dnssec,
-            tls_options: verification_options,
+            tls_options,
             user_agent: context.user_agent.to_string(),
         })
     }

@@ -16,7 +16,7 @@ use crate::probe::service_target::{ServiceEndpoint, build_session_observation, p
 use crate::protocol::LineSession;
 use crate::protocol::ftp::{FtpClient, FtpCredentials, OpeningDialogue, SessionRecorder};
 use crate::schema::table::ftp::FTP_SCHEMES;
-use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::connection::{AddressSettings, PortSettings};
 use crate::schema::typed::ftp::FtpSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 
@@ -49,9 +49,15 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext)
 impl FtpProbe {
     fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
         let settings: FtpSettings<'_> = document.deserialize()?;
-        let (port, address) = (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
-        let service =
-            parse_service_endpoint(settings.hostname, port, Some(&address), FTP_SCHEMES, DEFAULT_PORTS);
+        let (port, address_settings): (_, AddressSettings<'_>) =
+            (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
+        let service = parse_service_endpoint(
+            settings.hostname,
+            port,
+            Some(&address_settings),
+            FTP_SCHEMES,
+            DEFAULT_PORTS,
+        );
         // `ftps://` in the host name enables TLS, whatever the monitor type.
         let tls = match document.monitor_type() {
             MonitorType::FtpSsl => Some(tls_options(document)?),
@@ -199,9 +205,9 @@ impl FtpProbe {
             }
             (Err(failure), Ok(())) => return Err(failure),
             (Err(failure), Err(delete_failure)) => {
-                let parts = [failure.detail.clone(), leftover_file_detail(&delete_failure)];
-                let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-                return Err(Failure { detail: parts.join("; "), ..failure });
+                let details = [failure.detail.clone(), leftover_file_detail(&delete_failure)];
+                let details: Vec<String> = details.into_iter().filter(|detail| !detail.is_empty()).collect();
+                return Err(Failure { detail: details.join("; "), ..failure });
             }
         }
         Ok(())

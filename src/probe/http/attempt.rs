@@ -87,7 +87,7 @@ impl<'a> HttpAttempt<'a> {
             });
             let next_request = match self.forbidden_redirect(&head) {
                 Some(failure) => Err(failure),
-                None => self.chain.answer_or_follow(&head),
+                None => self.chain.prepare_next_request(&head),
             };
             if matches!(next_request, Ok(true)) {
                 drop(body);
@@ -157,6 +157,7 @@ impl<'a> HttpAttempt<'a> {
         }
     }
 
+    /// Sets the HTTP facts to those of this response; only the last one counts.
     fn record_response(&mut self, head: &ResponseHead) {
         let facts = self.observation.facts.http.get_or_insert_default();
         **facts = HttpFacts {
@@ -231,6 +232,7 @@ impl<'a> HttpAttempt<'a> {
         evaluation_result
     }
 
+    /// Fails for a status that the settings do not allow; records a warning for a redirect that was not followed.
     fn evaluate_status(&mut self, head: &ResponseHead) -> Result<(), Failure> {
         let status_failure = |kind, text: &str| {
             let detail = format!("{} from `{}`{text}", describe_status(head), display_url(self.chain.url()));

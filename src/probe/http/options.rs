@@ -19,7 +19,7 @@ use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{BODY_METHODS, HttpMethod, HttpVersion, WebsiteSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
-use crate::syntax::status_codes::StatusCodes;
+use crate::syntax::status_codes::HttpStatusCodes;
 
 /// The settings of a website monitor.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct WebsiteOptions {
     pub(super) fails_on_302: bool,
     pub(super) fails_on_401: bool,
     /// Status codes that pass; alone they decide.
-    pub(super) expected_statuses: Option<StatusCodes>,
+    pub(super) expected_statuses: Option<HttpStatusCodes>,
     pub(super) expiry_rule: ExpiryRule,
     pub(super) keyword_search: Option<Box<keyword_search::KeywordSearch>>,
     pub(super) max_body_bytes: u64,
@@ -65,7 +65,7 @@ impl WebsiteOptions {
         let default_body = (matches!(method, Method::POST | Method::PUT | Method::PATCH)).then_some("");
         let body = website.post_body.filter(|_| BODY_METHODS.contains(&method.as_str())).or(default_body);
         let body = body.map(|body| Bytes::copy_from_slice(body.as_bytes()));
-        let (monitor, has_page) = (document.settings(), matches!(method, Method::GET | Method::POST));
+        let (monitor, may_return_page) = (document.settings(), matches!(method, Method::GET | Method::POST));
         Ok(Self {
             request_headers: RequestHeaders::from_settings(&website, context, body.is_some())?,
             connect_options: ConnectOptions {
@@ -81,11 +81,11 @@ impl WebsiteOptions {
             fails_on_401: website.http_401_is_error,
             expected_statuses: expected_statuses(&website)?,
             expiry_rule: monitor.certificate_dates.expiry_rule(context.certificate_warning_days),
-            keyword_search: keyword_search::keyword_search(document, context)?,
+            keyword_search: keyword_search::build_keyword_search(document, context)?,
             max_body_bytes: context.max_body_bytes,
-            full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| has_page),
+            full_page_rule: FullPageRule::from_settings(monitor.full_page).filter(|_| may_return_page),
             detect_content_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change)
-                && has_page,
+                && may_return_page,
             url,
             method,
             http_version: to_http_version(website.http_version),
@@ -141,10 +141,10 @@ const fn to_http_method(method: HttpMethod) -> Method {
     }
 }
 
-fn expected_statuses(settings: &WebsiteSettings<'_>) -> Result<Option<StatusCodes>, InvalidSettings> {
+fn expected_statuses(settings: &WebsiteSettings<'_>) -> Result<Option<HttpStatusCodes>, InvalidSettings> {
     let text = settings.expected_statuses.filter(|text| !text.is_empty());
     let parse = |text| {
-        StatusCodes::parse(text)
+        HttpStatusCodes::parse(text)
             .ok_or_else(|| invalid_setting("expected_statuses", format!("`{text}` is not a list of codes")))
     };
     text.map(parse).transpose()

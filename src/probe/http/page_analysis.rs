@@ -101,6 +101,7 @@ async fn scan_page(
         let fingerprint = with_fingerprint.then(|| webpage::text_fingerprint(&text));
         let queue = queue.map(|mut queue| {
             if is_html {
+                // Frame depth 0: this is the page itself.
                 webpage::scan_html(&text, &url, 0, &mut queue);
             }
             queue

@@ -17,8 +17,8 @@ use crate::schema::MonitorDocument;
 /// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field table gives a
 /// probe whose attempts all fail with that error.
 #[must_use]
-pub fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
-    match WebsiteOptions::from_document(document, settings) {
+pub fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match WebsiteOptions::from_document(document, context) {
         Ok(options) => Arc::new(WebsiteProbe { options }),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }

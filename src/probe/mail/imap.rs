@@ -10,7 +10,7 @@ use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::LineSession;
-use crate::protocol::imap::{ImapMailbox, LoginMethod, OpeningDialogue, OpeningDialogueOptions};
+use crate::protocol::imap::{ImapSession, LoginMethod, OpeningDialogue, OpeningDialogueOptions};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -85,9 +85,9 @@ impl ImapProbe {
             facts.sent_password_in_cleartext = !is_encrypted && login_method.mechanism().exposes_password();
             Some(login_method)
         };
-        let mut mailbox = ImapMailbox::new(credentials, login_method, cx.deadline);
-        let open_result = mailbox.open_inbox(session).await;
-        facts.mailbox_messages = mailbox.message_count;
-        open_result
+        let mut imap_session = ImapSession::new(credentials, login_method, cx.deadline);
+        let session_result = imap_session.run_inbox_session(session).await;
+        facts.mailbox_messages = imap_session.message_count;
+        session_result
     }
 }

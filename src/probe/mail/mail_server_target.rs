@@ -8,7 +8,7 @@ use crate::probe::connect_settings::server_verification_options;
 use crate::probe::service_target::{ServiceEndpoint, build_session_observation, parse_service_endpoint};
 use crate::protocol::auth::{Credentials, SaslMechanism};
 use crate::protocol::{LineSession, Transcript};
-use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::connection::{AddressSettings, PortSettings};
 use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
@@ -61,10 +61,11 @@ impl MailServerTarget {
         default_ports: (u16, u16),
         user_and_password: (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
-        let (port, address) = (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
+        let (port, address_settings): (_, AddressSettings<'_>) =
+            (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
         Self::new(
             document,
-            parse_service_endpoint(hostname, port, Some(&address), schemes, default_ports),
+            parse_service_endpoint(hostname, port, Some(&address_settings), schemes, default_ports),
             schemes,
             user_and_password,
         )

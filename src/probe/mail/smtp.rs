@@ -26,10 +26,10 @@ struct SmtpProbe {
 }
 
 /// Builds the probe of a validated `email-smtp` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
     match mail_server_target(document) {
         Ok(mail_server) => {
-            Arc::new(SmtpProbe { target: mail_server, configured_ehlo_name: settings.ehlo_name.clone() })
+            Arc::new(SmtpProbe { target: mail_server, configured_ehlo_name: context.ehlo_name.clone() })
         }
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }

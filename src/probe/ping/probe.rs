@@ -116,14 +116,14 @@ impl PingProbe {
     /// Chooses among several addresses: the first that replies to a request, sent with a delay after each other, like
     /// connections (RFC 8305). If none replies, the first with a route. These requests are not counted.
     async fn choose_address(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
-        let reachable = |ip: &&IpAddr| cx.net.open_udp_socket((**ip, 9).into()).is_ok();
-        let reachable: Vec<IpAddr> = addresses.iter().filter(reachable).copied().collect();
-        let [first, _, ..] = reachable[..] else { return *reachable.first().unwrap_or(&addresses[0]) };
+        let has_route = |ip: &&IpAddr| cx.net.open_udp_socket((**ip, 9).into()).is_ok();
+        let routed: Vec<IpAddr> = addresses.iter().filter(has_route).copied().collect();
+        let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
         let race_timeout = (cx.deadline.remaining() / 4).min(ADDRESS_RACE_TIMEOUT);
         let delay =
-            CONNECTION_ATTEMPT_DELAY.min(race_timeout / u32::try_from(reachable.len()).unwrap_or(u32::MAX));
+            CONNECTION_ATTEMPT_DELAY.min(race_timeout / u32::try_from(routed.len()).unwrap_or(u32::MAX));
         let mut requests: FuturesUnordered<_> = (0..)
-            .zip(&reachable)
+            .zip(&routed)
             .map(|(index, &address)| async move {
                 tokio::time::sleep(delay * index).await;
                 let request =

@@ -96,8 +96,8 @@ impl DnsResponse {
         }
     }
 
-    /// Whether the query for records of `record_type` was answered: by a record at the end of the aliases, or by an alias from
-    /// a server that does not resolve recursively. Fails with [`AliasError`] when the aliases do not end.
+    /// Whether the query for records of `record_type` was answered: by a record at the end of the aliases, or by an
+    /// alias from a server that does not resolve recursively. Fails with [`AliasError`] when the aliases do not end.
     pub fn has_answer(&self, record_type: RecordType) -> Result<bool, AliasError> {
         if record_type == RecordType::CNAME {
             return Ok(self.records_of_type(record_type).next().is_some());

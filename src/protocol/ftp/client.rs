@@ -82,6 +82,7 @@ impl<'a> FtpClient<'a> {
             data_address: None,
             tls_resumed: None,
         };
+        // The host name is only passed on to `SuppaftpConnector`, which ignores it.
         let ftp = ftp_driver.drive(client_builder::build_client(control, "", sender)).await?;
         Ok(Self {
             suppaftp_client: ftp,
@@ -189,8 +190,8 @@ impl<'a> FtpClient<'a> {
         self.driver.tls_resumed
     }
 
-    /// Opens a data connection by EPSV, or over IPv4 by PASV once the server refused EPSV or its port could not be reached:
-    /// firewalls often know PASV alone, and let in what that names.
+    /// Opens a data connection by EPSV, or over IPv4 by PASV once the server refused EPSV or its port could not be
+    /// reached: firewalls often know PASV alone, and let in what that names.
     async fn begin_data_transfer(
         &mut self,
         transfer: DataTransfer<'_>,
@@ -201,7 +202,8 @@ impl<'a> FtpClient<'a> {
             let share = self.driver.deadline.remaining() / EPSV_TIME_DIVISOR;
             Deadline::within(share.min(MAX_EPSV_CONNECT_TIME))
         });
-        let result = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
+        let result =
+            self.driver.drive(begin_transfer_in_current_mode(&mut self.suppaftp_client, transfer)).await;
         self.driver.data_connect_deadline = None;
         let Err(failure) = result else { return result };
         if !can_fall_back || self.driver.recorder.last_command() != "EPSV" {
@@ -217,7 +219,8 @@ impl<'a> FtpClient<'a> {
         }
         self.passive_mode = Mode::Passive;
         self.suppaftp_client.set_mode(Mode::Passive);
-        let fallback_result = self.driver.drive(begin_transfer(&mut self.suppaftp_client, transfer)).await;
+        let fallback_result =
+            self.driver.drive(begin_transfer_in_current_mode(&mut self.suppaftp_client, transfer)).await;
         if was_refused {
             return fallback_result;
         }
@@ -287,7 +290,8 @@ fn is_connect_failure(kind: FailureKind) -> bool {
     matches!(kind, ConnectRefused | ConnectReset | TimedOut | Unreachable)
 }
 
-async fn begin_transfer(
+/// Opens a data connection by the current passive mode, and sends the command of `transfer`.
+async fn begin_transfer_in_current_mode(
     ftp: &mut ImplAsyncFtpStream<FtpStream>,
     transfer: DataTransfer<'_>,
 ) -> FtpResult<TransferStream<FtpStream>> {

@@ -1,7 +1,7 @@
 //! Hands an opened control connection to suppaftp.
 
 use std::io::{self, Write as _};
-use std::net::TcpStream as Plain;
+use std::net::TcpStream as StdTcpStream;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
@@ -40,5 +40,5 @@ fn connection_to_stub_server() -> io::Result<(TcpStream, UnixStream)> {
     let (client, mut server) = UnixStream::pair()?;
     server.write_all(HANDSHAKE_REPLIES_FOR_SUPPAFTP)?;
     client.set_nonblocking(true)?;
-    Ok((TcpStream::from_std(Plain::from(OwnedFd::from(client)))?, server))
+    Ok((TcpStream::from_std(StdTcpStream::from(OwnedFd::from(client)))?, server))
 }

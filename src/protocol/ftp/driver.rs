@@ -20,7 +20,7 @@ use crate::net::{
 const TLS_SESSION_HINT: &str = "; this may be because its TLS session is new: with TLS 1.1 and older, Vigie \
     cannot resume that of the control connection, which some servers require";
 
-/// Opens data connections, and records facts about them.
+/// Runs operations of suppaftp, opens the data connections that they request, and records facts about those.
 pub(super) struct FtpDriver<'a> {
     pub(super) net: &'a Net,
     pub(super) deadline: Deadline,

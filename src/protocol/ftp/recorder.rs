@@ -10,7 +10,7 @@ use crate::domain::{Failure, Phase, Phases};
 use crate::protocol::line_session::LineSession;
 use crate::protocol::transcript::Transcript;
 
-/// A handle; clones share the same session.
+/// The record of one session; clones share it.
 #[derive(Clone, Debug)]
 pub struct SessionRecorder(Arc<Mutex<RecorderState>>);
 
@@ -110,7 +110,7 @@ impl SessionRecorder {
     }
 
     /// Records the command `line`; returns the line to send instead.
-    pub(super) fn record_command(&self, line: &str) -> String {
+    pub(super) fn record_and_unmask_command(&self, line: &str) -> String {
         let mut state = self.lock();
         let command = line.split(' ').next().unwrap_or_default();
         state.add_phase_time();

@@ -22,6 +22,7 @@ const MAX_LINE_BYTES: usize = 8 * 1024;
 #[derive(Debug)]
 pub struct FtpStream {
     stream: MaybeTlsStream,
+    /// Set on the control connection; `None` on a data connection.
     control: Option<Box<ControlChannel>>,
 }
 
@@ -214,8 +215,9 @@ impl AsyncWrite for FtpStream {
             return Poll::Ready(Ok(bytes.len()));
         }
         // suppaftp writes a command in one piece, and reads the reply before the next one.
-        let command =
-            control.recorder.record_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
+        let command = control
+            .recorder
+            .record_and_unmask_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
         control.outgoing.extend(command.as_bytes());
         control.outgoing.extend(b"\r\n");
         let _ = control.poll_flush_commands(stream, cx);

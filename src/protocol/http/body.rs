@@ -140,7 +140,8 @@ impl ResponseBody {
         Self { reusable_sender: Some((sender, header_limit)), ..self }
     }
 
-    /// Reads to the end, at most until `deadline` and at most `max_body_bytes` bytes after decoding. Sets transfer in `phases`.
+    /// Reads to the end, at most until `deadline` and at most `max_body_bytes` bytes after decoding. Sets transfer in
+    /// `phases`.
     pub async fn read(
         mut self,
         retention: BodyRetention,
@@ -298,6 +299,7 @@ pub(super) struct BodyReader {
     wire_limit: u64,
     /// Bytes consumed since the last yield.
     bytes_since_yield: usize,
+    /// Why reading failed, set before the reader returns a generic error.
     failure: Option<Failure>,
 }
 

@@ -109,8 +109,8 @@ fn quotable_name(name: &[u8]) -> String {
 
 pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
 
-/// Decodes `codings`, the last one first. No stage returns more than `max_output_bytes` bytes, so that a nested bomb costs no more
-/// than a plain one.
+/// Decodes `codings`, the last one first. No stage returns more than `max_output_bytes` bytes, so that a nested bomb
+/// costs no more than a plain one.
 pub(super) async fn build_decoder<'a, R>(
     source: R,
     codings: &ContentCodings,
@@ -161,7 +161,9 @@ fn limit_output<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, max_output_bytes
 /// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has 20 bytes on the
 /// wire and costs a new decoder, so a small body could keep this host busy for long.
 enum GzipMembers<R> {
+    /// The decoder of a member, and the number of that member from 1.
     Decoding(Box<GzipDecoder<R>>, u32),
+    /// The source after a member, and the number of members so far.
     BetweenMembers(R, u32),
     Finished,
 }

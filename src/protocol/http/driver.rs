@@ -41,8 +41,8 @@ impl Future for ConnectionDriver {
 }
 
 impl ConnectionDriver {
-    /// Drives `connection`, whose stream records into `timings`, and the tasks in `spawned_tasks`. How the connection ends
-    /// does not matter here: it also shows in the response.
+    /// Drives `connection`, whose stream records into `timings`, and the tasks in `spawned_tasks`. How the connection
+    /// ends does not matter here: it also shows in the response.
     pub(super) fn new<C, T>(
         connection: C,
         timings: Option<ExchangeTimings>,

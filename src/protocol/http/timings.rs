@@ -54,8 +54,8 @@ struct TimingState {
     stream_end: Option<StreamEnd>,
     /// Whether a read waits for the first write.
     is_read_waiting: bool,
-    /// Whether the waiting read may continue.
-    may_read_continue: bool,
+    /// Whether the waiting read was found ready when it was released: nothing will wake it, so the driver polls again.
+    is_read_ready: bool,
 }
 
 impl ExchangeTimings {
@@ -81,7 +81,7 @@ impl ExchangeTimings {
             normalizer: is_http1.then(VersionNormalizer::default),
             stream_end: None,
             is_read_waiting: false,
-            may_read_continue: false,
+            is_read_ready: false,
         })))
     }
 
@@ -92,7 +92,7 @@ impl ExchangeTimings {
 
     /// Returns whether the waiting read may be retried, and resets that; the driver retries at once.
     pub(super) fn take_read_wakeup(&self) -> bool {
-        std::mem::take(&mut self.lock().may_read_continue)
+        std::mem::take(&mut self.lock().is_read_ready)
     }
 
     /// Starts recording another exchange on the same connection.
@@ -243,7 +243,7 @@ impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
         }
         let read_readiness = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
         let mut state = self.timings.lock();
-        state.may_read_continue = read_readiness.is_ready();
+        state.is_read_ready = read_readiness.is_ready();
         if let Poll::Ready(Err(error)) = &read_readiness {
             state.record_error(error);
         }

@@ -160,7 +160,7 @@ impl BoundedStream {
     }
 }
 
-/// Redacts a line of the login, except for tag, command and the name of a mechanism.
+/// Redacts a line of the login, except for tag, command and mechanism. Adds what it masks to `secrets`.
 fn redact_login_line(line: &str, secrets: &mut Vec<String>) -> String {
     let words: Vec<&str> = line.splitn(3, ' ').collect();
     match words.as_slice() {

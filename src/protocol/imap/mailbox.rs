@@ -22,8 +22,8 @@ pub enum LoginMethod {
 }
 
 impl LoginMethod {
-    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening_dialogue`. `auto` uses LOGIN
-    /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
+    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening_dialogue`. `auto` uses
+    /// LOGIN under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(
         opening_dialogue: &OpeningDialogue,
         requested: Option<SaslMechanism>,
@@ -58,9 +58,9 @@ impl LoginMethod {
     }
 }
 
-/// A session after its opening.
+/// The rest of a session after its opening: login, INBOX, logout.
 #[derive(Debug)]
-pub struct ImapMailbox<'a> {
+pub struct ImapSession<'a> {
     credentials: &'a Credentials,
     login_method: Option<LoginMethod>,
     deadline: Deadline,
@@ -69,7 +69,7 @@ pub struct ImapMailbox<'a> {
     pub message_count: Option<u64>,
 }
 
-impl<'a> ImapMailbox<'a> {
+impl<'a> ImapSession<'a> {
     /// Creates a session before its login. `login_method` is `None` if the server authenticated us already (`PREAUTH`).
     #[must_use]
     pub fn new(credentials: &'a Credentials, login_method: Option<LoginMethod>, deadline: Deadline) -> Self {
@@ -77,7 +77,7 @@ impl<'a> ImapMailbox<'a> {
     }
 
     /// Logs in, opens INBOX and logs out. Durations and the dialogue are recorded in `session`.
-    pub async fn open_inbox(&mut self, session: &mut LineSession<'_>) -> Result<(), Failure> {
+    pub async fn run_inbox_session(&mut self, session: &mut LineSession<'_>) -> Result<(), Failure> {
         let Some((stream, read_ahead)) = session.take_stream() else {
             return Err(Failure::new(Phase::Auth, FailureKind::Internal, "the session has no connection"));
         };
@@ -118,8 +118,8 @@ impl<'a> ImapMailbox<'a> {
         Ok(())
     }
 
-    /// Like [`ImapMailbox::log_in_and_select`], for a preauthenticated session. The library has no session without a login,
-    /// so the number of messages is read from the dialogue.
+    /// Like [`ImapSession::log_in_and_select`], for a preauthenticated session. The library has no session without a
+    /// login, so the number of messages is read from the dialogue.
     async fn select_preauthenticated(
         &mut self,
         mut client: Client<BoundedStream>,
@@ -198,7 +198,7 @@ impl<'a> ImapMailbox<'a> {
     }
 }
 
-/// Quotes text as in LOGIN (RFC 9051 4.3).
+/// Escapes text for a quoted string of LOGIN (RFC 9051 4.3); adds no quotes.
 fn escape_quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -6,5 +6,5 @@ mod bounded_stream;
 mod mailbox;
 mod opening_dialogue;
 
-pub use mailbox::{ImapMailbox, LoginMethod};
+pub use mailbox::{ImapSession, LoginMethod};
 pub use opening_dialogue::{OpeningDialogue, OpeningDialogueOptions};

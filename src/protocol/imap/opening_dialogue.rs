@@ -18,7 +18,7 @@ pub struct OpeningDialogueOptions {
 #[derive(Debug)]
 pub struct OpeningDialogue {
     options: OpeningDialogueOptions,
-    state: AwaitedReply,
+    awaited_reply: AwaitedReply,
     is_encrypted: bool,
     /// Number of tags used so far.
     used_tags: u32,
@@ -41,7 +41,7 @@ enum AwaitedReply {
 
 impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
-        match self.state {
+        match self.awaited_reply {
             AwaitedReply::Greeting => Phase::Banner,
             AwaitedReply::Capability => Phase::Capability,
             AwaitedReply::Starttls => Phase::Starttls,
@@ -50,7 +50,7 @@ impl LineProtocol for OpeningDialogue {
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        match self.state {
+        match self.awaited_reply {
             AwaitedReply::Greeting => self.on_greeting(line),
             AwaitedReply::Logout => Ok(ProtocolAction::Done),
             AwaitedReply::Capability | AwaitedReply::Starttls => match split_line(line) {
@@ -66,7 +66,7 @@ impl LineProtocol for OpeningDialogue {
                 Some((tag, "OK", _)) if tag == self.current_tag() => self.on_command_ok(),
                 // Servers from before CAPABILITY (RFC 1176) do not know it; they can be logged in to all the same.
                 Some((tag, "BAD", _))
-                    if tag == self.current_tag() && self.state == AwaitedReply::Capability =>
+                    if tag == self.current_tag() && self.awaited_reply == AwaitedReply::Capability =>
                 {
                     self.capabilities.clear();
                     self.on_capabilities_known()
@@ -97,7 +97,7 @@ impl OpeningDialogue {
     pub fn new(options: OpeningDialogueOptions) -> Self {
         Self {
             options,
-            state: AwaitedReply::Greeting,
+            awaited_reply: AwaitedReply::Greeting,
             is_encrypted: options.implicit_tls,
             used_tags: 0,
             banner: String::new(),
@@ -134,7 +134,7 @@ impl OpeningDialogue {
 
     /// Continues after the last command succeeded.
     fn on_command_ok(&mut self) -> Result<ProtocolAction, Failure> {
-        if self.state == AwaitedReply::Starttls {
+        if self.awaited_reply == AwaitedReply::Starttls {
             return Ok(ProtocolAction::StartTls);
         }
         if !self.has_capability("IMAP4rev1")
@@ -172,7 +172,7 @@ impl OpeningDialogue {
     }
 
     fn described_last_command(&self) -> &'static str {
-        match self.state {
+        match self.awaited_reply {
             AwaitedReply::Starttls => "`STARTTLS`, which it offers,",
             _ => "`CAPABILITY`",
         }
@@ -183,8 +183,8 @@ impl OpeningDialogue {
         format!("v{}", self.used_tags)
     }
 
-    fn send_command(&mut self, state: AwaitedReply, command: &str) -> ProtocolAction {
-        self.state = state;
+    fn send_command(&mut self, awaited_reply: AwaitedReply, command: &str) -> ProtocolAction {
+        self.awaited_reply = awaited_reply;
         self.used_tags += 1;
         ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.current_tag())))
     }

@@ -10,8 +10,8 @@ use crate::domain::{Failure, FailureKind, Phase};
 pub struct LoginOptions {
     /// Name and password.
     pub credentials: Credentials,
-    /// A mechanism of AUTH. `None` is the best that is offered: under TLS USER and PASS, or AUTH where the server announces no
-    /// USER; without TLS what hides the password first, CRAM-MD5 or APOP.
+    /// A mechanism of AUTH. `None` is the best that is offered: under TLS USER and PASS, or AUTH where the server
+    /// announces no USER; without TLS what hides the password first, CRAM-MD5 or APOP.
     pub mechanism: Option<SaslMechanism>,
 }
 
@@ -61,13 +61,13 @@ impl LoginOptions {
             let line = format!("APOP {user} {}", apop_digest(apop_timestamp, password));
             return Ok((LoginState::ApopSent, ProtocolAction::SendLine(OutgoingLine::new(line))));
         }
-        let pass = OutgoingLine::with_secret("PASS", format!("PASS {password}"));
+        let pass = OutgoingLine::masked_after("PASS", format!("PASS {password}"));
         Ok((LoginState::UserSent(pass), ProtocolAction::SendLine(OutgoingLine::new(format!("USER {user}")))))
     }
 }
 
-/// Returns the mechanism of AUTH that `auto` uses; `None` for APOP, or USER and PASS. Without TLS, one that hides the password
-/// comes first. Servers that announce no USER still take it where they take PLAIN or LOGIN.
+/// Returns the mechanism of AUTH that `auto` uses; `None` for APOP, or USER and PASS. Without TLS, one that hides the
+/// password comes first. Servers that announce no USER still take it where they take PLAIN or LOGIN.
 fn best_mechanism(
     is_encrypted: bool,
     apop_timestamp: Option<&str>,

@@ -25,7 +25,8 @@ pub struct OpeningDialogueOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedReply {
     Banner,
-    CapaSent,
+    /// The status line of CAPA; then come the `Capabilities`, line by line.
+    CapaStatus,
     Capabilities,
     Stls,
     Login,
@@ -37,7 +38,7 @@ enum AwaitedReply {
 #[derive(Debug)]
 pub struct OpeningDialogue {
     options: OpeningDialogueOptions,
-    state: AwaitedReply,
+    awaited_reply: AwaitedReply,
     is_encrypted: bool,
     capabilities: Vec<String>,
     /// The timestamp of the greeting that APOP needs, with its angle brackets.
@@ -53,7 +54,7 @@ impl OpeningDialogue {
     pub fn new(options: OpeningDialogueOptions, is_encrypted: bool) -> Self {
         Self {
             options,
-            state: AwaitedReply::Banner,
+            awaited_reply: AwaitedReply::Banner,
             is_encrypted,
             capabilities: Vec::new(),
             apop_timestamp: None,
@@ -106,7 +107,7 @@ impl OpeningDialogue {
 
     fn send_capa(&mut self) -> ProtocolAction {
         self.capabilities.clear();
-        self.state = AwaitedReply::CapaSent;
+        self.awaited_reply = AwaitedReply::CapaStatus;
         ProtocolAction::SendLine(OutgoingLine::new("CAPA"))
     }
 
@@ -114,7 +115,7 @@ impl OpeningDialogue {
     fn on_capa_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match StatusLine::parse(line) {
             Some(StatusLine::Ok(_)) => {
-                self.state = AwaitedReply::Capabilities;
+                self.awaited_reply = AwaitedReply::Capabilities;
                 Ok(ProtocolAction::ReadLine)
             }
             Some(StatusLine::Err(_)) => self.on_capabilities_complete(),
@@ -136,7 +137,7 @@ impl OpeningDialogue {
 
     fn on_capabilities_complete(&mut self) -> Result<ProtocolAction, Failure> {
         if !self.is_encrypted && self.capability_arguments("STLS").is_some() {
-            self.state = AwaitedReply::Stls;
+            self.awaited_reply = AwaitedReply::Stls;
             return Ok(ProtocolAction::SendLine(OutgoingLine::new("STLS")));
         }
         if !self.is_encrypted && self.options.require_tls {
@@ -161,7 +162,7 @@ impl OpeningDialogue {
         self.facts.mail_auth_method = Some(login_state.method_label().to_owned());
         self.facts.sent_password_in_cleartext = !self.is_encrypted && login_state.exposes_password();
         self.login_state = Some(login_state);
-        self.state = AwaitedReply::Login;
+        self.awaited_reply = AwaitedReply::Login;
         Ok(action)
     }
 
@@ -170,7 +171,7 @@ impl OpeningDialogue {
         match login_state.on_line(line) {
             Ok(Some(action)) => Ok(action),
             Ok(None) => {
-                self.state = AwaitedReply::Stat;
+                self.awaited_reply = AwaitedReply::Stat;
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))
             }
             Err(failure) => {
@@ -199,9 +200,9 @@ impl OpeningDialogue {
 
 impl LineProtocol for OpeningDialogue {
     fn phase(&self) -> Phase {
-        match self.state {
+        match self.awaited_reply {
             AwaitedReply::Banner => Phase::Banner,
-            AwaitedReply::CapaSent | AwaitedReply::Capabilities => Phase::Capability,
+            AwaitedReply::CapaStatus | AwaitedReply::Capabilities => Phase::Capability,
             AwaitedReply::Stls => Phase::Starttls,
             AwaitedReply::Login => Phase::Auth,
             AwaitedReply::Stat => Phase::Select,
@@ -209,9 +210,9 @@ impl LineProtocol for OpeningDialogue {
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        match self.state {
+        match self.awaited_reply {
             AwaitedReply::Banner => self.on_greeting(line),
-            AwaitedReply::CapaSent => self.on_capa_reply(line),
+            AwaitedReply::CapaStatus => self.on_capa_reply(line),
             AwaitedReply::Capabilities => self.on_capability(line),
             AwaitedReply::Stls => match StatusLine::parse(line) {
                 Some(StatusLine::Ok(_)) => Ok(ProtocolAction::StartTls),

@@ -27,7 +27,7 @@ pub struct SmtpOptions {
 #[derive(Debug)]
 pub struct SmtpSession {
     options: SmtpOptions,
-    state: SmtpState,
+    awaited_reply: AwaitedReply,
     is_encrypted: bool,
     reply_parser: SmtpReplyParser,
     sasl_exchange: Option<SaslExchange>,
@@ -49,7 +49,7 @@ pub struct SmtpSession {
 
 /// The reply that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SmtpState {
+enum AwaitedReply {
     Greeting,
     Ehlo,
     Helo,
@@ -64,19 +64,21 @@ enum SmtpState {
 
 impl LineProtocol for SmtpSession {
     fn phase(&self) -> Phase {
-        match self.state {
-            SmtpState::Greeting => Phase::Banner,
-            SmtpState::Ehlo | SmtpState::Helo => Phase::Ehlo,
-            SmtpState::Starttls => Phase::Starttls,
-            SmtpState::Auth => Phase::Auth,
-            SmtpState::Mail | SmtpState::Rcpt | SmtpState::Data | SmtpState::MessageSent => Phase::Submit,
-            SmtpState::Quit => Phase::Quit,
+        match self.awaited_reply {
+            AwaitedReply::Greeting => Phase::Banner,
+            AwaitedReply::Ehlo | AwaitedReply::Helo => Phase::Ehlo,
+            AwaitedReply::Starttls => Phase::Starttls,
+            AwaitedReply::Auth => Phase::Auth,
+            AwaitedReply::Mail | AwaitedReply::Rcpt | AwaitedReply::Data | AwaitedReply::MessageSent => {
+                Phase::Submit
+            }
+            AwaitedReply::Quit => Phase::Quit,
         }
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         // The session is complete; the reply to QUIT does not matter.
-        if self.state == SmtpState::Quit {
+        if self.awaited_reply == AwaitedReply::Quit {
             return Ok(ProtocolAction::Done);
         }
         let reply = self
@@ -104,7 +106,7 @@ impl SmtpSession {
         Self {
             is_encrypted: options.implicit_tls,
             options,
-            state: SmtpState::Greeting,
+            awaited_reply: AwaitedReply::Greeting,
             reply_parser: SmtpReplyParser::default(),
             sasl_exchange: None,
             login_is_optional: false,
@@ -126,8 +128,8 @@ impl SmtpSession {
     }
 
     fn on_reply(&mut self, reply: SmtpReply) -> Result<ProtocolAction, Failure> {
-        match self.state {
-            SmtpState::Greeting => {
+        match self.awaited_reply {
+            AwaitedReply::Greeting => {
                 self.banner = reply.lines.first().cloned().unwrap_or_default();
                 if reply.code != 220 {
                     return Err(self.unexpected_reply_failure(format!("it greets with `{reply}`")));
@@ -135,47 +137,47 @@ impl SmtpSession {
                 Ok(self.send_ehlo())
             }
             // Servers without EHLO reply with 500 or 502; some with 501, 503, 504 or 550.
-            SmtpState::Ehlo if reply.code / 100 == 5 => {
+            AwaitedReply::Ehlo if reply.code / 100 == 5 => {
                 let line = format!("HELO {}", self.options.ehlo_name);
-                Ok(self.send_command(SmtpState::Helo, line))
+                Ok(self.send_command(AwaitedReply::Helo, line))
             }
-            SmtpState::Ehlo | SmtpState::Helo => {
+            AwaitedReply::Ehlo | AwaitedReply::Helo => {
                 self.expect_success(&reply)?;
                 self.capabilities = reply.lines.into_iter().skip(1).collect();
                 self.on_capabilities()
             }
-            SmtpState::Starttls => {
+            AwaitedReply::Starttls => {
                 self.expect_success(&reply)?;
                 Ok(ProtocolAction::StartTls)
             }
-            SmtpState::Auth => self.on_auth_reply(&reply),
-            SmtpState::Mail => {
+            AwaitedReply::Auth => self.on_auth_reply(&reply),
+            AwaitedReply::Mail => {
                 self.expect_success(&reply)?;
                 let line =
                     self.options.message.as_ref().map(|message| format!("RCPT TO:<{}>", message.recipient));
-                Ok(self.send_command(SmtpState::Rcpt, line.unwrap_or_default()))
+                Ok(self.send_command(AwaitedReply::Rcpt, line.unwrap_or_default()))
             }
-            SmtpState::Rcpt => {
+            AwaitedReply::Rcpt => {
                 self.expect_success(&reply)?;
-                Ok(self.send_command(SmtpState::Data, "DATA"))
+                Ok(self.send_command(AwaitedReply::Data, "DATA"))
             }
-            SmtpState::Data => {
+            AwaitedReply::Data => {
                 if reply.code != 354 {
                     return Err(self.refusal_failure(&reply));
                 }
-                self.state = SmtpState::MessageSent;
+                self.awaited_reply = AwaitedReply::MessageSent;
                 Ok(self
                     .options
                     .message
                     .as_ref()
                     .map_or(ProtocolAction::Done, |message| ProtocolAction::SendLine(message.to_data())))
             }
-            SmtpState::MessageSent => {
+            AwaitedReply::MessageSent => {
                 self.expect_success(&reply)?;
                 self.was_message_accepted = true;
-                Ok(self.send_command(SmtpState::Quit, "QUIT"))
+                Ok(self.send_command(AwaitedReply::Quit, "QUIT"))
             }
-            SmtpState::Quit => Ok(ProtocolAction::Done),
+            AwaitedReply::Quit => Ok(ProtocolAction::Done),
         }
     }
 
@@ -193,25 +195,25 @@ impl SmtpSession {
 
     fn send_ehlo(&mut self) -> ProtocolAction {
         let line = format!("EHLO {}", self.options.ehlo_name);
-        self.send_command(SmtpState::Ehlo, line)
+        self.send_command(AwaitedReply::Ehlo, line)
     }
 
     /// Continues after the capabilities: TLS first, then the login, then the message.
     fn on_capabilities(&mut self) -> Result<ProtocolAction, Failure> {
         if !self.is_encrypted {
             if self.capability_arguments("STARTTLS").is_some() {
-                return Ok(self.send_command(SmtpState::Starttls, "STARTTLS"));
+                return Ok(self.send_command(AwaitedReply::Starttls, "STARTTLS"));
             }
             if self.options.require_tls {
                 return Err(self.failure(FailureKind::TlsNotOffered, "it offers no STARTTLS"));
             }
         }
-        let Some(credentials) = self.options.credentials.clone() else { return self.deliver() };
+        let Some(credentials) = self.options.credentials.clone() else { return self.send_mail_or_quit() };
         let offered = self.capability_arguments("AUTH").unwrap_or_default().to_owned();
         let mechanism =
             match choose_mechanism(self.options.mechanism, offered.split_whitespace(), self.is_encrypted) {
                 Ok(mechanism) => mechanism,
-                Err(_) if self.login_is_optional => return self.deliver(),
+                Err(_) if self.login_is_optional => return self.send_mail_or_quit(),
                 Err(failure) => return Err(failure),
             };
         self.mechanism = Some(mechanism);
@@ -219,7 +221,7 @@ impl SmtpSession {
         let mut login = SaslExchange::new(mechanism, credentials);
         let line = login.initial_line("AUTH", true);
         self.sasl_exchange = Some(login);
-        self.state = SmtpState::Auth;
+        self.awaited_reply = AwaitedReply::Auth;
         Ok(ProtocolAction::SendLine(line))
     }
 
@@ -245,7 +247,7 @@ impl SmtpSession {
             }
             code if code / 100 == 2 => {
                 self.sasl_exchange = None;
-                self.deliver()
+                self.send_mail_or_quit()
             }
             // RFC 4954 6. Other 5xx codes also refuse the password; only 500 to 504 refuse the command.
             432 | 505..=599 => {
@@ -255,7 +257,7 @@ impl SmtpSession {
                 let failure = self.failure(FailureKind::LoginRejected, detail);
                 if self.login_is_optional {
                     self.login_refusal = Some(failure);
-                    return self.deliver();
+                    return self.send_mail_or_quit();
                 }
                 Err(failure)
             }
@@ -263,13 +265,13 @@ impl SmtpSession {
         }
     }
 
-    fn deliver(&mut self) -> Result<ProtocolAction, Failure> {
+    fn send_mail_or_quit(&mut self) -> Result<ProtocolAction, Failure> {
         let Some(message) = &self.options.message else {
-            return Ok(self.send_command(SmtpState::Quit, "QUIT"));
+            return Ok(self.send_command(AwaitedReply::Quit, "QUIT"));
         };
         let size = message.size_bytes();
         let mut line = format!("MAIL FROM:<{}>", message.sender);
-        self.state = SmtpState::Mail;
+        self.awaited_reply = AwaitedReply::Mail;
         if let Some(max) = self.capability_arguments("SIZE") {
             // No value, or 0, means no limit (RFC 1870 3).
             if max.trim().parse::<usize>().is_ok_and(|max| max > 0 && max < size) {
@@ -278,11 +280,11 @@ impl SmtpSession {
             }
             line = format!("{line} SIZE={size}");
         }
-        Ok(self.send_command(SmtpState::Mail, line))
+        Ok(self.send_command(AwaitedReply::Mail, line))
     }
 
-    fn send_command(&mut self, next_state: SmtpState, line: impl Into<String>) -> ProtocolAction {
-        self.state = next_state;
+    fn send_command(&mut self, next_reply: AwaitedReply, line: impl Into<String>) -> ProtocolAction {
+        self.awaited_reply = next_reply;
         ProtocolAction::SendLine(OutgoingLine::new(line))
     }
 
@@ -294,20 +296,20 @@ impl SmtpSession {
     fn refusal_failure(&self, reply: &SmtpReply) -> Failure {
         let message = self.options.message.as_ref();
         let envelope = |address: fn(&OutgoingMessage) -> &str| message.map_or("", address);
-        let command = match self.state {
-            SmtpState::Greeting | SmtpState::Quit => "the connection".to_owned(),
-            SmtpState::Ehlo => "`EHLO`".to_owned(),
-            SmtpState::Helo => "`HELO`".to_owned(),
-            SmtpState::Starttls => "`STARTTLS`, which it offers,".to_owned(),
-            SmtpState::Auth => format!("`AUTH {}`", self.mechanism.map_or("", SaslMechanism::sasl_name)),
-            SmtpState::Mail => format!("`MAIL FROM:<{}>`", envelope(|message| &message.sender)),
-            SmtpState::Rcpt => format!("`RCPT TO:<{}>`", envelope(|message| &message.recipient)),
-            SmtpState::Data => "`DATA`".to_owned(),
-            SmtpState::MessageSent => "the message".to_owned(),
+        let command = match self.awaited_reply {
+            AwaitedReply::Greeting | AwaitedReply::Quit => "the connection".to_owned(),
+            AwaitedReply::Ehlo => "`EHLO`".to_owned(),
+            AwaitedReply::Helo => "`HELO`".to_owned(),
+            AwaitedReply::Starttls => "`STARTTLS`, which it offers,".to_owned(),
+            AwaitedReply::Auth => format!("`AUTH {}`", self.mechanism.map_or("", SaslMechanism::sasl_name)),
+            AwaitedReply::Mail => format!("`MAIL FROM:<{}>`", envelope(|message| &message.sender)),
+            AwaitedReply::Rcpt => format!("`RCPT TO:<{}>`", envelope(|message| &message.recipient)),
+            AwaitedReply::Data => "`DATA`".to_owned(),
+            AwaitedReply::MessageSent => "the message".to_owned(),
         };
         let detail = format!("it replies to {command} with `{reply}`");
         match &self.login_refusal {
-            Some(login) if matches!(self.state, SmtpState::Mail | SmtpState::Rcpt) => {
+            Some(login) if matches!(self.awaited_reply, AwaitedReply::Mail | AwaitedReply::Rcpt) => {
                 let detail = format!("{}; without a login, {detail}", login.detail);
                 Failure { detail, ..login.clone() }
             }

@@ -134,21 +134,24 @@ pub struct Field {
     pub legacy: LegacyEncoding,
 }
 
-/// The fields of one object: a monitor type, a sub-object, an input of the APIs, the settings.
+/// The fields of one object: a monitor type, a sub-object, a record, a request or response of the APIs.
 pub struct FieldTable {
     /// Name of the table in messages and in the schema.
     pub name: &'static str,
     /// One-line description for people, without a full stop.
     pub description: &'static str,
+    /// The fields as declared; a later field replaces an earlier one of the same name at its position.
     pub(super) groups: &'static [&'static [Field]],
     pub(super) index: OnceLock<FieldIndex>,
 }
 
 /// Data that is looked up often, computed once per table.
 pub(super) struct FieldIndex {
+    /// The fields of all groups, in order, each name once.
     pub(super) fields: Vec<&'static Field>,
     /// Positions in `fields`, by name.
     pub(super) position_by_name: HashMap<&'static str, u16, FixedState>,
+    /// Default of each field, in the order of `fields`.
     pub(super) defaults: Vec<Option<Value>>,
     /// All values of each field that has only a few, so that documents can share them.
     pub(super) interned_values: Vec<Vec<Value>>,
@@ -161,6 +164,7 @@ pub(super) const MAX_CACHED_POSITION_LISTS: usize = 16;
 
 /// Positions of the fields of one typed struct.
 pub(super) struct CachedFieldPositions {
+    /// Compared by address: each struct has one static list.
     pub(super) field_names: &'static [&'static str],
     pub(super) positions: Box<[u16]>,
 }

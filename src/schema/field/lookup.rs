@@ -54,7 +54,7 @@ impl FieldTable {
         for cache_entry in &self.index().field_position_cache {
             let Some(cached) = cache_entry.get() else {
                 let positions = self.find_positions(names)?;
-                // Another thread may have filled the slot.
+                // Another thread may have filled the entry.
                 let cached = cache_entry.get_or_init(|| CachedFieldPositions {
                     field_names: names,
                     positions: positions.clone(),

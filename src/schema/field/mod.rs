@@ -1,5 +1,5 @@
 //! The description of a single field: name, type and bounds, default, and its encoding in each input format.
-//! Independent of monitors; the settings file is described with the same types.
+//! Independent of monitors: records and request bodies are described with the same types.
 
 mod builders;
 mod definition;

@@ -47,6 +47,8 @@ fn extra_example_fields(table_name: &str) -> &'static [&'static str] {
     match table_name {
         "website-api" | "website-ssl-api" => &["api_steps"],
         "browserscript" | "security-scan" => &["url"],
+        // A server whose settings name no provider refuses monitors without it.
+        "mobilecloud" | "mobilelab" => &["hostname"],
         "Blackout" => &["from_date", "thru_date", "note"],
         "MonitorClone" => &["name"],
         "ApiStep" => &["assertions"],
@@ -129,7 +131,7 @@ fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
         TextFormat::Token => "PURGE",
         TextFormat::HeaderName => "Accept",
         TextFormat::HeaderValue => "text/html",
-        TextFormat::StatusCodes => "200-299",
+        TextFormat::HttpStatusCodes => "200-299",
         TextFormat::Json | TextFormat::JsonSchema => "{}",
         TextFormat::Xml => "<project/>",
         TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",

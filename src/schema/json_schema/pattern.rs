@@ -38,7 +38,7 @@ pub(super) fn pattern(format: TextFormat) -> Option<String> {
             format!(r"^(?!({})$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$", reserved_names.join("|"))
         }
         TextFormat::HeaderValue => r"^[^\x00-\x08\x0A-\x1F\x7F-\x9F]*$".to_owned(),
-        TextFormat::StatusCodes => format!(r"^\s*{STATUS_CODES}\s*(,\s*{STATUS_CODES}\s*)*$"),
+        TextFormat::HttpStatusCodes => format!(r"^\s*{STATUS_CODES}\s*(,\s*{STATUS_CODES}\s*)*$"),
         TextFormat::Xml | TextFormat::Script => r"^[\uFEFF\s]*<[\s\S]*>\s*$".to_owned(),
         TextFormat::Base64 => r"^[A-Za-z0-9+/ \t\r\n\f]*(=[ \t\r\n\f]*){0,2}$".to_owned(),
         TextFormat::TimeOfDay => "^([01][0-9]|2[0-3]):[0-5][0-9]$".to_owned(),
@@ -67,7 +67,7 @@ pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
         TextFormat::Email => Some("mail-address"),
         TextFormat::HeaderName => Some("header-name"),
         TextFormat::HeaderValue => Some("header-value"),
-        TextFormat::StatusCodes => Some("status-codes"),
+        TextFormat::HttpStatusCodes => Some("status-codes"),
         TextFormat::Json => Some("json"),
         TextFormat::JsonSchema => Some("json-schema"),
         TextFormat::Xml | TextFormat::Script => Some("xml"),
@@ -115,7 +115,7 @@ mod tests {
             (TextFormat::HeaderValue, &["", "a\tb", "ä"], &["a\nb", "a\rb", "\0", "\u{85}"]),
             (TextFormat::Xml, &["<a/>", " <?xml version=\"1.0\"?><a></a>\n"], &["", "a", "<a"]),
             (TextFormat::Base64, &["", "aGk=", "aG\nk="], &["*", "a==="]),
-            (TextFormat::StatusCodes, &["200", "200-299, 404", "2xx"], &["", "20", "200,", "0xx"]),
+            (TextFormat::HttpStatusCodes, &["200", "200-299, 404", "2xx"], &["", "20", "200,", "0xx"]),
             (TextFormat::TimeOfDay, &["00:00", "23:59"], &["24:00", "1:00", "12:60"]),
             (
                 TextFormat::LocalDateTime,

@@ -268,7 +268,8 @@ impl<'a> FieldReader<'a> {
         match (self.secret_reader)(secret_source) {
             Ok(text) => {
                 let resolved = Node { value: NodeValue::Text(text), position: node.position };
-                let value = self.read_value(field, &field.field_type, &resolved, path, true);
+                let must_be_complete = true;
+                let value = self.read_value(field, &field.field_type, &resolved, path, must_be_complete);
                 values.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
             }
             Err(reason) => {

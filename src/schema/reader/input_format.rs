@@ -7,7 +7,7 @@ pub enum InputFormat {
     V3,
     /// Bodies of `/legacy-api`.
     Legacy,
-    /// Monitor files and the settings file.
+    /// Monitor files, and the entries of `vigie apply`.
     File,
 }
 

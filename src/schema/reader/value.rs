@@ -256,6 +256,7 @@ impl FieldReader<'_> {
         Some(code_entry.map_or(name, |(_, v3_name)| (*v3_name).to_owned()))
     }
 
+    /// Reports that the value is not of its type; always returns `None`, for the caller to return.
     fn add_type_error(
         &mut self,
         field: &Field,

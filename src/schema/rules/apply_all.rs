@@ -1,7 +1,7 @@
 //! Applies all rules to a document.
 
 use super::rule_context::{RuleContext, RuleInput};
-use super::{address, billing_plans, dependencies, locations, properties, scripts, steps, web};
+use super::{address, billing_plans, dependencies, locations, properties, scripts, steps, type_specific};
 use crate::syntax::ValidationError;
 
 /// Appends the errors of `input` to `errors`, which holds those of single fields. A rule is skipped when one of its
@@ -11,7 +11,7 @@ pub(in crate::schema) fn apply_all(input: &RuleInput<'_>, errors: &mut Vec<Valid
     let mut cx = RuleContext { input, invalid_fields, errors: Vec::new() };
     address::check(&mut cx);
     locations::check(&mut cx);
-    web::check(&mut cx);
+    type_specific::check(&mut cx);
     steps::check(&mut cx);
     scripts::check(&mut cx);
     billing_plans::check(&mut cx);

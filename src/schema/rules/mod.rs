@@ -10,8 +10,8 @@ mod properties;
 mod rule_context;
 mod scripts;
 mod steps;
+mod type_specific;
 mod warnings;
-mod web;
 
 pub(super) use apply_all::apply_all;
 pub(super) use rule_context::RuleInput;

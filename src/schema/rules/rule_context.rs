@@ -7,7 +7,7 @@ use crate::schema::reader::InputFormat;
 use crate::schema::table;
 use crate::schema::validation_context::ValidationContext;
 use crate::syntax::node::Node;
-use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError};
+use crate::syntax::pattern::{CompiledPattern, HaystackKind, PatternError};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 
 /// The document that the rules check.
@@ -27,6 +27,7 @@ pub(in crate::schema) struct RuleInput<'a> {
 /// State of the rules during a check: their input, and the errors so far.
 pub(super) struct RuleContext<'a> {
     pub(super) input: &'a RuleInput<'a>,
+    /// Top-level fields that have an error of their own already.
     pub(super) invalid_fields: Vec<String>,
     pub(super) errors: Vec<ValidationError>,
 }
@@ -36,6 +37,7 @@ impl<'a> RuleContext<'a> {
         self.input.document
     }
 
+    /// Returns what is known besides the document.
     pub(super) fn context(&self) -> &'a ValidationContext<'a> {
         self.input.context
     }
@@ -50,6 +52,7 @@ impl<'a> RuleContext<'a> {
         table::for_type(self.document().monitor_type()).position(field).is_some()
     }
 
+    /// Adds an error at `path`, with the value there; that of a secret or script is masked.
     pub(super) fn add_error(
         &mut self,
         kind: ValidationErrorKind,
@@ -96,7 +99,7 @@ fn value_at<'d>(document: &'d MonitorDocument, path: &str) -> Option<&'d Value> 
 
 /// Returns why `pattern` cannot be used as a regular expression, as the end of a sentence; `None` when it can.
 pub(super) fn regex_error(pattern: &str) -> Option<String> {
-    match CompiledPattern::new(pattern, Haystack::Text).err()? {
+    match CompiledPattern::new(pattern, HaystackKind::Text).err()? {
         PatternError::Syntax(reason) => Some(format!("is not a regular expression: {reason}")),
         error => Some(format!("cannot be used: {error}")),
     }

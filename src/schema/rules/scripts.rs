@@ -6,7 +6,7 @@ use super::super::monitor_document::MonitorDocument;
 use super::rule_context::{RuleContext, RuleInput};
 use crate::domain::{MonitorType, constant_time_eq};
 use crate::script::language::Script;
-use crate::script::{ScriptError, check_well_formed, has_secrets, same_protected_variables};
+use crate::script::{ScriptError, check_well_formed, has_secrets, have_same_protected_variables};
 use crate::syntax::{MASK, ValidationErrorKind};
 
 const PASSWORD_FIELD: &str = "transaction_password";
@@ -64,7 +64,7 @@ fn check_protected_variables(cx: &mut RuleContext<'_>) {
                 "to set another one, take the protected variables out of the script first".to_owned(),
             );
         }
-    } else if !same_protected_variables(previous_script, script) {
+    } else if !have_same_protected_variables(previous_script, script) {
         let message = format!("`{PASSWORD_FIELD}` is required to change protected variables of the script");
         cx.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message).hint =
             Some("give the one that is stored".to_owned());
@@ -76,10 +76,10 @@ fn check_protected_variables(cx: &mut RuleContext<'_>) {
 fn check_jar(cx: &mut RuleContext<'_>) {
     let text = cx.document().text("script").unwrap_or_default();
     let base64_bytes = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
-    let first_bytes: Vec<u8> = base64_bytes().take(8).collect();
+    let base64_start: Vec<u8> = base64_bytes().take(8).collect();
     let engine = base64::engine::general_purpose::STANDARD_NO_PAD;
-    let magic = engine.decode(&first_bytes).unwrap_or_default();
-    if !magic.starts_with(b"PK\x03\x04") && !magic.starts_with(b"PK\x05\x06") {
+    let decoded_start = engine.decode(&base64_start).unwrap_or_default();
+    if !decoded_start.starts_with(b"PK\x03\x04") && !decoded_start.starts_with(b"PK\x05\x06") {
         cx.add_error(
             ValidationErrorKind::Format,
             "script",

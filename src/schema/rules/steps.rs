@@ -2,7 +2,7 @@
 
 use crate::syntax::comparison::{ASSERTION_COMPARISONS, MATCHES_SCHEMA, comparisons_for};
 use crate::syntax::json_schema::JsonSchema;
-use crate::syntax::status_codes::StatusCodes;
+use crate::syntax::status_codes::HttpStatusCodes;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -89,8 +89,8 @@ fn list_field<'v>(step: &'v Value, name: &str) -> &'v [Value] {
 fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) {
     for (index, assertion) in assertions.iter().enumerate() {
         let path = format!("{path}[{index}]");
-        let text_of = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (source, comparison) = (text_of("source"), text_of("comparison"));
+        let text_field = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (source, comparison) = (text_field("source"), text_field("comparison"));
         if !comparisons_for(source).unwrap_or(ASSERTION_COMPARISONS).contains(&comparison) {
             cx.add_conflict_with_hint(
                 &format!("{path}.comparison"),
@@ -102,7 +102,8 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
             );
             continue;
         }
-        if matches!(source, "JSON Response" | "XML Response" | "Header") && text_of("property").is_empty() {
+        if matches!(source, "JSON Response" | "XML Response" | "Header") && text_field("property").is_empty()
+        {
             let path = format!("{path}.property");
             cx.add_error(
                 ValidationErrorKind::MissingField,
@@ -116,8 +117,8 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
             comparison,
             assertion.get("schema").and_then(Value::as_str),
         );
-        check_property_path(cx, &format!("{path}.property"), source, text_of("property"));
-        check_comparison_value(cx, &format!("{path}.value"), source, comparison, text_of("value"));
+        check_property_path(cx, &format!("{path}.property"), source, text_field("property"));
+        check_comparison_value(cx, &format!("{path}.value"), source, comparison, text_field("value"));
     }
 }
 
@@ -158,8 +159,8 @@ fn check_property_path(cx: &mut RuleContext<'_>, field_path: &str, source: &str,
 
 /// Checks the `property` of a variable: a path or a regular expression, depending on its source.
 fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
-    let text_of = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (path, source, property) = (format!("{path}.property"), text_of("source"), text_of("property"));
+    let text_field = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (path, source, property) = (format!("{path}.property"), text_field("source"), text_field("property"));
     check_property_path(cx, &path, source, property);
     let problem = (source == "Response").then(|| regex_error(property)).flatten();
     if let Some(problem) = problem {
@@ -181,7 +182,7 @@ fn check_comparison_value(
     let problem = match (source, comparison) {
         (_, "regular expression includes" | "regular expression excludes") => regex_error(value),
         ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
-        ("Status Code", _) if StatusCodes::parse(value).is_none() => Some(format!(
+        ("Status Code", _) if HttpStatusCodes::parse(value).is_none() => Some(format!(
             "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `{value}`"
         )),
         (_, "count") if value.parse::<u64>().is_err() => {

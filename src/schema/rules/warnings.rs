@@ -12,26 +12,26 @@ use crate::script::language::Script;
 /// Returns the warnings, one sentence each.
 pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let warnings = [
-        unused_address(input),
-        unused_certificate_days(input),
-        attempts_exceed_interval(input),
-        unsupported_tls_version(input),
-        http3_without_tls(input),
-        http3_with_old_tls(input),
-        unsupported_type(input),
+        unused_address_warning(input),
+        unused_certificate_days_warning(input),
+        attempts_exceed_interval_warning(input),
+        unsupported_tls_version_warning(input),
+        http3_without_tls_warning(input),
+        http3_with_old_tls_warning(input),
+        unsupported_type_warning(input),
         missing_browser_warning(input.document, input.context.browsers),
     ];
     warnings.into_iter().flatten().chain(scripts::warnings(input)).collect()
 }
 
-fn unused_address(input: &RuleInput<'_>) -> Option<String> {
+fn unused_address_warning(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
     let is_unused = document.flag("resolve_dns");
     is_unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
 }
 
-fn unused_certificate_days(input: &RuleInput<'_>) -> Option<String> {
+fn unused_certificate_days_warning(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let dates = document.text("check_ssl_expiration_dates")?;
     let is_unused = dates != "Expiring" && document.int_or_zero("certificate_days") != 0;
@@ -40,12 +40,12 @@ fn unused_certificate_days(input: &RuleInput<'_>) -> Option<String> {
     })
 }
 
-fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
+fn attempts_exceed_interval_warning(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
     let (max_seconds, interval_seconds) =
-        (attempts * attempt_seconds(document), document.settings().interval().as_secs().cast_signed());
+        (attempts * max_attempt_seconds(document), document.settings().interval().as_secs().cast_signed());
     (max_seconds > interval_seconds).then(|| {
         format!(
             "{attempts} attempts may take {max_seconds} s, longer than the interval of {interval_seconds} s: runs are skipped then"
@@ -54,7 +54,7 @@ fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
 }
 
 /// Returns the seconds that one attempt may take; for a script the sum of its steps (fields.md 3, `step_timeout`).
-fn attempt_seconds(document: &MonitorDocument) -> i64 {
+fn max_attempt_seconds(document: &MonitorDocument) -> i64 {
     let settings = document.settings();
     if document.monitor_type() != MonitorType::BrowserScript {
         return settings.schedule.timeout_seconds.into();
@@ -69,7 +69,7 @@ fn attempt_seconds(document: &MonitorDocument) -> i64 {
     i64::try_from(script.max_duration(page_timeout, step_timeout).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
-fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
+fn unsupported_tls_version_warning(input: &RuleInput<'_>) -> Option<String> {
     let version = input.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
     let supported = input.context.supported_tls_versions.is_none_or(|supported| supported.contains(&version));
     let warning = |unsupported_by: &str, hint: &str| {
@@ -86,7 +86,7 @@ fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
     }
 }
 
-fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
+fn http3_without_tls_warning(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let is_plain_http = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let is_http3_requested = document.text("http_version") == Some("3");
@@ -94,7 +94,7 @@ fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
         .then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
 }
 
-fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
+fn http3_with_old_tls_warning(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let version = document.text("use_ssl_version").filter(|version| !["", "13"].contains(version))?;
     let is_plain_http = document.text("url").is_some_and(|url| url.starts_with("http://"));
@@ -106,7 +106,7 @@ fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
     })
 }
 
-fn unsupported_type(input: &RuleInput<'_>) -> Option<String> {
+fn unsupported_type_warning(input: &RuleInput<'_>) -> Option<String> {
     let monitor_type = input.document.monitor_type();
     let supported = input.context.supported_types?.contains(&monitor_type);
     (!supported).then(|| {

@@ -6,17 +6,18 @@ use super::shared::{
 };
 
 /// Fields of every type that say how, when and where a monitor runs, and who is told.
-static OTHER_FIELD_GROUPS: &[&[Field]] =
+static UNCHECKED_FIELD_GROUPS: &[&[Field]] =
     &[IDENTITY_FIELDS, SCHEDULE_FIELDS, SHORT_INTERVAL_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS];
 
-/// The same of single types.
-const OTHER_FIELDS: &[&str] = &["monitor_offset", "notify_on_content_change", "notify_on_fullpage_errors"];
+/// Such fields that only single types have.
+const UNCHECKED_FIELDS: &[&str] =
+    &["monitor_offset", "notify_on_content_change", "notify_on_fullpage_errors"];
 
 /// Whether the field `name` decides what a check does, so that a change of it causes a first check.
 #[must_use]
 pub fn decides_check(name: &str) -> bool {
-    let is_of_group = |group: &&[Field]| group.iter().any(|field| field.name == name);
-    !OTHER_FIELDS.contains(&name) && !OTHER_FIELD_GROUPS.iter().any(is_of_group)
+    let has_field = |group: &&[Field]| group.iter().any(|field| field.name == name);
+    !UNCHECKED_FIELDS.contains(&name) && !UNCHECKED_FIELD_GROUPS.iter().any(has_field)
 }
 
 #[cfg(test)]
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_fields_of_single_types_exist() {
-        for name in OTHER_FIELDS {
+        for name in UNCHECKED_FIELDS {
             assert!(MonitorType::ALL.iter().any(|kind| for_type(*kind).position(name).is_some()), "{name}");
         }
     }

@@ -59,7 +59,7 @@ static REQUEST_FIELDS: &[Field] = &[
     Field::text_with_format(
         "expected_statuses",
         255,
-        TextFormat::StatusCodes,
+        TextFormat::HttpStatusCodes,
         "Status codes that pass, such as `200,204-206,3xx`; alone they decide: `http_302_is_error` and \
          `http_401_is_error` are not asked",
     )

@@ -38,12 +38,12 @@ impl FullPageSettings {
     #[must_use]
     pub fn comparison_rule(&self, tolerance_percent: u32) -> Option<PageComparisonRule> {
         let (objects, sizes) = (self.check_fullpage_missing_objects, self.check_fullpage_object_sizes);
-        let is_error = self.notify_on_fullpage_errors;
+        let changes_are_errors = self.notify_on_fullpage_errors;
         (objects || sizes).then_some(PageComparisonRule {
             reports_missing_and_new: objects,
-            reports_sizes: sizes,
+            reports_changed_sizes: sizes,
             tolerance_percent,
-            is_error,
+            changes_are_errors,
         })
     }
 }

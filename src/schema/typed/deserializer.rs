@@ -61,6 +61,7 @@ struct FieldEntries<'s, 'a> {
     deserializer: FieldsDeserializer<'s, 'a>,
     /// Their positions in the table.
     positions: std::iter::Enumerate<std::slice::Iter<'s, u16>>,
+    /// The field whose name was read last, with its value, which is read next.
     next: Option<(&'static Field, &'a Value)>,
 }
 

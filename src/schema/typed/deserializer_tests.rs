@@ -170,7 +170,7 @@ impl Deserializer<'static> for ValueComparer<'_> {
     }
 
     fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
-        type_error("it is read as a type that the walk does not know")
+        type_error("it is read as a type that the comparison does not know")
     }
 
     fn deserialize_bool<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
@@ -382,8 +382,8 @@ fn every_typed_struct_is_compared() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed");
     let compared_structs = compare_all_structs().structs.into_inner();
     let mut struct_count = 0;
-    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed/record");
-    let files = [folder, records].into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let record_folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed/record");
+    let files = [folder, record_folder].into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     for path in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
         let text = std::fs::read_to_string(path).unwrap();
         for (at, _) in text.match_indices("Deserialize)]\npub struct ") {

@@ -1,6 +1,6 @@
-//! A cheap check of a CSS selector: finds unbalanced brackets and quotes, forbidden characters and misplaced combinators,
-//! which every browser rejects. The browser may still refuse a selector that passes, since only it knows its
-//! pseudo-classes.
+//! A cheap check of a CSS selector: finds unbalanced brackets and quotes, forbidden characters and misplaced
+//! combinators, which every browser rejects. The browser may still refuse a selector that passes, since only it knows
+//! its pseudo-classes.
 
 /// Returns the error of the selector `text`; `None` when none is found.
 pub(super) fn syntax_error(text: &str) -> Option<String> {

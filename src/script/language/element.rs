@@ -9,7 +9,7 @@ use roxmltree::{Attribute, Node};
 use super::action::RegexPattern;
 use super::line_index::LineIndex;
 use crate::script::script_error::ScriptError;
-use crate::syntax::pattern::{CompiledPattern, Haystack, PatternError};
+use crate::syntax::pattern::{CompiledPattern, HaystackKind, PatternError};
 use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders, parse_template};
 use crate::syntax::text_format::TextFormat;
 use crate::syntax::{closest_match, truncate_value};
@@ -350,7 +350,7 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
             );
             return None;
         }
-        match CompiledPattern::new(text, Haystack::Text) {
+        match CompiledPattern::new(text, HaystackKind::Text) {
             Ok(_) => Some(()),
             Err(PatternError::Syntax(reason)) => {
                 let hint =

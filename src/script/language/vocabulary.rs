@@ -27,7 +27,8 @@ pub enum TargetRequirement {
 pub struct ActionSpec {
     /// The name of its element.
     pub name: &'static str,
-    /// Whether it has a target: then it accepts those of [`LOCATOR_ATTRIBUTES`] that are not its own attributes, or `by`.
+    /// Whether it has a target: then it accepts those of [`LOCATOR_ATTRIBUTES`] that are not its own attributes, or
+    /// `by`.
     pub target: TargetRequirement,
     /// Whether its effect can be waited for (`expect`).
     pub supports_expect: bool,

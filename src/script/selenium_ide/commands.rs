@@ -233,10 +233,10 @@ fn convert_assertion(
     let command = cx.command;
     let equals = |text: &str| Matcher::Equals(convert_placeholders(text));
     let not = |matcher| Matcher::Not(Box::new(matcher));
-    let assert_state = |converter: &Converter<'_>, assert_state| {
+    let assert_state = |converter: &Converter<'_>, element_state| {
         Ok(vec![ActionKind::AssertElement {
             target: converter.convert_target(command)?,
-            state: assert_state,
+            state: element_state,
         }])
     };
     let assert_property = |property, matcher| Ok(vec![ActionKind::Assert { property, matcher }]);

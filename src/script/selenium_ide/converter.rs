@@ -23,16 +23,20 @@ pub(super) struct Converter<'p> {
     pub(super) action_count: usize,
     pub(super) issues: Vec<ImportIssue>,
     pub(super) notes: Vec<String>,
+    /// Protected variables for typed passwords; they are declared in the script.
     pub(super) variables: Vec<ScriptVariable>,
     /// Variables that are declared or set by actions.
     pub(super) known_variables: BTreeSet<String>,
+    /// Windows by the name of the variable that holds their handle.
     pub(super) windows_by_handle: BTreeMap<String, WindowRef>,
+    /// Number of windows that commands have opened so far.
     pub(super) opened_window_count: u32,
     pub(super) current_window: WindowRef,
     /// The response to the dialog that the next action opens.
     pub(super) pending_response: Option<DialogResponse>,
     /// Number of open control flow blocks.
     pub(super) open_block_count: usize,
+    /// Indices of the tests being converted: the outermost first, then those that they run.
     pub(super) call_stack: Vec<usize>,
 }
 

@@ -20,6 +20,7 @@ pub struct AccountService {
     pub(super) token_store: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) login_throttle: LoginThrottle,
+    /// Limits how many failed logins are recorded in the audit trail.
     pub(super) failed_login_audit: Mutex<FailedLoginAuditLimiter>,
     /// Hash of the host token.
     pub(super) host_token_hash: RwLock<Option<TokenHash>>,

@@ -14,21 +14,21 @@ const AUDIT_WINDOW: Duration = Duration::from_hours(1);
 pub(super) struct FailedLoginAuditLimiter {
     window_start: Timestamp,
     audited_count: u32,
-    suppressed_count: u64,
+    skipped_count: u64,
 }
 
 impl FailedLoginAuditLimiter {
-    /// Returns `None` if this failure must not be recorded, else how many were suppressed before it.
+    /// Returns `None` if this failure must not be recorded, else how many were skipped before it.
     pub(super) fn try_audit(&mut self, now: Timestamp) -> Option<u64> {
         if now.since(self.window_start) >= AUDIT_WINDOW || now < self.window_start {
             (self.window_start, self.audited_count) = (now, 0);
         }
         if self.audited_count >= MAX_AUDITED_PER_WINDOW {
-            self.suppressed_count += 1;
+            self.skipped_count += 1;
             return None;
         }
         self.audited_count += 1;
-        Some(std::mem::take(&mut self.suppressed_count))
+        Some(std::mem::take(&mut self.skipped_count))
     }
 }
 

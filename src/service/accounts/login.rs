@@ -49,7 +49,7 @@ impl AccountService {
         Ok(session)
     }
 
-    /// Returns the user with this login and password.
+    /// Returns the user with this login and password, who may log in. Throttles guessing, and audits failures.
     pub(super) async fn authenticate(
         &self,
         login: &str,
@@ -62,8 +62,8 @@ impl AccountService {
             .login_throttle
             .try_admit(&normalized_login, address, self.clock.now())
             .map_err(ServiceError::RateLimited)?;
-        let outcome = self.verify_password(normalized_login, password).await;
-        let (user, is_correct) = outcome.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
+        let verified = self.verify_password(normalized_login, password).await;
+        let (user, is_correct) = verified.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
         match user {
             Some(user) if is_correct => {
                 self.login_throttle.record_success(&attempt, self.clock.now());
@@ -92,8 +92,8 @@ impl AccountService {
             .login_throttle
             .try_admit(&normalize_login(&caller.login), address, self.clock.now())
             .map_err(ServiceError::RateLimited)?;
-        let outcome = password_matches(password, user.private_data.as_deref()).await;
-        let is_correct = outcome.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
+        let verified = password_matches(password, user.private_data.as_deref()).await;
+        let is_correct = verified.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
         if is_correct {
             self.login_throttle.record_success(&attempt, self.clock.now());
         } else {
@@ -114,7 +114,7 @@ impl AccountService {
         Ok((user, is_correct))
     }
 
-    /// Records that `caller` logged in or out.
+    /// Records in the audit trail that `caller` logged in or out; `action` is `login` or `logout`.
     pub(super) async fn audit_session_event(
         &self,
         caller: &Caller,
@@ -143,8 +143,8 @@ impl AccountService {
         entry_point: EntryPoint,
     ) {
         let now = self.clock.now();
-        let suppressed_before = self.failed_login_audit.lock().try_audit(now);
-        let Some(suppressed) = suppressed_before else {
+        let skipped_before = self.failed_login_audit.lock().try_audit(now);
+        let Some(skipped_count) = skipped_before else {
             tracing::debug!(%address, "failed login not recorded in the audit trail: too many");
             return;
         };
@@ -164,8 +164,8 @@ impl AccountService {
         let mut entry = self.session_audit_entry(&caller.unwrap_or(unknown_caller), "login_failed");
         let why = if user.is_some() { why } else { "unknown login" };
         entry.after = Map::from_iter([("why".to_owned(), json!(why))]);
-        if suppressed > 0 {
-            entry.after.insert("left_out_before".to_owned(), Value::from(suppressed));
+        if skipped_count > 0 {
+            entry.after.insert("left_out_before".to_owned(), Value::from(skipped_count));
         }
         if let Err(error) = self.config_store.write_changes(Vec::new(), vec![entry]).await {
             tracing::warn!(error_kind = error.kind(), "failed to record a failed login: {error}");

@@ -55,6 +55,7 @@ struct FailureCounter {
 pub(super) struct LoginAttempt {
     login_hash: LoginHash,
     address: IpAddr,
+    /// Whether the address was known for the login; decides which of the counters has the attempt.
     is_known_address: bool,
 }
 
@@ -66,10 +67,15 @@ pub(super) struct LoginThrottle {
 
 #[derive(Default)]
 struct ThrottleCounters {
+    /// By login, from addresses that are not known for it.
     login_failures: HashMap<LoginHash, FailureCounter>,
+    /// Failures at addresses that are known for the login; `login_failures` has those at other addresses.
     known_address_failures: HashMap<(LoginHash, IpAddr), FailureCounter>,
+    /// By address, of IPv6 by its /64.
     address_failures: HashMap<IpAddr, FailureCounter>,
+    /// By first address of the network.
     network_failures: HashMap<IpAddr, FailureCounter>,
+    /// Time of the last successful login, by login and address.
     known_addresses: HashMap<(LoginHash, IpAddr), Timestamp>,
 }
 
@@ -212,7 +218,7 @@ fn evict_lowest_quarter<K: Hash + Eq + Clone, V>(
     counters: &mut HashMap<K, V>,
     rank: impl Fn(&V) -> (u32, Timestamp),
 ) {
-    let mut ranked_keys: Vec<_> = counters.iter().map(|(key, row)| (rank(row), key.clone())).collect();
+    let mut ranked_keys: Vec<_> = counters.iter().map(|(key, value)| (rank(value), key.clone())).collect();
     ranked_keys.sort_unstable_by_key(|(rank, _)| *rank);
     for (_, key) in ranked_keys.into_iter().take(MAX_COUNTERS / 4) {
         counters.remove(&key);

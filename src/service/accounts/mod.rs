@@ -8,13 +8,13 @@ mod login;
 mod login_throttle;
 mod page_sessions;
 mod password;
-mod program_tokens;
 mod sign_in_links;
 mod tokens;
+mod user_tokens;
 mod users;
 
 pub use account_service::AccountService;
 pub use issued_token::IssuedToken;
 pub use password::{generate_password, hash_password, login_error, password_error};
-pub use program_tokens::TokenInfo;
+pub use user_tokens::TokenInfo;
 pub use users::{UserChangeLock, authorize_user_change, normalize_login};

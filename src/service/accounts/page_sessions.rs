@@ -32,7 +32,8 @@ impl AccountService {
         Ok(session)
     }
 
-    /// Creates the token of a link that signs in to the pages as the host, once, within ten minutes. For the host alone.
+    /// Creates the token of a link that signs in to the pages as the host, once, within ten minutes. For the host
+    /// alone.
     pub fn create_sign_in_link(&self, caller: &Caller) -> Result<IssuedToken, ServiceError> {
         if caller.user_id != UserId::HOST {
             return Err(ServiceError::Forbidden(

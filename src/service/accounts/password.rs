@@ -111,17 +111,17 @@ async fn run_hashing<T: Send + 'static>(
     let (queue, permits) = QUEUE_AND_PERMITS.get_or_init(|| {
         (Semaphore::new(MAX_QUEUED_HASHES + MAX_CONCURRENT_HASHES), Semaphore::new(MAX_CONCURRENT_HASHES))
     });
-    let _queue_slot = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
+    let _place_in_queue = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
     // Moved into the work: a cancelled caller must not free the permit of work that still runs.
-    let permit = permits.acquire().await.map_err(|_| shutting_down())?;
+    let permit = permits.acquire().await.map_err(|_| shutting_down_error())?;
     let task = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work()
     });
-    task.await.map_err(|_| shutting_down())
+    task.await.map_err(|_| shutting_down_error())
 }
 
-fn shutting_down() -> ServiceError {
+fn shutting_down_error() -> ServiceError {
     ServiceError::Unavailable("The server is shutting down".to_owned())
 }
 

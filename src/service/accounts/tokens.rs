@@ -20,7 +20,7 @@ use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind, TokenUse};
 
 /// Lifetime of an access token (behaviour.md 1 "Token").
 pub(super) const ACCESS_TOKEN_SECONDS: u64 = 3_600;
-/// Lifetime of a session after its last use (behaviour.md 2).
+/// Lifetime of a session of the legacy API after its last use (behaviour.md 2).
 pub(super) const SESSION_SECONDS: u64 = 900;
 /// Uses of a token are stored at most this often.
 const USE_WRITE_INTERVAL: Duration = Duration::from_mins(1);
@@ -103,7 +103,7 @@ impl AccountService {
         token.to_string()
     }
 
-    /// Removes expired tokens and sessions; returns how many.
+    /// Writes the uses of tokens that are only in memory, then removes expired tokens and sessions; returns how many.
     pub async fn remove_expired_tokens(&self) -> Result<u64, StoreError> {
         let unwritten_uses = std::mem::take(&mut *self.unwritten_uses.lock());
         let now = self.clock.now();

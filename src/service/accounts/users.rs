@@ -242,6 +242,7 @@ impl AccountService {
         .await
     }
 
+    /// Stores `updated` as the next revision; `audited_fields` are the fields before and after the change.
     async fn update_user_and_revoke_tokens(
         &self,
         caller: &Caller,

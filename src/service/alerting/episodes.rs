@@ -89,26 +89,26 @@ impl AlertService {
 
 /// Converts an episode to the version 3 object.
 fn episode_to_json(episode: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
-    let last_change: EpisodeSnapshot = serde_json::from_value(Value::Object(episode.change_fields.clone()))
+    let snapshot: EpisodeSnapshot = serde_json::from_value(Value::Object(episode.snapshot_fields.clone()))
         .map_err(|error| {
-        let (row, reason) = (format!("id {}", episode.id), error.to_string());
-        StoreError::Undecodable { table: "episodes", row, column: "body", reason }
-    })?;
+            let (row, reason) = (format!("id {}", episode.id), error.to_string());
+            StoreError::Undecodable { table: "episodes", row, column: "body", reason }
+        })?;
     Ok(into_object(json!({
         "id": episode.id.0,
         "monitor_id": episode.monitor_id.0,
         "monitor_name": episode.monitor_name,
         "started_at": format_utc_time(episode.started_at),
         "ended_at": episode.ended_at.map(format_utc_time),
-        "recovered": last_change.end.map(|end| end.is_recovery),
-        "status": last_change.last_status.0,
-        "status_text": last_change.last_status.text(),
-        "runs": last_change.failed_runs,
-        "last_run": format_utc_time(last_change.last_failed_at),
-        "cause": cause_to_json(&last_change.cause),
-        "locations": last_change.failed_locations.iter().map(|id| id.0).collect::<Vec<_>>(),
-        "verification": last_change.verification.as_ref().map(verification_to_json),
-        "flapping": last_change.is_flapping,
+        "recovered": snapshot.end.map(|end| end.is_recovery),
+        "status": snapshot.last_status.0,
+        "status_text": snapshot.last_status.text(),
+        "runs": snapshot.failed_runs,
+        "last_run": format_utc_time(snapshot.last_failed_at),
+        "cause": cause_to_json(&snapshot.cause),
+        "locations": snapshot.failed_locations.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "verification": snapshot.verification.as_ref().map(verification_to_json),
+        "flapping": snapshot.is_flapping,
         "acknowledged_by": Some(&episode.acknowledged_by).filter(|login| !login.is_empty()),
         "acknowledged_at": episode.acknowledged_at.map(format_utc_time),
     })))

@@ -87,7 +87,7 @@ impl AlertService {
         })))
     }
 
-    /// Returns the monitor that the request names.
+    /// Returns the monitor that the request names; adds an error if it does not exist.
     fn requested_monitor(
         &self,
         caller: &Caller,

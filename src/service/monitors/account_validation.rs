@@ -11,6 +11,7 @@ use crate::service::caller::{Caller, ServiceError};
 /// The context that monitors are validated against: the account of the caller, as it is now.
 pub(super) struct AccountValidationContext {
     account: Arc<AccountSnapshot>,
+    /// Plans of the settings with the account's number of monitors; `None` when any code is accepted.
     plans: Option<Vec<BillingPlan>>,
     role: Role,
     monitors: AccountMonitors,

@@ -183,6 +183,7 @@ impl ExistingMonitors {
         existing
     }
 
+    /// Returns the monitor of an earlier apply with this key, or else the one whose id the key `api-7` names.
     fn find_for_key(&self, key: &str) -> Option<&Monitor> {
         let api_created = || {
             self.api_created_by_id.get(&MonitorId(key.strip_prefix(API_MONITOR_KEY_PREFIX)?.parse().ok()?))
@@ -194,7 +195,9 @@ impl ExistingMonitors {
 /// What an entry depends on beside the ids in it.
 #[derive(Default)]
 struct KeyedParents {
+    /// Ids of the monitors that exist already.
     stored_ids: Vec<MonitorId>,
+    /// Keys of the monitors that this call creates; they have no id yet.
     new_keys: Vec<Arc<str>>,
 }
 
@@ -229,6 +232,7 @@ impl KeyedParents {
     }
 }
 
+/// Decides what to do with each of `entries`, and with `prune`, which monitors to remove. Fails with all errors.
 fn decide_all(
     customer: CustomerId,
     validation: &AccountValidationContext,

@@ -90,8 +90,8 @@ pub(super) fn monitor_label(id: MonitorId) -> String {
     format!("monitor `{id}`")
 }
 
-/// Changes all monitors in `fields["monitors"]`, or none. `change_monitor` returns the new document of a monitor, or adds
-/// errors; it runs on a blocking thread. Returns the warnings of all monitors.
+/// Changes all monitors in `fields["monitors"]`, or none. `change_monitor` returns the new document of a monitor, or
+/// adds errors; it runs on a blocking thread. Returns the warnings of all monitors.
 ///
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, and for an id that is not the account's or a file's;

@@ -80,6 +80,7 @@ fn current_and_added_locations(
     location_ids.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
 }
 
+/// Returns `body` with the further field `locations`.
 fn with_locations(body: &Node, locations: Value) -> Node {
     let mut entries = body.entries().to_vec();
     let key = crate::syntax::node::Key { name: "locations".to_owned(), position: body.position };

@@ -16,8 +16,9 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-/// Password bulk edit, all or nothing; returns warnings for its author. Every secret field that equals `current_value` becomes `new_value`, also in API
-/// steps. Protected variables of scripts are not changed: only their `transaction_password` decrypts them.
+/// Password bulk edit, all or nothing; returns warnings for its author. Every secret field that equals
+/// `current_value` becomes `new_value`, also in API steps. Protected variables of scripts are not changed: only their
+/// `transaction_password` decrypts them.
 ///
 /// # Errors
 /// Like [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors without such a secret.
@@ -60,16 +61,16 @@ fn replace_secrets_in_monitor(
     let mut replacer = SecretReplacer {
         old_secret: request.current_value,
         new_secret: request.new_value,
-        replaced_count: 0,
+        match_count: 0,
         errors: Vec::new(),
     };
     let mut values = old.document.to_non_default_fields(SecretMode::Revealed);
     replacer.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
-    if replacer.replaced_count == 0 {
+    if replacer.match_count == 0 {
         let message = "none of its secrets equals `current_value`";
         collector.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
-    let is_valid = replacer.replaced_count > 0 && replacer.errors.is_empty();
+    let is_valid = replacer.match_count > 0 && replacer.errors.is_empty();
     collector.add_all(&monitor_label(old.id), replacer.errors);
     match MonitorDocument::new(old.monitor_type(), values) {
         // Saving has no warnings about passwords.
@@ -85,7 +86,7 @@ fn replace_secrets_in_monitor(
 struct SecretReplacer<'a> {
     old_secret: &'a str,
     new_secret: &'a str,
-    replaced_count: usize,
+    match_count: usize,
     errors: Vec<ValidationError>,
 }
 
@@ -112,7 +113,7 @@ impl SecretReplacer<'_> {
                 }
             }
             (field_type, Value::String(text)) if field.secret && constant_time_eq(text, self.old_secret) => {
-                self.replaced_count += 1;
+                self.match_count += 1;
                 match field_type {
                     FieldType::Text { max, .. } if self.new_secret.chars().count() > *max => {
                         let message = format!("`{path}` must have at most {max} characters");

@@ -28,9 +28,11 @@ enum ChangeEffect {
 /// All changes of a call, ready for the store.
 #[derive(Default)]
 pub(super) struct ChangeSet {
+    /// One for each change that was pushed, in order.
     effects: Vec<ChangeEffect>,
     store_changes: Vec<ConfigChange>,
     audit_entries: Vec<NewAuditEntry>,
+    /// Number of creates so far; audit entries refer to a new monitor by its index among them.
     created_count: usize,
     /// Writes that restore the old documents if the planner stops before it plans the changes.
     rollback_changes: Vec<ConfigChange>,
@@ -38,6 +40,7 @@ pub(super) struct ChangeSet {
 }
 
 impl ChangeSet {
+    /// Adds `change` with its audit entry, and the writes that would roll it back.
     pub(super) fn push(
         &mut self,
         dependencies: &MonitorDependencies,
@@ -141,6 +144,7 @@ impl ChangeSet {
         }));
     }
 
+    /// Stores and plans the changes, updates the monitor cache and returns the monitors in the order of the changes.
     pub(super) async fn commit(
         mut self,
         dependencies: &MonitorDependencies,

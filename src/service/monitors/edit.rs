@@ -16,8 +16,8 @@ use crate::schema::{Monitor, MonitorDocument, SecretMode, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 
-/// Changes a monitor. Not found if `expected_type` is given and is not its type. Its revision stays the same unless a value
-/// changes.
+/// Changes a monitor. Not found if `expected_type` is given and is not its type. Its revision stays the same unless a
+/// value changes.
 ///
 /// # Errors
 /// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a monitor defined in a file,

@@ -16,7 +16,7 @@ use crate::schema::typed::time_window::parse_local_time;
 use crate::schema::{Monitor, Origin, SecretMode, table};
 use crate::script::ScriptOverview;
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{ConfigRecordFilter, LocationState, Pagination};
+use crate::store::{ConfigRecordFilter, MonitorLocationState, Pagination};
 
 /// Returns the version 3 object of each of `monitors` for `caller`: every field of interface.md 2.1 and of its type, in
 /// the order of the table, including computed ones (fields.md 3), with secrets masked. Fields without a value are
@@ -35,7 +35,7 @@ pub async fn monitors_to_json(
     let account = service.dependencies.account_cache.account(caller.customer).await?;
     let now = service.dependencies.clock.now();
     let blackouts = records_of_monitors(service, caller, ConfigRecordKind::Blackout, monitors).await?;
-    let blackouts = unended_blackout_ids(&blackouts, &account, now);
+    let blackout_ids = unended_blackout_ids(&blackouts, &account, now);
     let sla_ids =
         ids_by_monitor(&records_of_monitors(service, caller, ConfigRecordKind::Sla, monitors).await?);
     let performance_alert_ids = ids_by_monitor(
@@ -52,7 +52,7 @@ pub async fn monitors_to_json(
             script_summary: script,
             now,
             parent_ids: existing_parents(service, monitor),
-            blackout_ids: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
+            blackout_ids: blackout_ids.get(&monitor.id).cloned().unwrap_or_default(),
             sla_id: sla_ids.get(&monitor.id).and_then(|ids| ids.first().copied()),
             has_performance_alerts: !performance_alert_ids.is_empty(),
             has_active_performance_alert: performance_alert_ids.iter().any(|alert| {
@@ -76,18 +76,18 @@ pub async fn monitor_or_view_to_json(
     caller: &Caller,
     id: i64,
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
-    let monitors = &service.dependencies.monitor_cache;
+    let monitor_cache = &service.dependencies.monitor_cache;
     let mut is_content_view = false;
-    let mut found = monitors.get_for_customer(caller.customer, MonitorId(id));
+    let mut found = monitor_cache.get_for_customer(caller.customer, MonitorId(id));
     if found.is_none()
         && service.dependencies.config_store.customer_for_monitor(MonitorId(id)).await?.is_none()
     {
         let has_content_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
-        found = monitors
+        found = monitor_cache
             .count_and_nth_match(0, has_content_view)
             .1
-            .and_then(|first| monitors.get_for_customer(caller.customer, first));
+            .and_then(|first| monitor_cache.get_for_customer(caller.customer, first));
         is_content_view = found.is_some();
     }
     let Some(monitor) = found else { return Ok(None) };
@@ -117,7 +117,7 @@ async fn records_of_monitors(
 }
 
 /// Returns the state of the last run of a monitor with a browser script; `None` for other types.
-fn last_script_run(service: &MonitorService, monitor: &Monitor) -> Option<LocationState> {
+fn last_script_run(service: &MonitorService, monitor: &Monitor) -> Option<MonitorLocationState> {
     let lookup = service.last_run_lookup.as_ref()?;
     (monitor.monitor_type() == MonitorType::BrowserScript).then(|| lookup.last_run(monitor)).flatten()
 }
@@ -166,7 +166,7 @@ struct MonitorJson<'a> {
     monitor: &'a Monitor,
     account: &'a AccountSnapshot,
     caller: &'a Caller,
-    last_script_run: Option<LocationState>,
+    last_script_run: Option<MonitorLocationState>,
     /// `None` for types without a script, and for a script that cannot be parsed.
     script_summary: Option<ScriptOverview>,
     now: Timestamp,

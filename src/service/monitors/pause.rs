@@ -46,6 +46,7 @@ pub async fn resume_monitor(
     set_paused_until(service, caller, id, "resume", now).await
 }
 
+/// Stores the end of the pause. With the action `resume`, a monitor that is not paused stays unchanged.
 async fn set_paused_until(
     service: &MonitorService,
     caller: &Caller,

@@ -17,6 +17,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 #[derive(Clone, Default)]
 pub(super) struct PendingPlanCounts(Arc<Mutex<CountByPlan>>);
 
+/// Numbers of monitors, by account and code of the plan.
 type CountByPlan = HashMap<(CustomerId, String), usize>;
 
 impl PendingPlanCounts {

@@ -6,13 +6,14 @@ use super::monitor_service::MonitorService;
 use crate::schema::Monitor;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 
-/// Saves all of `monitor_changes` or none, with an audit entry each, plans them and updates the monitor cache. Callers hold
-/// [`MonitorService::lock_exclusive`], or [`MonitorService::lock_shared`] when all of `monitor_changes` are creates. Returns the
-/// monitors as they are now, in the order of `monitor_changes`; for removed ones, their last revision.
+/// Saves all of `monitor_changes` or none, with an audit entry each, plans them and updates the monitor cache.
+/// Callers hold [`MonitorService::lock_exclusive`], or [`MonitorService::lock_shared`] when all of `monitor_changes`
+/// are creates. Returns the monitors as they are now, in the order of `monitor_changes`; for removed ones, their last
+/// revision.
 ///
 /// # Errors
-/// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors of
-/// the store. Nothing was changed then.
+/// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors
+/// of the store. Nothing was changed then.
 pub(super) async fn save_changes(
     service: &MonitorService,
     caller: &Caller,

@@ -11,7 +11,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-pub(super) fn patch(
+pub(super) fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,

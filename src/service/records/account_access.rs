@@ -1,4 +1,4 @@
-//! Reads and changes the caller's account.
+//! Reads and changes the caller's account, and reads what belongs to it: events, time zone, locations.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, field_conflict_error, invalid_request};
+use super::record_draft::{RecordDraft, field_conflict_error, invalid_request_error};
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::catalog::v3_time_format::to_local_time;
 use crate::domain::{ConfigRecord, MonitorId};
@@ -12,7 +12,7 @@ use crate::schema::typed::record::BlackoutSettings;
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
-pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let parse_result = blackout::validate_new(body, to_local_time(cx.now, &cx.account.time_zone));
     let (mut fields, mut errors) = match parse_result {
         Ok(fields) => (fields, Vec::new()),
@@ -50,7 +50,7 @@ pub(super) fn default_to_one_time(fields: &mut Map<String, Value>) {
 }
 
 /// Changes a recurring blackout; its monitor and type cannot change.
-pub(super) fn patch(old: &ConfigRecord, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn change_draft(old: &ConfigRecord, body: &Node) -> Result<RecordDraft, ServiceError> {
     if !settings_from_record::<BlackoutSettings<'_>>(old)?.recurs_weekly {
         let message = "A one-time blackout cannot be changed; remove it and create another";
         return Err(ServiceError::Conflict(message.to_owned()));
@@ -60,7 +60,7 @@ pub(super) fn patch(old: &ConfigRecord, body: &Node) -> Result<RecordDraft, Serv
     let mut fields = blackout::merge_and_validate(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and create another";
-        return Err(invalid_request(field_conflict_error(body, "assoc_id", message)));
+        return Err(invalid_request_error(field_conflict_error(body, "assoc_id", message)));
     }
     Ok(RecordDraft::from_record(old, fields))
 }

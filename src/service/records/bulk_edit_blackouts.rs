@@ -9,7 +9,7 @@ use super::blackout::{default_to_one_time, is_past};
 use super::config_record_service::ConfigRecordService;
 use super::record_context::RecordContext;
 use super::record_definition::record_definition;
-use super::record_draft::{field_conflict_error, invalid_request};
+use super::record_draft::{field_conflict_error, invalid_request_error};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::to_local_time;
 use crate::domain::{ConfigRecord, ConfigRecordKind, MonitorId};
@@ -56,7 +56,7 @@ impl ConfigRecordService {
             let message = format!(
                 "`monitors`: this creates and removes {change_count} blackouts; at most {MAX_BLACKOUTS_PER_EDIT} are allowed at once"
             );
-            return Err(invalid_request(field_conflict_error(body, "monitors", message)));
+            return Err(invalid_request_error(field_conflict_error(body, "monitors", message)));
         }
         let (changes, entries) = build_changes(&cx, &monitor_ids, &new_blackouts, &to_remove);
         if !changes.is_empty() {

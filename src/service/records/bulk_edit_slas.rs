@@ -29,7 +29,8 @@ impl ConfigRecordService {
         let _lock = self.edit_lock.lock().await;
         let _monitors = self.dependencies.monitor_cache.lock_shared().await;
         let cx = self.context(caller, definition).await?;
-        let mut request = body_fields(&SLA_BULK_EDIT, body, true)?;
+        let must_be_complete = true;
+        let mut request = body_fields(&SLA_BULK_EDIT, body, must_be_complete)?;
         let monitor_ids = requested_monitor_ids(&cx, &request)?;
         request.shift_remove("monitors");
         let mut errors = Vec::new();

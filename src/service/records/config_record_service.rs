@@ -89,14 +89,15 @@ impl ConfigRecordService {
         let definition = record_definition(kind);
         caller.require_permission(definition.edit_permission)?;
         let parsed_draft =
-            super::kind_rules::parse_before_locking(&self.context(caller, definition).await?, body).await?;
+            super::kind_rules::creation_draft_before_locking(&self.context(caller, definition).await?, body)
+                .await?;
         let _lock = self.edit_lock.lock().await;
         // The monitor that the record refers to must not be removed before the record is stored.
         let _monitors_lock = self.lock_monitors_shared(definition).await;
         let cx = RecordContext { parent_id, ..self.context(caller, definition).await? };
         let draft = match parsed_draft {
             Some(draft) => draft,
-            None => super::kind_rules::create(&cx, body).await?,
+            None => super::kind_rules::creation_draft(&cx, body).await?,
         };
         let mut audit_entry = cx.audit_entry(
             "create",
@@ -148,7 +149,7 @@ impl ConfigRecordService {
             (self.lock_monitors_exclusive(definition).await, self.lock_monitors_shared(definition).await);
         let cx = self.context(caller, definition).await?;
         let old = self.find_changeable(&cx, id, if_match).await?;
-        let draft = super::kind_rules::patch(&cx, &old, body).await?;
+        let draft = super::kind_rules::change_draft(&cx, &old, body).await?;
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
         // The first change of an account stores its defaults too; they do not count as changed.
         let mut before = match definition.kind {

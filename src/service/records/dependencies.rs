@@ -24,7 +24,7 @@ pub struct ConfigRecordServiceDependencies {
     /// Supplies the status of locations.
     pub planner: Arc<dyn Planner>,
     /// Verifies the current password of a user who changes it.
-    pub accounts: Arc<AccountService>,
+    pub account_service: Arc<AccountService>,
     /// Counts events.
     pub metrics: Arc<Metrics>,
     /// Supplies the time.

@@ -5,7 +5,7 @@ use crate::schema::table::requests::EVENT;
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
-pub(super) fn create(body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn creation_draft(body: &Node) -> Result<RecordDraft, ServiceError> {
     Ok(RecordDraft::new(fields_with_defaults(&EVENT, body)?))
 }
 

@@ -11,29 +11,29 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
 /// Prepares a new certificate, which is slow to parse, before locks are taken; `None` for other kinds.
-pub(super) async fn parse_before_locking(
+pub(super) async fn creation_draft_before_locking(
     cx: &RecordContext<'_>,
     body: &Node,
 ) -> Result<Option<RecordDraft>, ServiceError> {
     match cx.definition.kind {
-        ConfigRecordKind::Certificate => certificate::create(cx, body).await.map(Some),
+        ConfigRecordKind::Certificate => certificate::creation_draft(cx, body).await.map(Some),
         _ => Ok(None),
     }
 }
 
 /// Prepares a new record of any kind but certificates.
-pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     match cx.definition.kind {
-        ConfigRecordKind::User => user::create(cx, body).await,
-        ConfigRecordKind::Location => location::create(cx, body),
-        ConfigRecordKind::Property => property::create(cx, body),
-        ConfigRecordKind::Blackout => blackout::create(cx, body),
-        ConfigRecordKind::Event => event::create(body),
-        ConfigRecordKind::Recipient => recipient::create(cx, body),
-        ConfigRecordKind::NotifierGroup => notifier_group::create(cx, body).await,
-        ConfigRecordKind::Template => template::create(cx, body),
-        ConfigRecordKind::Sla => sla::create(cx, body),
-        ConfigRecordKind::PerformanceAlert => performance_alert::create(cx, body).await,
+        ConfigRecordKind::User => user::creation_draft(cx, body).await,
+        ConfigRecordKind::Location => location::creation_draft(cx, body),
+        ConfigRecordKind::Property => property::creation_draft(cx, body),
+        ConfigRecordKind::Blackout => blackout::creation_draft(cx, body),
+        ConfigRecordKind::Event => event::creation_draft(body),
+        ConfigRecordKind::Recipient => recipient::creation_draft(cx, body),
+        ConfigRecordKind::NotifierGroup => notifier_group::creation_draft(cx, body).await,
+        ConfigRecordKind::Template => template::creation_draft(cx, body),
+        ConfigRecordKind::Sla => sla::creation_draft(cx, body),
+        ConfigRecordKind::PerformanceAlert => performance_alert::creation_draft(cx, body).await,
         ConfigRecordKind::Certificate | ConfigRecordKind::Customer | ConfigRecordKind::Test => {
             Err(ServiceError::NotFound)
         }
@@ -41,22 +41,22 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
 }
 
 /// Prepares the change of `old` by `body`.
-pub(super) async fn patch(
+pub(super) async fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     match cx.definition.kind {
-        ConfigRecordKind::User => user::patch(cx, old, body).await,
-        ConfigRecordKind::Location => location::patch(cx, old, body),
-        ConfigRecordKind::Property => property::patch(cx, old, body),
-        ConfigRecordKind::Blackout => blackout::patch(old, body),
-        ConfigRecordKind::Customer => account::patch(cx, old, body),
-        ConfigRecordKind::Recipient => recipient::patch(cx, old, body),
-        ConfigRecordKind::NotifierGroup => notifier_group::patch(cx, old, body).await,
-        ConfigRecordKind::Template => template::patch(cx, old, body),
-        ConfigRecordKind::Sla => sla::patch(cx, old, body),
-        ConfigRecordKind::PerformanceAlert => performance_alert::patch(cx, old, body),
+        ConfigRecordKind::User => user::change_draft(cx, old, body).await,
+        ConfigRecordKind::Location => location::change_draft(cx, old, body),
+        ConfigRecordKind::Property => property::change_draft(cx, old, body),
+        ConfigRecordKind::Blackout => blackout::change_draft(old, body),
+        ConfigRecordKind::Customer => account::change_draft(cx, old, body),
+        ConfigRecordKind::Recipient => recipient::change_draft(cx, old, body),
+        ConfigRecordKind::NotifierGroup => notifier_group::change_draft(cx, old, body).await,
+        ConfigRecordKind::Template => template::change_draft(cx, old, body),
+        ConfigRecordKind::Sla => sla::change_draft(cx, old, body),
+        ConfigRecordKind::PerformanceAlert => performance_alert::change_draft(cx, old, body),
         ConfigRecordKind::Certificate | ConfigRecordKind::Event | ConfigRecordKind::Test => {
             Err(ServiceError::NotFound)
         }

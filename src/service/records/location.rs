@@ -23,7 +23,7 @@ pub(super) fn health_to_json(agent_count: usize, alive_count: usize) -> Value {
 }
 
 /// Prepares a location with an enrolment secret, which is returned once and stored as its hash.
-pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
     set_private_and_unique_key(cx, &mut draft);
     let secret = generate_enrolment_secret()?;
@@ -32,7 +32,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(draft)
 }
 
-pub(super) fn patch(
+pub(super) fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,

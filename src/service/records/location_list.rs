@@ -33,7 +33,7 @@ pub(super) async fn list_locations(
     Ok(Paginated { total: count, items: objects.into_iter().skip(offset).take(limit).collect() })
 }
 
-/// Returns the configured location with this id.
+/// Returns the configured location with this id as JSON; `None` for another one, and for another kind of record.
 pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
     if cx.definition.kind != ConfigRecordKind::Location {
         return None;

@@ -14,13 +14,13 @@ use crate::store::{ConfigRecordFilter, Pagination};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
-pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&NOTIFIER_GROUP, body)?;
     validate(cx, &fields, body).await?;
     Ok(with_unique_key(cx, RecordDraft::new(fields)))
 }
 
-pub(super) async fn patch(
+pub(super) async fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,

@@ -14,7 +14,7 @@ use crate::syntax::node::Node;
 const MAX_PER_MONITOR: u64 = 50;
 
 /// Prepares a performance alert of the monitor in the path.
-pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let monitor_id = cx.parent_id.ok_or(ServiceError::NotFound)?;
     if cx.dependencies.monitor_cache.get_for_customer(cx.caller.customer, MonitorId(monitor_id)).is_none() {
         return Err(ServiceError::NotFound);
@@ -34,7 +34,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     Ok(RecordDraft { parent_id: Some(monitor_id), warnings, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(
+pub(super) fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,

@@ -17,7 +17,7 @@ use crate::syntax::node::Node;
 /// Stored field with the id that the next new value gets; not in responses.
 const NEXT_VALUE_ID_FIELD: &str = "next_value";
 
-pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&PROPERTY, body)?;
     assign_value_ids(&mut fields, &Map::new(), body)?;
     let mut draft = RecordDraft::new(fields);
@@ -25,7 +25,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     Ok(draft)
 }
 
-pub(super) fn patch(
+pub(super) fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,

@@ -1,12 +1,12 @@
 //! Recipients (behaviour.md 1 `/recipients`). The address must fit the method. Password, webhook address and
-//! SNMP community are stored encrypted as private data; responses mask them, and a request with the mask keeps them.
+//! SNMP community (the `username`) are stored encrypted as private data; responses mask them, and the mask keeps them.
 
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::record_context::RecordContext;
 use super::record_draft::{
-    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request_error, merged_fields,
 };
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::{RecipientSecrets, masked_recipient_fields, masked_webhook_url};
@@ -20,7 +20,7 @@ use crate::syntax::node::Node;
 use crate::syntax::text_format::{TextFormat, parse_service_address};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&RECIPIENT, body)?;
     let password = take_password(&mut fields);
     let is_mask = |text: Option<&str>| text == Some(MASK);
@@ -37,12 +37,12 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
         password: password.map(|password| password.to_string()),
         ..RecipientSecrets::default()
     };
-    secrets.take_from(&mut fields);
+    secrets.take_and_mask(&mut fields);
     let private_data = secrets.seal(&cx.dependencies.keyring, cx.caller.customer);
     Ok(RecordDraft { private_data, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(
+pub(super) fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,
@@ -61,9 +61,9 @@ pub(super) fn patch(
         restore_field(&mut fields, &old_fields, "recipient");
     }
     let keeps_destination = password_destination(&old_fields) == password_destination(&fields);
-    let had_community = shown_fields.get("username") != old_fields.get("username");
-    let sends_community = body.get("username").is_some() && !is_masked_text(&fields, "username");
-    if had_community && !sends_community {
+    let had_secret_username = shown_fields.get("username") != old_fields.get("username");
+    let sends_username = body.get("username").is_some() && !is_masked_text(&fields, "username");
+    if had_secret_username && !sends_username {
         if !keeps_destination {
             return Err(changed_destination_error(body, "username"));
         }
@@ -84,7 +84,7 @@ pub(super) fn patch(
     let password = if keeps_password { old_secrets.password.clone() } else { password };
     validate(&fields, body, password.is_some())?;
     let mut secrets = RecipientSecrets { password, ..RecipientSecrets::default() };
-    secrets.take_from(&mut fields);
+    secrets.take_and_mask(&mut fields);
     let mut draft = RecordDraft::from_record(old, fields);
     if secrets != old_secrets {
         draft.private_data = secrets.seal(&cx.dependencies.keyring, old.customer);
@@ -112,7 +112,7 @@ fn restore_field(fields: &mut Map<String, Value>, old_fields: &Map<String, Value
 
 fn masked_without_value_error(body: &Node, name: &str) -> ServiceError {
     let message = format!("`{name}` is masked, but no value is stored");
-    invalid_request(field_conflict_error(body, name, message))
+    invalid_request_error(field_conflict_error(body, name, message))
 }
 
 /// Creates the error of a secret that would be sent to a new destination.
@@ -120,7 +120,7 @@ fn changed_destination_error(body: &Node, name: &str) -> ServiceError {
     let message = format!(
         "`{name}` must be given again, or null, when `recipient` or `method_id` changes the destination"
     );
-    invalid_request(field_conflict_error(body, "recipient", message))
+    invalid_request_error(field_conflict_error(body, "recipient", message))
 }
 
 /// Returns where the password is sent: the method and the origin of the URL, or the whole address if it is no URL.
@@ -266,7 +266,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, fiel
             let settings: Option<RecipientSettings<'_>> = settings_or_skip(record);
             json!(settings.map(|settings| settings.method.name()))
         }
-        "blackout_ids" => future_blackout_ids(cx, record),
+        "blackout_ids" => unended_blackout_ids(cx, record),
         "notifier_groups" => {
             let has_recipient = |group: &&crate::domain::NotifierGroup| {
                 group.recipient_ids.iter().any(|recipient| recipient.0 == record.id)
@@ -278,7 +278,7 @@ pub(super) fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, fiel
 }
 
 /// Returns the ids of blackouts that are not past.
-fn future_blackout_ids(cx: &RecordContext<'_>, record: &ConfigRecord) -> Value {
+fn unended_blackout_ids(cx: &RecordContext<'_>, record: &ConfigRecord) -> Value {
     let now = crate::catalog::v3_time_format::to_local_time(cx.now, &cx.account.time_zone);
     let target = BlackoutTarget::Recipient(crate::domain::RecipientId(record.id));
     let current_or_future =
@@ -328,14 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn the_scope_of_a_password_is_method_scheme_host_and_port() {
-        let scope = |method: i64, recipient: &str| {
+    fn the_destination_of_a_password_is_method_scheme_host_and_port() {
+        let destination = |method: i64, recipient: &str| {
             let fields = json!({"method_id": method, "recipient": recipient});
             password_destination(fields.as_object().unwrap())
         };
-        assert_eq!(scope(16, "https://a.example/x"), scope(16, "https://a.example:443/y"));
-        assert_ne!(scope(16, "https://a.example/x"), scope(16, "http://a.example/x"));
-        assert_ne!(scope(16, "https://a.example/x"), scope(17, "https://a.example/x"));
-        assert_ne!(scope(8, "a.example:162"), scope(8, "b.example:162"));
+        assert_eq!(destination(16, "https://a.example/x"), destination(16, "https://a.example:443/y"));
+        assert_ne!(destination(16, "https://a.example/x"), destination(16, "http://a.example/x"));
+        assert_ne!(destination(16, "https://a.example/x"), destination(17, "https://a.example/x"));
+        assert_ne!(destination(8, "a.example:162"), destination(8, "b.example:162"));
     }
 }

@@ -57,7 +57,7 @@ const fn editor_editable(kind: ConfigRecordKind, field_table: &'static FieldTabl
 }
 
 static CUSTOMER: RecordDefinition = admin_editable(ConfigRecordKind::Customer, &records::ACCOUNT);
-/// Every user may patch: `user::patch` permits others than admins their own name and password only.
+/// Every user may patch: `user::change_draft` permits others than admins their own name and password only.
 static USER: RecordDefinition = RecordDefinition {
     name_field: "login",
     patch_permission: Permission::ViewReports,

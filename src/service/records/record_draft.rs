@@ -15,8 +15,11 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 #[derive(Default)]
 pub(super) struct RecordDraft {
     pub(super) fields: Map<String, Value>,
+    /// The monitor or recipient that the record is attached to.
     pub(super) parent_id: Option<i64>,
+    /// A text that no other record of its kind may have, such as account and name.
     pub(super) unique_key: Option<String>,
+    /// Secret part of the record, hashed or sealed; never shown.
     pub(super) private_data: Option<Vec<u8>>,
     /// Names of the secret fields that change.
     pub(super) changed_secrets: Vec<&'static str>,
@@ -98,6 +101,6 @@ pub(in crate::service) fn field_conflict_error(
 }
 
 /// Wraps one validation error.
-pub(super) fn invalid_request(error: ValidationError) -> ServiceError {
+pub(super) fn invalid_request_error(error: ValidationError) -> ServiceError {
     ServiceError::Invalid(vec![error])
 }

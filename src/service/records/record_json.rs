@@ -46,7 +46,10 @@ fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> 
         (ConfigRecordKind::Event, "timestamp") => {
             json!(format_window_time(record.created_at, &cx.account.time_zone))
         }
-        (ConfigRecordKind::Location, "health") => location::health_to_json(0, 0),
+        (ConfigRecordKind::Location, "health") => {
+            let (agent_count, alive_count) = (0, 0);
+            location::health_to_json(agent_count, alive_count)
+        }
         (ConfigRecordKind::Location, "managed") => json!(false),
         (ConfigRecordKind::Recipient, name) => return recipient::computed_field(cx, record, name),
         (ConfigRecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
 use super::record_draft::{
-    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request_error, merged_fields,
 };
 use crate::domain::{ConfigRecord, MonitorId};
 use crate::schema::table::alerting::SLA;
@@ -12,7 +12,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
-pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let parse_result = fields_with_defaults(&SLA, body);
     let (mut fields, mut errors) = match parse_result {
         Ok(fields) => (fields, Vec::new()),
@@ -37,7 +37,7 @@ pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft,
     })
 }
 
-pub(super) fn patch(
+pub(super) fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,
@@ -47,7 +47,7 @@ pub(super) fn patch(
     let mut fields = merged_fields(&SLA, &before, body)?;
     if fields.shift_remove("monitor_id") != Some(json!(old.parent_id)) {
         let message = "`monitor_id` of an agreement cannot be changed; remove it and create another";
-        return Err(invalid_request(field_conflict_error(body, "monitor_id", message)));
+        return Err(invalid_request_error(field_conflict_error(body, "monitor_id", message)));
     }
     let mut errors = Vec::new();
     validate(cx, &fields, body, &mut errors);

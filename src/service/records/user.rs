@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::record_context::RecordContext;
 use super::record_draft::{
-    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request, merged_fields,
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request_error, merged_fields,
 };
 use crate::domain::{ConfigRecord, Permission, UserId};
 use crate::schema::table::records::USER;
@@ -19,7 +19,7 @@ use crate::store::ConfigChange;
 use crate::syntax::node::Node;
 use crate::syntax::{MASK, ValidationError};
 
-pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&USER, body)?;
     let password = take_password(&mut fields, "password").unwrap_or_default();
     if take_password(&mut fields, "current_password").is_some() {
@@ -34,7 +34,7 @@ pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<Record
     Ok(draft)
 }
 
-pub(super) async fn patch(
+pub(super) async fn change_draft(
     cx: &RecordContext<'_>,
     old: &ConfigRecord,
     body: &Node,
@@ -99,15 +99,15 @@ async fn require_current_password(
     match current_password {
         Some(_) if !changes_own_password => Err(only_for_own_password_error(body)),
         Some(current_password) => {
-            if cx.dependencies.accounts.verify_own_password(caller, old, current_password).await? {
+            if cx.dependencies.account_service.verify_own_password(caller, old, current_password).await? {
                 return Ok(());
             }
             let message = "`current_password` is wrong";
-            Err(invalid_request(field_conflict_error(body, "current_password", message)))
+            Err(invalid_request_error(field_conflict_error(body, "current_password", message)))
         }
         None if changes_own_password => {
             let message = "`current_password` is required to change your own password";
-            Err(invalid_request(field_conflict_error(body, "password", message)))
+            Err(invalid_request_error(field_conflict_error(body, "password", message)))
         }
         None => Ok(()),
     }
@@ -115,7 +115,7 @@ async fn require_current_password(
 
 fn only_for_own_password_error(body: &Node) -> ServiceError {
     let message = "`current_password` is only for a new password of your own";
-    invalid_request(field_conflict_error(body, "current_password", message))
+    invalid_request_error(field_conflict_error(body, "current_password", message))
 }
 
 fn take_password(fields: &mut Map<String, Value>, name: &str) -> Option<Zeroizing<String>> {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::phases::{phase_label, sum_us};
+use super::phases::{phase_label, phases_sum_us};
 use crate::domain::{Attempt, CheckResult, HttpFacts, Phase, Phases, WarningKind};
 
 /// One attempt.
@@ -88,7 +88,7 @@ fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
         let (http_status, address) = (Some(hop.http_status), hop.address);
         let heading = HopHeading { number: index + 1, url: &hop.url, http_status, server_address: address };
         hops.push(HopView { heading: Some(heading), offset_us, phases: hop.phases });
-        offset_us += sum_us(&hop.phases);
+        offset_us += phases_sum_us(&hop.phases);
         remaining_phases = subtract_phases(&remaining_phases, &hop.phases);
     }
     let number = http.redirects.len() + 1;

@@ -23,7 +23,7 @@ pub use details_view::DetailsView;
 pub use fact_lines::{FactLine, fact_lines};
 pub use objects::{ObjectView, waterfall_span_us};
 pub use page::{ObjectChangeKind, ObjectChangeView, PageView};
-pub use phases::{PhaseSpan, phase_label, phase_spans, sum_us};
+pub use phases::{PhaseSpan, phase_label, phase_spans, phases_sum_us};
 pub use steps::{RequestView, StepView};
 pub use summary::{
     deciding_reason, status_description, suppression_text, trigger_text, without_exchanges_and_objects,

@@ -25,7 +25,7 @@ pub fn phase_spans(phases: &Phases, offset_us: u64) -> impl Iterator<Item = Phas
 
 /// Returns the sum of all `phases` in microseconds.
 #[must_use]
-pub fn sum_us(phases: &Phases) -> u64 {
+pub fn phases_sum_us(phases: &Phases) -> u64 {
     phases.iter().map(|(_, micros)| u64::from(micros)).sum()
 }
 

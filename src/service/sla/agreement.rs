@@ -16,7 +16,9 @@ pub(super) struct Agreement {
     pub(super) id: i64,
     pub(super) name: String,
     pub(super) monitor_id: MonitorId,
+    /// Goal for the share of checks that pass.
     pub(super) availability: Option<SlaObjective>,
+    /// Goal for the share of runs that pass at one location or more.
     pub(super) uptime: Option<SlaObjective>,
     /// Goal of the mean response time, in seconds.
     pub(super) response_time: Option<f64>,

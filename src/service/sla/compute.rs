@@ -6,7 +6,7 @@ use super::agreement::Agreement;
 use super::granularity::Granularity;
 use super::query::{ReportError, SlaQuery};
 use super::report::{BlackoutRow, GoalReport, LocationRow, PeriodRow, SlaReport, SlaStatsRow};
-use super::settled_runs::SettledRuns;
+use super::settled_runs::SettledRunFilter;
 use crate::catalog::AccountSnapshot;
 use crate::domain::{ConfigRecord, LocationId, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
@@ -48,8 +48,9 @@ pub(in crate::service) async fn compute_report(
     let burn_rate_starts = BURN_RATE_WINDOWS.map(|length| until - length);
     let mut aggregator = SlaAggregator::new(scope, period_starts.clone(), until, &burn_rate_starts);
     let monitor = monitor_reader.monitor(agreement.monitor_id);
-    let settled_runs = SettledRuns::new(monitor.as_ref(), account, now);
-    aggregate_samples(monitor_reader, &agreement, (from, until), &settled_runs, &mut aggregator).await?;
+    let settled_run_filter = SettledRunFilter::new(monitor.as_ref(), account, now);
+    aggregate_samples(monitor_reader, &agreement, (from, until), &settled_run_filter, &mut aggregator)
+        .await?;
     let aggregate = aggregator.finish();
     let oldest_result_at = monitor_reader.sample_store().oldest_planned_at(agreement.monitor_id).await?;
     // No data can be older than the monitor.
@@ -88,7 +89,7 @@ async fn aggregate_samples(
     monitor_reader: &MonitorReader,
     agreement: &Agreement,
     (from, until): (Timestamp, Timestamp),
-    settled_runs: &SettledRuns,
+    settled_run_filter: &SettledRunFilter,
     aggregator: &mut SlaAggregator,
 ) -> Result<(), StoreError> {
     let mut read_from = from;
@@ -98,18 +99,19 @@ async fn aggregate_samples(
             .samples(agreement.monitor_id, read_from, until, SAMPLES_PER_READ)
             .await?;
         let is_full_chunk = samples.len() >= SAMPLES_PER_READ as usize;
-        let last_run = samples.last().map(|sample| sample.planned_at);
+        let last_planned_at = samples.last().map(|sample| sample.planned_at);
         // The last run may be incomplete: it is read again with the next chunk.
-        let incomplete_run = last_run.filter(|last_run| is_full_chunk && *last_run > read_from);
-        if let Some(last_run) = incomplete_run {
-            samples.retain(|sample| sample.planned_at < last_run);
+        let incomplete_planned_at =
+            last_planned_at.filter(|last_planned_at| is_full_chunk && *last_planned_at > read_from);
+        if let Some(last_planned_at) = incomplete_planned_at {
+            samples.retain(|sample| sample.planned_at < last_planned_at);
         }
-        settled_runs.retain(&mut samples);
+        settled_run_filter.retain_settled(&mut samples);
         for sample in samples {
             aggregator.add(agreement.with_counted_duration(sample));
         }
-        match incomplete_run {
-            Some(last_run) => read_from = last_run,
+        match incomplete_planned_at {
+            Some(last_planned_at) => read_from = last_planned_at,
             None => return Ok(()),
         }
     }

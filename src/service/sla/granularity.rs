@@ -101,10 +101,10 @@ fn from_zoned(at: &Zoned) -> Timestamp {
 mod tests {
     use super::*;
 
-    fn starts(by: Granularity, zone: &str, from: &str, thru: &str) -> Vec<String> {
+    fn starts(granularity: Granularity, zone: &str, from: &str, thru: &str) -> Vec<String> {
         let at = |text| Timestamp::parse(text).unwrap();
         let zone = TimeZone::get(zone).unwrap();
-        by.period_starts(&zone, at(from), at(thru)).iter().map(ToString::to_string).collect()
+        granularity.period_starts(&zone, at(from), at(thru)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

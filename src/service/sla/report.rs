@@ -207,8 +207,8 @@ impl SlaStatsRow {
 }
 
 impl GoalReport {
-    /// Builds a goal in percent; `passed_and_total` returns the passed and the total number. `burn_rate_stats` are the last hour, six
-    /// hours, day and three days, where the report is long enough.
+    /// Builds a goal in percent; `passed_and_total` returns the passed and the total number. `burn_rate_stats` are
+    /// the last hour, six hours, day and three days, where the report is long enough.
     pub(super) fn from_ratio(
         name: &'static str,
         objective: SlaObjective,

@@ -11,14 +11,14 @@ use crate::schema::Monitor;
 /// How long after its close a run is settled.
 const CLOSE_GRACE: Duration = Duration::from_secs(10);
 
-/// Decides which runs of a monitor are settled.
-pub(super) struct SettledRuns {
+/// Filters the runs of a monitor that are settled.
+pub(super) struct SettledRunFilter {
     /// `None` for a removed monitor, whose runs are over.
     plan: Option<RunPlan>,
     now: Timestamp,
 }
 
-impl SettledRuns {
+impl SettledRunFilter {
     pub(super) fn new(monitor: Option<&Monitor>, account: &AccountSnapshot, now: Timestamp) -> Self {
         let plan = monitor.map(|monitor| {
             let pool: Vec<_> = account.location_pool_ids(monitor).into_iter().map(LocationId).collect();
@@ -28,7 +28,7 @@ impl SettledRuns {
     }
 
     /// Removes the samples of runs that are not settled. `samples` are complete runs, in their order.
-    pub(super) fn retain(&self, samples: &mut Vec<Sample>) {
+    pub(super) fn retain_settled(&self, samples: &mut Vec<Sample>) {
         let Some(plan) = &self.plan else { return };
         let mut unsettled_runs = BTreeSet::new();
         for run in samples.chunk_by(|a, b| a.planned_at == b.planned_at).rev() {

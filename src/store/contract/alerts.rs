@@ -99,7 +99,7 @@ pub struct StoredEpisode {
     /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
     /// The other fields of `EpisodeSnapshot`, as JSON.
-    pub change_fields: Map<String, Value>,
+    pub snapshot_fields: Map<String, Value>,
 }
 
 /// Outcome of a delivery attempt.
@@ -150,13 +150,13 @@ pub trait AlertStore: Send + Sync + 'static {
         acknowledged_at: Timestamp,
     ) -> StoreFuture<'_, bool>;
 
-    /// Removes episodes that ended, and notifications sent or given up, before `before`; returns how many.
-    fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+    /// Removes episodes that ended before `before`, and finished notifications created before it; returns how many.
+    fn remove_finished_before(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
 /// Stores notifications to be delivered.
 pub trait Outbox: Send + Sync + 'static {
-    /// Returns pending notifications due at `now`, oldest first, at most `max` and at most `max_per_recipient` of one recipient, so
+    /// Returns up to `max` pending notifications due at `now`, oldest first, `max_per_recipient` of one recipient, so
     /// that a slow receiver does not delay the others.
     fn due_notifications(
         &self,
@@ -182,7 +182,7 @@ pub trait Outbox: Send + Sync + 'static {
     ) -> StoreFuture<'_, ()>;
 
     /// Makes pending notifications about this check due now, since the traceroute that they waited for is complete.
-    fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()>;
+    fn make_due_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()>;
 
     /// Adds notifications such as a digest or a test; returns their ids, also for existing keys.
     fn enqueue(&self, notifications: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>>;

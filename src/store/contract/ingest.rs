@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CheckResult, LocationState};
+use crate::domain::{CheckResult, MonitorLocationState};
 
 use super::alerts::AlertChanges;
 use super::future::StoreFuture;
@@ -13,16 +13,16 @@ pub struct IngestBatch {
     /// Results, with ids from [`CheckId::new`](crate::domain::CheckId::new). A real result replaces a missed one of the
     /// same check id; any other repeat is dropped.
     pub results: Vec<CheckResult>,
-    /// States of monitors after these results.
-    pub monitor_states: Vec<LocationState>,
+    /// States of monitors at their locations after these results.
+    pub location_states: Vec<MonitorLocationState>,
     /// Changes by alerting that follow from them.
     pub alert_changes: AlertChanges,
 }
 
 /// Stores results and what follows from them.
 pub trait Ingest: Send + Sync + 'static {
-    /// Stores all of `batch` or nothing; once it returns, a killed process loses none of it. The caller keeps the batch,
-    /// to repeat the call.
+    /// Stores all of `batch` or nothing; once it returns, a killed process loses none of it. The caller keeps the
+    /// batch, to repeat the call.
     fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()>;
 
     /// Like [`Self::commit_shared`], for a batch that the caller does not need any more.

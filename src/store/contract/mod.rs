@@ -16,8 +16,8 @@ mod tokens;
 mod usage;
 
 pub use crate::domain::{
-    AuditEntry, AuditFilter, ConfigRecordFilter, EpisodeFilter, LocationState, NotificationFilter, Paginated,
-    PaginatedResults, Pagination, ResultFilter, StoreError,
+    AuditEntry, AuditFilter, ConfigRecordFilter, EpisodeFilter, MonitorLocationState, NotificationFilter,
+    Paginated, PaginatedResults, Pagination, ResultFilter, StoreError,
 };
 pub use alerts::{
     AddedCapture, AlertChanges, AlertStore, CheckSuppression, CheckVerification, DeliveryOutcome, Outbox,

@@ -1,8 +1,8 @@
 //! Read access to results and monitor states.
 
 use crate::domain::{
-    CapturedFile, CheckId, CheckResult, LocationId, LocationState, MonitorId, Paginated, PaginatedResults,
-    Pagination, ResultFilter, Rollup, RollupQuery, Timestamp,
+    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, MonitorLocationState, Paginated,
+    PaginatedResults, Pagination, ResultFilter, Rollup, RollupQuery, Timestamp,
 };
 
 use super::future::StoreFuture;
@@ -19,7 +19,7 @@ pub struct NewestResultQuery {
     pub location_id: LocationId,
     /// Whether only results count that are ok or a warning.
     pub only_passed: bool,
-    /// Only results planned before count.
+    /// Only results planned before this time count; `None` for all.
     pub until: Option<Timestamp>,
 }
 
@@ -35,16 +35,19 @@ pub trait ResultStore: SampleStore + UsageStore {
     fn capture(&self, check_id: CheckId, name: String) -> StoreFuture<'_, Option<CapturedFile>>;
 
     /// Returns the states of these monitors, by monitor and location; none for removed monitors.
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>>;
+    fn location_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorLocationState>>;
 
     /// Returns the result of each of `states`, with its details; unlike [`ResultStore::result`], without a search.
-    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
+    fn results_for_states(
+        &self,
+        states: Vec<MonitorLocationState>,
+    ) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
     /// Returns the newest result that each of `queries` asks for, in one read.
     fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>>;
 
-    /// Returns the states of all monitors.
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>>;
+    /// Returns the states of all monitors, by monitor and location.
+    fn location_states(&self) -> StoreFuture<'_, Vec<MonitorLocationState>>;
 
     /// Returns the rollups of a monitor that start in `from..until`, oldest first.
     fn rollups(

@@ -13,7 +13,8 @@ pub enum TokenKind {
     Access,
     /// A session of the legacy API, which ends 15 minutes after its last use.
     LegacySession,
-    /// A session of the pages, which ends 12 hours after its last use and 7 days after it was issued. User 0 is the host.
+    /// A session of the pages, which ends 12 hours after its last use and 7 days after it was issued. User 0 is the
+    /// host.
     PageSession,
 }
 
@@ -93,6 +94,6 @@ pub trait TokenStore: Send + Sync + 'static {
     /// Removes one token.
     fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()>;
 
-    /// Removes tokens that expired before `now`; returns how many.
+    /// Removes tokens that expired at or before `now`; returns how many.
     fn remove_expired(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 }

@@ -81,7 +81,7 @@ pub(super) fn read_page(
         ("object = ?", filter.object_kind.clone().map(SqlValue::from)),
         ("object_id = ?", filter.object_id.map(SqlValue::from)),
         ("at >= ?", filter.from.map(|from| SqlValue::from(from.as_micros()))),
-        ("at < ?", filter.until.map(|thru| SqlValue::from(thru.as_micros()))),
+        ("at < ?", filter.until.map(|until| SqlValue::from(until.as_micros()))),
     ];
     for (condition, value) in filters {
         if let Some(value) = value {

@@ -24,7 +24,7 @@ pub(super) struct CaptureChunk {
 }
 
 /// Takes the contents out of `captures` and compresses them; removes captures without content and too large ones.
-pub(super) fn compress_all(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk> {
+pub(super) fn take_compressed_chunks(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk> {
     let mut chunks = Vec::new();
     captures.retain_mut(|capture| {
         let content = capture.content.take().filter(|content| content.len() as u64 <= MAX_CAPTURE_BYTES);
@@ -43,7 +43,7 @@ pub(super) fn compress_all(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk
 /// Inserts chunks of the result with this planned time, monitor and location.
 pub(super) fn insert(
     conn: &Connection,
-    has_failure_details: bool,
+    is_stored_as_failed: bool,
     (planned_at, monitor, location): (i64, i64, i64),
     chunks: &[CaptureChunk],
 ) -> rusqlite::Result<()> {
@@ -53,7 +53,7 @@ pub(super) fn insert(
     )?;
     for chunk in chunks {
         statement.execute(params![
-            has_failure_details,
+            is_stored_as_failed,
             planned_at,
             monitor,
             location,

@@ -18,6 +18,7 @@ pub(super) struct PreparedConfigChanges {
     audit_entries: Vec<NewAuditEntry>,
 }
 
+/// A change as a row; a revision is the one that it must replace or remove.
 enum PreparedChange {
     CreateMonitor(MonitorRow),
     UpdateMonitor(MonitorRow, Revision),
@@ -53,8 +54,8 @@ impl PreparedConfigChanges {
         Self { changes: prepared, audit_entries }
     }
 
-    /// Returns the ids of the monitors that change.
-    pub(super) fn changed_monitors(&self) -> impl Iterator<Item = i64> + '_ {
+    /// Returns the ids of the monitors that get a new revision; without created and removed ones.
+    pub(super) fn updated_monitor_ids(&self) -> impl Iterator<Item = i64> + '_ {
         self.changes.iter().filter_map(|change| match change {
             PreparedChange::UpdateMonitor(row, _) => Some(row.id),
             _ => None,
@@ -77,6 +78,7 @@ impl PreparedConfigChanges {
         Ok(outcome)
     }
 
+    /// Applies the changes and inserts the audit entries; the caller rolls back after an error.
     fn apply_all(&self, conn: &Connection) -> Result<Vec<i64>, ChangeError> {
         let mut created_ids = Vec::with_capacity(self.changes.len());
         for change in &self.changes {
@@ -106,7 +108,7 @@ fn missing_object_error() -> ChangeError {
 impl PreparedChange {
     /// Applies the change; returns the id of a created object.
     fn apply(&self, conn: &Connection) -> Result<Option<i64>, ChangeError> {
-        let existed = match self {
+        let revision_matched = match self {
             Self::CreateMonitor(row) => return row.insert(conn).map(Some),
             Self::CreateRecord(row) => return row.insert(conn).map(Some),
             Self::UpdateMonitor(row, expected_revision) => {
@@ -123,6 +125,6 @@ impl PreparedChange {
             }
             Self::RevokeTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,
         };
-        if existed { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
+        if revision_matched { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
     }
 }

@@ -15,7 +15,7 @@ use crate::store::sqlite::writer::WriteContext;
 use super::config_changes::PreparedConfigChanges;
 use super::event_series;
 use super::store::SqliteStore;
-use super::{audit, monitors, records, shared_texts, tokens};
+use super::{audit, monitors, records, tokens, write_cache};
 
 /// Rows that one transaction reseals.
 const RESEAL_CHUNK_ROWS: i64 = 500;
@@ -33,7 +33,7 @@ impl ConfigStore for SqliteStore {
         Box::pin(async move {
             let changes = PreparedConfigChanges::prepare(changes, audit_entries);
             let write = move |context: &mut WriteContext<'_>| {
-                changes.changed_monitors().for_each(|id| context.cache.forget_monitor(id));
+                changes.updated_monitor_ids().for_each(|id| context.cache.forget_monitor(id));
                 changes.apply(context.conn)
             };
             self.writer.call(write).await?
@@ -69,7 +69,7 @@ impl ConfigStore for SqliteStore {
     }
 
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>> {
-        Box::pin(self.readers.call(move |conn| shared_texts::customer_for_monitor(conn, monitor)))
+        Box::pin(self.readers.call(move |conn| write_cache::customer_for_monitor(conn, monitor)))
     }
 
     fn reseal(&self, reseal_fn: ResealFn) -> StoreFuture<'_, u64> {
@@ -104,8 +104,11 @@ impl ConfigStore for SqliteStore {
 /// A column with sealed bytes.
 #[derive(Clone, Copy)]
 struct SealedColumn {
+    /// Kind of object in the context of [`seal_context`].
     kind: &'static str,
+    /// Selects id, account and sealed bytes of up to `?2` rows with an id above `?1`.
     select_sql: &'static str,
+    /// Stores the bytes `?2` in the row with the id `?1`.
     update_sql: &'static str,
 }
 

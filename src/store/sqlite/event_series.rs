@@ -22,7 +22,7 @@ pub(super) fn select_event_series(
         query.until.as_micros(),
         query.event_type
     ])?;
-    let (mut series, mut points) = (EventSeries::new(), 0);
+    let (mut series, mut point_count) = (EventSeries::new(), 0);
     while let Some(row) = rows.next()? {
         let (created_at, event_type): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
         let (quantity, value): (Option<i64>, Option<String>) = (row.get(2)?, row.get(3)?);
@@ -31,8 +31,8 @@ pub(super) fn select_event_series(
         let series_of_type = series.entry(event_type.unwrap_or_default()).or_default();
         let old_point_count = series_of_type.len();
         series_of_type.entry(start).or_default().add(quantity.unwrap_or(1), value.as_deref());
-        points += series_of_type.len() - old_point_count;
-        if points > MAX_EVENT_POINTS {
+        point_count += series_of_type.len() - old_point_count;
+        if point_count > MAX_EVENT_POINTS {
             return Ok(None);
         }
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Outcome, Timestamp};
-use crate::store::contract::LocationState;
+use crate::store::contract::MonitorLocationState;
 
 use super::alerts::prepared_alerts::PreparedAlerts;
 use super::captures;
 use super::result_counts::CountChanges;
 use super::result_row::{MissedColumns, ResultRow, saturating_i64};
 use super::rollup::pending_rollups;
-use super::shared_texts::WriteCache;
 use super::store::SqliteStore;
 use super::usage::UsageChanges;
+use super::write_cache::WriteCache;
 use super::writer::WriteContext;
 use crate::store::contract::{Ingest, IngestBatch, StoreError, StoreFuture};
 
@@ -34,7 +34,7 @@ const MISSED_CODE: i64 = 4;
 pub(super) struct PreparedBatch {
     /// In the order of the clustered key, so that adjacent rows are written together.
     rows: Vec<ResultRow>,
-    monitor_states: Vec<LocationState>,
+    location_states: Vec<MonitorLocationState>,
     alert_changes: PreparedAlerts,
 }
 
@@ -43,17 +43,18 @@ impl PreparedBatch {
         let mut rows: Vec<ResultRow> = batch.results.iter().map(ResultRow::from_result).collect();
         // Stable: of two rows with the same id, the real one or else the first one is stored.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
-        let mut states = batch.monitor_states.clone();
+        let mut states = batch.location_states.clone();
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
         Self {
             rows,
-            monitor_states: states,
+            location_states: states,
             alert_changes: PreparedAlerts::prepare(batch.alert_changes.clone()),
         }
     }
 
+    /// Writes results with counts, usage and marks of stale rollups, then states and alerting changes.
     pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let rollup_marker = pending_rollups::StaleRollupMarker::with_rollup_bounds(context.conn)?;
+        let rollup_marker = pending_rollups::StaleRollupMarker::from_stored_bounds(context.conn)?;
         let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
         for row in &self.rows {
             if upsert_result(context, row, &mut count_changes)? {
@@ -68,7 +69,7 @@ impl PreparedBatch {
         }
         count_changes.flush(context.conn)?;
         usage_changes.flush(context.conn)?;
-        for state in &self.monitor_states {
+        for state in &self.location_states {
             upsert_state(context.conn, state)?;
         }
         self.alert_changes.write(context)
@@ -102,10 +103,11 @@ fn upsert_result(
     Ok(true)
 }
 
+/// Inserts a result with its details and captures, unless its key exists; returns whether it did.
 fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::Result<bool> {
     let WriteContext { conn, cache } = context;
-    let shared_text_id = |cache: &mut WriteCache, text| cache.text_id(conn, text, row.planned_at);
-    let label_id = shared_text_id(cache, &row.type_and_name)?;
+    let shared_text_id = |cache: &mut WriteCache, text| cache.ensure_text(conn, text, row.planned_at);
+    let type_and_name_id = shared_text_id(cache, &row.type_and_name)?;
     let facts_id = row.shared_facts.as_ref().map(|text| shared_text_id(cache, text)).transpose()?;
     let chain_id = row.certificate_chain.as_ref().map(|text| shared_text_id(cache, text)).transpose()?;
     cache.ensure_monitor_location(conn, row.monitor_id, row.location_id)?;
@@ -131,8 +133,8 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         row.body_bytes,
         row.address,
         row.revision,
-        row.attempts,
-        label_id,
+        row.last_attempt_number,
+        type_and_name_id,
         facts_id,
         chain_id,
         row.missed.map(|missed| missed.reason_code),
@@ -146,7 +148,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
         && let Some(details) = &row.details_json
     {
         conn.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-            row.has_failure_details(),
+            row.is_stored_as_failed(),
             row.planned_at,
             row.monitor_id,
             row.location_id,
@@ -155,7 +157,7 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
     }
     if inserted == 1 && !row.capture_chunks.is_empty() {
         let key = (row.planned_at, row.monitor_id, row.location_id);
-        captures::insert(conn, row.has_failure_details(), key, &row.capture_chunks)?;
+        captures::insert(conn, row.is_stored_as_failed(), key, &row.capture_chunks)?;
     }
     Ok(inserted == 1)
 }
@@ -164,8 +166,9 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
 struct MissedSeries {
     missed: MissedColumns,
     revision: i64,
-    label_id: i64,
+    type_and_name_id: i64,
     details_json: Option<String>,
+    /// Time from the first planned run until the runs were recorded as missed, in microseconds.
     detected_after_us: i64,
     status: u16,
 }
@@ -187,7 +190,7 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
                     last_planned_at: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
                 },
                 revision: row.get(3)?,
-                label_id: row.get(4)?,
+                type_and_name_id: row.get(4)?,
                 detected_after_us: row.get(5)?,
                 status: row.get(6)?,
                 details_json: None,
@@ -206,18 +209,18 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
 }
 
 impl MissedSeries {
-    /// Returns the series without its first run, if there are others. Runs are evenly spaced from first to last.
+    /// Returns the planned time of the second run, and the series from it on, if there is one. Runs are evenly spaced.
     fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
-        let remaining_slots = self.missed.run_count.checked_sub(1).filter(|&run_count| run_count > 0)?;
+        let remaining_runs = self.missed.run_count.checked_sub(1).filter(|&run_count| run_count > 0)?;
         let interval_us =
-            self.missed.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_slots);
-        self.missed.run_count = remaining_slots;
+            self.missed.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_runs);
+        self.missed.run_count = remaining_runs;
         self.detected_after_us -= interval_us;
         (interval_us > 0).then_some((first_planned_at + interval_us, self))
     }
 }
 
-/// Inserts the rest of a series; returns whether its key was free.
+/// Inserts the rest of a series, for monitor and location of `row`; returns whether its key was free.
 fn insert_remaining_series(
     conn: &Connection,
     row: &ResultRow,
@@ -235,7 +238,7 @@ fn insert_remaining_series(
             row.location_id,
             remaining.detected_after_us,
             remaining.revision,
-            remaining.label_id,
+            remaining.type_and_name_id,
             remaining.missed.reason_code,
             remaining.missed.run_count,
             remaining.missed.last_planned_at,
@@ -248,7 +251,7 @@ fn insert_remaining_series(
     Ok(inserted == 1)
 }
 
-fn upsert_state(conn: &Connection, state: &LocationState) -> rusqlite::Result<()> {
+fn upsert_state(conn: &Connection, state: &MonitorLocationState) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT DO UPDATE SET check_id = ?3, planned_at = ?4, outcome = ?5, status = ?6, total_us = ?7,
@@ -265,8 +268,8 @@ fn upsert_state(conn: &Connection, state: &LocationState) -> rusqlite::Result<()
         state.streak_started_at.as_micros(),
         state.streak,
         state.last_full_page_at.map(Timestamp::as_micros),
-        state.is_first_check().then_some(true),
-        state.last_slot_at.filter(|_| state.is_first_check()).map(Timestamp::as_micros)
+        state.last_was_first_check().then_some(true),
+        state.last_slot_at.filter(|_| state.last_was_first_check()).map(Timestamp::as_micros)
     ])?;
     Ok(())
 }

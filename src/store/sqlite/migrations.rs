@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use crate::store::contract::StoreError;
 
 use super::error::ErrorMapper;
-use super::shared_texts::insert_monitor_location;
+use super::write_cache::insert_monitor_location;
 
 /// Identifies files of Vigie (`PRAGMA application_id`), "Vgie".
 const APPLICATION_ID: i64 = 0x5667_6965;
@@ -50,15 +50,15 @@ fn migrate_location_pairs(conn: &Connection) -> rusqlite::Result<()> {
 /// # Errors
 /// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::Unusable`] for the database of
 /// another program.
-pub(super) fn migrate(conn: &mut Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
-    let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
+pub(super) fn migrate(conn: &mut Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
+    let version = pragma_value(conn, "user_version").map_err(|e| error_mapper.to_store_error(&e))?;
     let newest_version = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     if version > newest_version {
         return Err(StoreError::TooNew { found: version, known: newest_version });
     }
-    check_application_id(conn, errors)?;
+    check_application_id(conn, error_mapper)?;
     for (index, migration) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
-        run_migration(conn, index + 1, migration).map_err(|e| errors.to_store_error(&e))?;
+        run_migration(conn, index + 1, migration).map_err(|e| error_mapper.to_store_error(&e))?;
     }
     Ok(())
 }
@@ -68,27 +68,25 @@ pub(super) fn migrate(conn: &mut Connection, errors: &ErrorMapper) -> Result<(),
 /// # Errors
 /// Like [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing process
 /// migrates.
-pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
-    let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
+pub(super) fn check_version(conn: &Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
+    let version = pragma_value(conn, "user_version").map_err(|e| error_mapper.to_store_error(&e))?;
     let newest_version = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-    check_application_id(conn, errors)?;
+    check_application_id(conn, error_mapper)?;
     match version {
         newer if newer > newest_version => Err(StoreError::TooNew { found: newer, known: newest_version }),
-        older if older < newest_version => {
-            Err(errors
-                .unusable_error("it is of an older version; run `vigie serve` on it once to migrate it"))
-        }
+        older if older < newest_version => Err(error_mapper
+            .unusable_error("it is of an older version; run `vigie serve` on it once to migrate it")),
         _ => Ok(()),
     }
 }
 
-fn check_application_id(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
-    let application_id = pragma_value(conn, "application_id").map_err(|e| errors.to_store_error(&e))?;
+fn check_application_id(conn: &Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
+    let application_id = pragma_value(conn, "application_id").map_err(|e| error_mapper.to_store_error(&e))?;
     let table_count: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(|e| errors.to_store_error(&e))?;
+        .map_err(|e| error_mapper.to_store_error(&e))?;
     if table_count > 0 && application_id != APPLICATION_ID {
-        return Err(errors.unusable_error("it is the database of another program; use another file"));
+        return Err(error_mapper.unusable_error("it is the database of another program; use another file"));
     }
     Ok(())
 }

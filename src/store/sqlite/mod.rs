@@ -26,10 +26,10 @@ mod retention;
 mod rollup;
 mod samples;
 mod settings;
-mod shared_texts;
 mod store;
 mod tokens;
 mod usage;
+mod write_cache;
 mod writer;
 
 pub use read_only::ReadOnlyStore;

@@ -23,6 +23,7 @@ use crate::store::sqlite::writer::WriteContext;
 pub(super) struct MonitorRow {
     pub(super) id: i64,
     customer: i64,
+    /// Code of the origin: 0 file, 1 API, 2 `vigie apply`.
     origin: i64,
     origin_key: Option<Arc<str>>,
     monitor_type: &'static str,
@@ -30,6 +31,7 @@ pub(super) struct MonitorRow {
     modified_at: i64,
     document_json: String,
     sealed_secrets: Option<Vec<u8>>,
+    /// `None` without metadata.
     metadata_json: Option<String>,
 }
 
@@ -261,8 +263,8 @@ pub(super) fn apply_changes(
     Ok(())
 }
 
-/// Removes the revision `expected_revision` of a monitor, or any if absent, with its secrets, states and attached records;
-/// returns whether it existed. A key of `vigie apply` becomes free, the key of a file stays with its id.
+/// Removes the revision `expected_revision` of a monitor, or any if absent, with its secrets, states and attached
+/// records; returns whether it existed. A key of `vigie apply` becomes free, the key of a file stays with its id.
 pub(super) fn mark_removed(
     conn: &Connection,
     id: MonitorId,

@@ -25,10 +25,10 @@ pub(super) type ProcessLock = Flock<File>;
 ///
 /// # Errors
 /// [`StoreError::Locked`] with the process id of the holder.
-pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessLock, StoreError> {
+pub(super) fn acquire_lock(path: &Path, error_mapper: &ErrorMapper) -> Result<ProcessLock, StoreError> {
     if let Some(parent_folder) = path.parent().filter(|parent_folder| !parent_folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(parent_folder).map_err(|e| {
-            errors
+            error_mapper
                 .io_to_store_error(&format!("cannot create the directory `{}`", parent_folder.display()), &e)
         })?;
     }
@@ -42,15 +42,16 @@ pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessL
         .mode(FILE_MODE)
         .open(&lock_path)
         .map_err(|e| {
-            errors.io_to_store_error(&format!("cannot open `{}`", Path::new(&lock_path).display()), &e)
+            error_mapper.io_to_store_error(&format!("cannot open `{}`", Path::new(&lock_path).display()), &e)
         })?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut lock) => {
-            write_pid(&mut lock).map_err(|e| errors.io_to_store_error("cannot write the lock file", &e))?;
+            write_pid(&mut lock)
+                .map_err(|e| error_mapper.io_to_store_error("cannot write the lock file", &e))?;
             Ok(lock)
         }
         Err((file, nix::errno::Errno::EWOULDBLOCK)) => Err(StoreError::Locked(in_use_message(path, file))),
-        Err((_, errno)) => Err(errors.io_to_store_error("cannot lock", &errno.into())),
+        Err((_, errno)) => Err(error_mapper.io_to_store_error("cannot lock", &errno.into())),
     }
 }
 
@@ -73,7 +74,7 @@ fn in_use_message(path: &Path, lock_file: File) -> String {
 pub(super) fn open_writer(
     path: &Path,
     settings: &SqliteSettings,
-    errors: &ErrorMapper,
+    error_mapper: &ErrorMapper,
 ) -> Result<Connection, StoreError> {
     // SQLite would create it readable for everyone; its log and index inherit the mode of this file.
     OpenOptions::new()
@@ -81,10 +82,10 @@ pub(super) fn open_writer(
         .create(true)
         .mode(FILE_MODE)
         .open(path)
-        .map_err(|e| errors.io_to_store_error(&format!("cannot open `{}`", path.display()), &e))?;
-    let mut conn = Connection::open(path).map_err(|e| errors.to_store_error(&e))?;
-    configure_writer(&conn, settings).map_err(|e| errors.to_store_error(&e))?;
-    migrations::migrate(&mut conn, errors)?;
+        .map_err(|e| error_mapper.io_to_store_error(&format!("cannot open `{}`", path.display()), &e))?;
+    let mut conn = Connection::open(path).map_err(|e| error_mapper.to_store_error(&e))?;
+    configure_writer(&conn, settings).map_err(|e| error_mapper.to_store_error(&e))?;
+    migrations::migrate(&mut conn, error_mapper)?;
     Ok(conn)
 }
 
@@ -116,17 +117,17 @@ fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::R
 pub(super) fn open_reader(
     path: &Path,
     settings: &SqliteSettings,
-    errors: &ErrorMapper,
+    error_mapper: &ErrorMapper,
 ) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).map_err(|e| errors.to_store_error(&e))?;
+    let conn = Connection::open_with_flags(path, flags).map_err(|e| error_mapper.to_store_error(&e))?;
     let configure = || -> rusqlite::Result<()> {
         conn.busy_timeout(settings.busy_timeout)?;
         conn.pragma_update(None, "cache_size", -8 * 1024)?;
         conn.set_prepared_statement_cache_capacity(64);
         Ok(())
     };
-    configure().map_err(|e| errors.to_store_error(&e))?;
+    configure().map_err(|e| error_mapper.to_store_error(&e))?;
     Ok(conn)
 }
 

@@ -13,6 +13,7 @@ pub(super) struct PagedQuery {
     pub(super) columns: &'static str,
     pub(super) order_by: &'static str,
     /// The SQL conditions and the values that they bind.
+    /// Joined by AND; each `?` in them stands for one of `values`, in order.
     pub(super) conditions: String,
     pub(super) values: Vec<SqlValue>,
 }

@@ -25,12 +25,12 @@ impl ReadOnlyStore {
     /// [`StoreError::Unusable`] when the file does not exist, cannot be read, or is of an older Vigie and was not
     /// migrated yet; [`StoreError::TooNew`] for a file of a newer Vigie.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let errors = ErrorMapper::new(path);
+        let error_mapper = ErrorMapper::new(path);
         if !path.exists() {
-            return Err(errors.unusable_error("the file does not exist"));
+            return Err(error_mapper.unusable_error("the file does not exist"));
         }
-        migrations::check_version(&open::open_reader(path, settings, &errors)?, &errors)?;
-        Ok(Self { readers: ReaderPool::start(path, settings, &errors)? })
+        migrations::check_version(&open::open_reader(path, settings, &error_mapper)?, &error_mapper)?;
+        Ok(Self { readers: ReaderPool::start(path, settings, &error_mapper)? })
     }
 
     /// Returns all monitors that were not removed.

@@ -22,7 +22,8 @@ type QueryQueue = Arc<Mutex<mpsc::Receiver<QueryJob>>>;
 
 /// What the queries of one thread share.
 struct ReaderContext {
-    errors: ErrorMapper,
+    error_mapper: ErrorMapper,
+    /// Longest duration of a query.
     timeout: Duration,
     heartbeat: TaskHeartbeat,
 }
@@ -41,18 +42,18 @@ impl ReaderPool {
     pub(super) fn start(
         path: &Path,
         settings: &SqliteSettings,
-        errors: &ErrorMapper,
+        error_mapper: &ErrorMapper,
     ) -> Result<Self, StoreError> {
         let (sender, receiver) = mpsc::channel(settings.queue_capacity.max(1));
         let query_queue: QueryQueue = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
         for index in 0..settings.reader_threads.max(1) {
-            let conn = open::open_reader(path, settings, errors)?;
+            let conn = open::open_reader(path, settings, error_mapper)?;
             let query_queue = Arc::clone(&query_queue);
             let context = ReaderContext {
-                errors: errors.clone(),
+                error_mapper: error_mapper.clone(),
                 timeout: settings.query_timeout,
-                heartbeat: settings.heartbeat(TaskName::StoreReader),
+                heartbeat: settings.register_heartbeat(TaskName::StoreReader),
             };
             let thread = std::thread::Builder::new()
                 .name(format!("vigie-read-{index}"))
@@ -61,7 +62,7 @@ impl ReaderPool {
                         run_catching_panics(query, &conn, &context);
                     }
                 })
-                .map_err(|e| errors.io_to_store_error("cannot start a reading thread", &e))?;
+                .map_err(|e| error_mapper.io_to_store_error("cannot start a reading thread", &e))?;
             threads.push(thread);
         }
         Ok(Self { query_sender: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
@@ -136,8 +137,9 @@ fn run_query<T, F>(
         .and_then(|()| query(conn));
     // Drops the handler's reference to `reply`.
     let cleared = conn.progress_handler(0, None::<fn() -> bool>);
-    let outcome =
-        outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| context.errors.to_store_error(&e));
+    let outcome = outcome
+        .and_then(|value| cleared.map(|()| value))
+        .map_err(|e| context.error_mapper.to_store_error(&e));
     if let Ok(reply) = Arc::try_unwrap(reply) {
         // Fails only when the caller no longer waits.
         let _ = reply.send(outcome);

@@ -17,9 +17,16 @@ const MINUTE_US: i64 = 60_000_000;
 pub(super) struct CountChanges(BTreeMap<(i64, i64, i64, i64), i64>);
 
 impl CountChanges {
-    /// Adds `rows` rows of this kind, or removes them when negative.
-    pub(super) fn add(&mut self, planned_at: i64, customer: i64, location: i64, outcome: i64, rows: i64) {
-        *self.0.entry((minute_start(planned_at), customer, location, outcome)).or_default() += rows;
+    /// Adds `row_delta` rows of this kind; a negative number removes rows. `outcome` is the code.
+    pub(super) fn add(
+        &mut self,
+        planned_at: i64,
+        customer: i64,
+        location: i64,
+        outcome: i64,
+        row_delta: i64,
+    ) {
+        *self.0.entry((minute_start(planned_at), customer, location, outcome)).or_default() += row_delta;
     }
 
     /// Writes the changes, in the transaction that changes the rows.

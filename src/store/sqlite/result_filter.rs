@@ -60,7 +60,8 @@ pub(super) fn where_clause(
 /// The results of an account with up to this many monitors are looked up monitor by monitor.
 const MAX_FEW_MONITORS: i64 = 100;
 const CUSTOMER_BY_MONITOR_IDS: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
-/// Makes SQLite scan in time order and stop when the page is full; with the other condition it would sort all rows first.
+/// Makes SQLite scan in time order and stop when the page is full; with the other condition it would sort all rows
+/// first.
 const CUSTOMER_BY_EXISTS: &str =
     "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
 

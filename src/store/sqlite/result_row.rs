@@ -14,7 +14,7 @@ use crate::domain::{
 
 use super::captures::{self, CaptureChunk};
 use super::decode::RowLocator;
-use super::shared_texts::SharedText;
+use super::write_cache::SharedText;
 
 /// The details that the narrow row lacks; absent parts can be derived from that row.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,7 @@ pub(super) struct ResultRow {
     pub(super) outcome: Outcome,
     pub(super) status: u16,
     pub(super) warning_status: Option<u16>,
+    /// Time from the planned time to the start.
     pub(super) start_delay_us: i64,
     pub(super) duration_us: i64,
     /// Duration of the full page; stored here too, since details are removed earlier.
@@ -69,14 +70,19 @@ pub(super) struct ResultRow {
     pub(super) phases: Phases,
     pub(super) body_wire_bytes: Option<i64>,
     pub(super) body_bytes: Option<i64>,
+    /// Address and port, as `encode_address` returns them.
     pub(super) address: Option<Vec<u8>>,
     pub(super) revision: i64,
-    pub(super) attempts: i64,
+    /// Number of the last attempt, from 1; 0 without attempts.
+    pub(super) last_attempt_number: i64,
+    /// Type and name of the monitor, with a space between them.
     pub(super) type_and_name: SharedText,
+    /// All facts as JSON, when they stay the same from run to run.
     pub(super) shared_facts: Option<SharedText>,
     pub(super) certificate_chain: Option<SharedText>,
     pub(super) missed: Option<MissedColumns>,
     pub(super) is_first_check: bool,
+    /// [`DetailsBody`]; `None` when it is empty.
     pub(super) details_json: Option<String>,
     pub(super) capture_chunks: Vec<CaptureChunk>,
 }
@@ -84,8 +90,10 @@ pub(super) struct ResultRow {
 /// Columns of missed runs.
 #[derive(Clone, Copy)]
 pub(super) struct MissedColumns {
+    /// Index of the reason in [`MissedReason::ALL`].
     pub(super) reason_code: usize,
     pub(super) run_count: u32,
+    /// Planned time of the last of these runs, in microseconds.
     pub(super) last_planned_at: i64,
 }
 
@@ -93,16 +101,16 @@ impl ResultRow {
     pub(super) fn from_result(result: &CheckResult) -> Self {
         let start_delay_us = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
         let phases = result.phases();
-        let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
+        let last_attempt_number = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
         let mut facts = result.facts.clone();
         let (body_wire_bytes, body_bytes) = take_body_sizes(&mut facts);
         let full_page_us = result.details.page_load.as_ref().map(|page| saturating_i64(page.duration_us));
         let certificate_chain = take_certificate_chain(&mut facts);
-        let (shared_facts, own_facts) = split_facts(facts);
+        let (shared_facts, own_facts) = share_or_keep_facts(facts);
         let has_own_status_text = result.status_text != default_status_text(result.outcome, result.status);
         // Their contents are shared.
         let mut captures = result.captures.clone();
-        let capture_chunks = captures::compress_all(&mut captures);
+        let capture_chunks = captures::take_compressed_chunks(&mut captures);
         let details = DetailsBody {
             attempts: (!are_attempts_implied(result)).then_some(Cow::Borrowed(&result.attempts)),
             reasons: Cow::Borrowed(&result.reasons),
@@ -129,7 +137,7 @@ impl ResultRow {
             body_bytes,
             address: result.address.map(encode_address),
             revision: result.revision.0,
-            attempts,
+            last_attempt_number,
             type_and_name: SharedText::from_string(format!(
                 "{} {}",
                 result.monitor_type, result.monitor_name
@@ -138,7 +146,7 @@ impl ResultRow {
             certificate_chain,
             missed: result.missed.as_ref().map(|missed| MissedColumns {
                 reason_code: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
-                run_count: missed.slots,
+                run_count: missed.run_count,
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
             is_first_check: result.trigger == CheckTrigger::First,
@@ -147,8 +155,8 @@ impl ResultRow {
         }
     }
 
-    /// Whether its details are stored as failed, which are kept longer.
-    pub(super) fn has_failure_details(&self) -> bool {
+    /// Whether its details and captures are stored with `failed` = 1 and kept longer: for every outcome but ok.
+    pub(super) fn is_stored_as_failed(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
@@ -182,6 +190,7 @@ fn are_attempts_implied(result: &CheckResult) -> bool {
     }
 }
 
+/// Takes out the sizes of the HTTP body: as transferred, and decoded.
 fn take_body_sizes(facts: &mut Facts) -> (Option<i64>, Option<i64>) {
     match &mut facts.http {
         Some(http) => (
@@ -197,9 +206,9 @@ fn take_certificate_chain(facts: &mut Facts) -> Option<SharedText> {
     (!chain.is_empty()).then(|| SharedText::from_string(to_json(&chain)))
 }
 
-/// Splits facts into shared ones, which stay the same from run to run, and the result's own. Round trips, durations of
-/// hops, text hashes, and greetings with a time or number are never shared.
-fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
+/// Returns all facts as a shared text if they stay the same from run to run, otherwise as the result's own. Round
+/// trips, durations of hops, text hashes, and greetings with a time or number are never shared.
+fn share_or_keep_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
     let varies_by_run = facts.ping.is_some()
         || facts.mail.is_some()
         || facts.ftp.is_some()

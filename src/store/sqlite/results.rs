@@ -13,7 +13,7 @@ use crate::domain::{
     MonitorId, MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status,
     Timestamp, TlsFacts, default_status_text,
 };
-use crate::store::contract::{LocationState, PaginatedResults, Pagination, ResultFilter};
+use crate::store::contract::{MonitorLocationState, PaginatedResults, Pagination, ResultFilter};
 
 use super::decode::{RowLocator, skip_undecodable};
 use super::result_row::{DetailsBody, decode_address};
@@ -41,6 +41,7 @@ const SELECT_RESULT: &str = "
         AND details.monitor_id = r.monitor_id AND details.location_id = r.location_id
     WHERE r.planned_at = ?1 AND r.monitor_id = ?2 AND r.location_id = ?3";
 
+/// Planned time in microseconds, monitor and location.
 type ResultRowKey = (i64, i64, i64);
 
 /// Returns a page of the matching results, newest first, and their number.
@@ -135,10 +136,10 @@ pub(super) fn capture(
 /// Returns the result of each of `states`: monitor and location of a state reverse the hash of the check id.
 pub(super) fn results_for_states(
     conn: &Connection,
-    states: &[LocationState],
+    states: &[MonitorLocationState],
 ) -> rusqlite::Result<Vec<Option<CheckResult>>> {
     let tx = conn.unchecked_transaction()?;
-    let key = |state: &LocationState| {
+    let key = |state: &MonitorLocationState| {
         let planned_at = state.check_id.planned_at(state.monitor_id, state.location_id);
         (planned_at.as_micros(), state.monitor_id.0, state.location_id.0)
     };
@@ -157,11 +158,11 @@ fn newest_results(
              AND first_check IS NULL
          ORDER BY planned_at DESC LIMIT 1",
     )?;
-    let passed = [Outcome::Ok, Outcome::Warning].map(|outcome| i64::from(outcome.code()));
+    let passed_codes = [Outcome::Ok, Outcome::Warning].map(|outcome| i64::from(outcome.code()));
     let mut newest = |query: &NewestResultQuery| {
         let until = query.until.map_or(i64::MAX, Timestamp::as_micros);
         let (monitor, location) = (query.monitor_id.0, query.location_id.0);
-        let values = params![monitor, location, until, passed[0], passed[1], query.only_passed];
+        let values = params![monitor, location, until, passed_codes[0], passed_codes[1], query.only_passed];
         let key =
             select_key.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
         key.map_or(Ok(None), |key| result_or_skip(&tx, key))
@@ -302,11 +303,11 @@ fn facts_from_row(
 }
 
 fn missed_from_row(row: &Row<'_>, locator: RowLocator<'_>) -> rusqlite::Result<Option<MissedRuns>> {
-    let Some(slots) = row.get(22)? else { return Ok(None) };
+    let Some(run_count) = row.get(22)? else { return Ok(None) };
     let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
         reason: locator.require_decoded("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
-        slots,
+        run_count,
         last_planned_at: Timestamp::from_micros(row.get(23)?),
     }))
 }
@@ -318,14 +319,17 @@ const SELECT_STATES: &str = "
         (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
 
 /// Returns the states of all monitors that were not removed.
-pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<LocationState>> {
+pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorLocationState>> {
     conn.prepare_cached(&format!("{SELECT_STATES} ORDER BY monitor_id, location_id"))?
         .query_map(params![], state_from_row)?
         .collect()
 }
 
 /// Returns the states of those of `monitors` that were not removed, by monitor and location.
-pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<LocationState>> {
+pub(super) fn states_for(
+    conn: &Connection,
+    monitors: &[MonitorId],
+) -> rusqlite::Result<Vec<MonitorLocationState>> {
     let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
     conn.prepare_cached(&format!(
         "{SELECT_STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
@@ -334,7 +338,7 @@ pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite:
     .collect()
 }
 
-fn state_from_row(row: &Row<'_>) -> rusqlite::Result<LocationState> {
+fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorLocationState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
@@ -344,7 +348,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<LocationState> {
         Outcome::from_code(outcome),
     )?;
     let planned_at = Timestamp::from_micros(row.get(3)?);
-    Ok(LocationState {
+    Ok(MonitorLocationState {
         monitor_id,
         location_id,
         check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
@@ -376,11 +380,14 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| capture(conn, check_id, &name)))
     }
 
-    fn monitor_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<LocationState>> {
+    fn location_states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorLocationState>> {
         Box::pin(self.readers.call(move |conn| states_for(conn, &monitors)))
     }
 
-    fn results_for_states(&self, states: Vec<LocationState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+    fn results_for_states(
+        &self,
+        states: Vec<MonitorLocationState>,
+    ) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         Box::pin(self.readers.call(move |conn| results_for_states(conn, &states)))
     }
 
@@ -388,7 +395,7 @@ impl ResultStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| newest_results(conn, &queries)))
     }
 
-    fn monitor_states(&self) -> StoreFuture<'_, Vec<LocationState>> {
+    fn location_states(&self) -> StoreFuture<'_, Vec<MonitorLocationState>> {
         Box::pin(self.readers.call(states))
     }
 
@@ -418,10 +425,10 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_monitor_hash_of_a_result_is_in_the_range_of_its_id(
-            monitor: i64, location: i64, first in 0_i64..1 << 52, width in 0_i64..1 << 45, part in 0.0..1.0,
+            monitor: i64, location: i64, first in 0_i64..1 << 52, width in 0_i64..1 << 45, fraction in 0.0..1.0,
         ) {
             #[expect(clippy::cast_possible_truncation, reason = "a place between the two")]
-            let planned_at = first + (width as f64 * part) as i64;
+            let planned_at = first + (width as f64 * fraction) as i64;
             let (monitor, location) = (MonitorId(monitor), LocationId(location));
             let id = CheckId::new(RunId::new(monitor, Timestamp::from_micros(planned_at)), location);
             let hash_xor_time = id.monitor_hash_xor_time(location);

@@ -36,11 +36,11 @@ pub(super) async fn apply_retention(
     // Keeps results that are not rolled up yet, and hours that are not merged into their day.
     let results_cutoff_us = store
         .writer
-        .call(move |context| limit_retention_cutoff(context.conn, RollupSpan::Hour, results_cutoff_us))
+        .call(move |context| limit_and_record_cutoff(context.conn, RollupSpan::Hour, results_cutoff_us))
         .await?;
     let hourly_cutoff_us = store
         .writer
-        .call(move |context| limit_retention_cutoff(context.conn, RollupSpan::Day, hourly_cutoff_us))
+        .call(move |context| limit_and_record_cutoff(context.conn, RollupSpan::Day, hourly_cutoff_us))
         .await?;
     let longest_period = retention.results.max(retention.details_ok).max(retention.details_failed);
     let texts_cutoff_us = (now - (longest_period + TEXT_GRACE_PERIOD)).as_micros();
@@ -73,13 +73,13 @@ pub(super) async fn apply_retention(
     removed += delete_in_chunks(store, DELETE_SHARED_TEXTS, texts_cutoff_us).await?;
     removed += remove_audit_entries(store, cutoff_us(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.
-    removed += store.remove_ended_before(now - retention.results).await?;
+    removed += store.remove_finished_before(now - retention.results).await?;
     shrink_file(store).await?;
     Ok(removed)
 }
 
-/// Limits `cutoff_us` to the rolled-up time, and records that older hours or days cannot be rolled up again.
-fn limit_retention_cutoff(conn: &Connection, span: RollupSpan, cutoff_us: i64) -> rusqlite::Result<i64> {
+/// Returns `cutoff_us` limited to the rolled-up time; stores that hours or days before it cannot be rolled up again.
+fn limit_and_record_cutoff(conn: &Connection, span: RollupSpan, cutoff_us: i64) -> rusqlite::Result<i64> {
     let (rolled_until, _) = rollup_bounds(conn, span)?;
     let oldest_pending: Option<i64> = conn
         .prepare_cached("SELECT min(start) FROM late WHERE span = ?1")?
@@ -131,24 +131,24 @@ const DELETE_SHARED_TEXTS: DeleteSql =
 async fn remove_results(store: &SqliteStore, cutoff_us: i64) -> Result<u64, StoreError> {
     let mut removed = 0;
     loop {
-        let rows = store
+        let chunk_removed = store
             .writer
             .call(move |context| {
                 let mut count_changes = CountChanges::default();
                 let mut statement = context.conn.prepare_cached(DELETE_RESULTS)?;
                 let mut deleted_rows = statement.query([cutoff_us, DELETE_CHUNK_ROWS])?;
-                let mut rows = 0;
+                let mut chunk_removed = 0;
                 while let Some(row) = deleted_rows.next()? {
                     let customer = context.cache.cached_customer(context.conn, row.get(3)?)?;
                     count_changes.add(row.get(0)?, customer, row.get(1)?, row.get(2)?, -1);
-                    rows += 1;
+                    chunk_removed += 1;
                 }
                 count_changes.flush(context.conn)?;
-                Ok(rows)
+                Ok(chunk_removed)
             })
             .await?;
-        removed += rows;
-        if saturating_i64(rows) < DELETE_CHUNK_ROWS {
+        removed += chunk_removed;
+        if saturating_i64(chunk_removed) < DELETE_CHUNK_ROWS {
             return Ok(removed);
         }
     }
@@ -161,9 +161,9 @@ async fn remove_audit_entries(store: &SqliteStore, cutoff_us: i64) -> Result<u64
     loop {
         let remove_chunk =
             move |context: &mut WriteContext<'_>| audit::remove_old(context.conn, after_id, cutoff_us);
-        let (last_id, rows) = store.writer.call(remove_chunk).await?;
-        removed += rows;
-        if rows == 0 {
+        let (last_id, chunk_removed) = store.writer.call(remove_chunk).await?;
+        removed += chunk_removed;
+        if chunk_removed == 0 {
             return Ok(removed);
         }
         after_id = last_id;

@@ -64,7 +64,7 @@ fn select_samples(
             location_id: LocationId(location),
             outcome: locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?,
             duration_us: row.get(3)?,
-            run_count: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
+            covered_run_count: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             full_page_us: row.get(5)?,
             is_suppressed_by_dependency: row.get::<_, Option<bool>>(6)?.unwrap_or_default(),
         })

@@ -34,7 +34,7 @@ pub struct SqliteSettings {
     pub queue_capacity: usize,
     /// Most calls that share one transaction.
     pub max_batch_jobs: usize,
-    /// How long a transaction accepts further calls. It never waits for them.
+    /// How long a transaction takes calls that are already queued. It never waits for new ones.
     pub max_batch_time: Duration,
     /// Most bytes of pages that the writing thread caches. The cache grows with the file.
     pub cache_bytes: u64,
@@ -45,8 +45,8 @@ pub struct SqliteSettings {
 }
 
 impl SqliteSettings {
-    /// Returns the heartbeat of a thread of the store.
-    pub(super) fn heartbeat(&self, name: TaskName) -> TaskHeartbeat {
+    /// Registers a thread of the store; returns its heartbeat.
+    pub(super) fn register_heartbeat(&self, name: TaskName) -> TaskHeartbeat {
         self.tasks.as_ref().map_or_else(|| TaskHeartbeat::unwatched(name), |tasks| tasks.register(name))
     }
 }

@@ -25,11 +25,11 @@ impl SqliteStore {
     /// [`StoreError::Unusable`] when it is damaged or cannot be written, [`StoreError::DiskFull`] when there is no
     /// space to create it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let errors = ErrorMapper::new(path);
-        let lock = open::acquire_lock(path, &errors)?;
-        let conn = open::open_writer(path, settings, &errors)?;
-        let readers = ReaderPool::start(path, settings, &errors)?;
-        let writer = Writer::start(conn, lock, settings, errors)?;
+        let error_mapper = ErrorMapper::new(path);
+        let lock = open::acquire_lock(path, &error_mapper)?;
+        let conn = open::open_writer(path, settings, &error_mapper)?;
+        let readers = ReaderPool::start(path, settings, &error_mapper)?;
+        let writer = Writer::start(conn, lock, settings, error_mapper)?;
         Ok(Self { path: path.to_owned(), writer, readers })
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use super::rollup::pending_rollups::rollup_bounds;
-use super::shared_texts::MonitorAttributes;
 use super::store::SqliteStore;
+use super::write_cache::MonitorAttributes;
 use crate::domain::{Outcome, UsageGrouping};
 use crate::store::contract::{RollupSpan, StoreFuture, UsageQuery, UsageStore};
 

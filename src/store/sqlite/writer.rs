@@ -15,7 +15,7 @@ use crate::telemetry::{TaskHeartbeat, TaskName, blocking_fault_point, panic_mess
 use super::error::ErrorMapper;
 use super::open::ProcessLock;
 use super::settings::SqliteSettings;
-use super::shared_texts::WriteCache;
+use super::write_cache::WriteCache;
 
 /// Resources of a job within the transaction.
 pub(super) struct WriteContext<'a> {
@@ -25,10 +25,13 @@ pub(super) struct WriteContext<'a> {
 
 /// A write. It may run twice: in a shared transaction, and alone after that one failed.
 trait WriteJob: Send {
+    /// Writes, and keeps the value for the reply.
     fn run(&mut self, context: &mut WriteContext<'_>) -> rusqlite::Result<()>;
+    /// Sends the kept value to the caller, or the error of the transaction.
     fn reply(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
+/// A call of [`Writer::call`]; `value` is what the last run of `work` returned.
 struct WriteCall<F, T> {
     work: F,
     value: Option<T>,
@@ -64,19 +67,21 @@ impl Writer {
         conn: Connection,
         lock: ProcessLock,
         settings: &SqliteSettings,
-        errors: ErrorMapper,
+        error_mapper: ErrorMapper,
     ) -> Result<Self, StoreError> {
         let (sender, jobs) = mpsc::channel(settings.queue_capacity.max(1));
         let limits =
             BatchLimits { max_jobs: settings.max_batch_jobs.max(1), max_duration: settings.max_batch_time };
-        let (spawn_errors, heartbeat) = (errors.clone(), settings.heartbeat(TaskName::StoreWriter));
+        let (spawn_error_mapper, heartbeat) =
+            (error_mapper.clone(), settings.register_heartbeat(TaskName::StoreWriter));
         let thread = std::thread::Builder::new()
             .name("vigie-store".to_owned())
             .spawn(move || {
-                WriterThread { conn, cache: WriteCache::default(), errors, limits, heartbeat }.run(jobs);
+                WriterThread { conn, cache: WriteCache::default(), error_mapper, limits, heartbeat }
+                    .run(jobs);
                 drop(lock);
             })
-            .map_err(|e| spawn_errors.io_to_store_error("cannot start the writing thread", &e))?;
+            .map_err(|e| spawn_error_mapper.io_to_store_error("cannot start the writing thread", &e))?;
         Ok(Self { job_sender: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
@@ -105,6 +110,7 @@ impl Writer {
     }
 }
 
+/// Limits of the jobs that share a transaction; `max_duration` is the time in which it accepts further ones.
 struct BatchLimits {
     max_jobs: usize,
     max_duration: Duration,
@@ -113,7 +119,7 @@ struct BatchLimits {
 struct WriterThread {
     conn: Connection,
     cache: WriteCache,
-    errors: ErrorMapper,
+    error_mapper: ErrorMapper,
     limits: BatchLimits,
     heartbeat: TaskHeartbeat,
 }
@@ -130,7 +136,7 @@ impl WriterThread {
         let _ = self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
     }
 
-    /// Runs `batch`, and further jobs up to the limits, in one transaction. A panic of a job is an error.
+    /// Runs `batch`, and further jobs of `job_queue` up to the limits, in one transaction. A panic is an error.
     fn run_in_transaction(
         &mut self,
         batch: &mut Vec<Box<dyn WriteJob>>,
@@ -150,6 +156,7 @@ impl WriterThread {
         outcome
     }
 
+    /// Runs the jobs between BEGIN and COMMIT, and further ones, which it moves from `job_queue` to `batch`.
     fn run_jobs(
         &mut self,
         batch: &mut Vec<Box<dyn WriteJob>>,
@@ -175,7 +182,7 @@ impl WriterThread {
             self.heartbeat.beat();
             self.conn.execute_batch("COMMIT")
         })();
-        outcome.map_err(|error| self.errors.to_store_error(&error))
+        outcome.map_err(|error| self.error_mapper.to_store_error(&error))
     }
 
     /// Replies to the callers. When a shared transaction failed for a reason that may concern a single job, each job

@@ -16,7 +16,7 @@ const MAX_PATTERN_BYTES: usize = 1024 * 1024;
 /// Maximum number of characters of what a keyword expects, in a mismatch.
 const MAX_EXPECTATION_CHARS: usize = 200;
 /// Work of an evaluation up to which its errors are collected under `anyOf` and `oneOf`, which takes memory for each.
-const MAX_DETAIL_WORK: u64 = 200_000;
+const MAX_DETAIL_COST: u64 = 200_000;
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -74,15 +74,15 @@ impl JsonSchema {
     /// take at worst is subtracted beforehand.
     #[must_use]
     pub fn evaluate(&self, value: &Value, budget: &mut u64) -> SchemaValidation {
-        let Some(work) = CostEstimation::estimate(&self.graph, value, *budget) else {
+        let Some(cost) = CostEstimation::estimate(&self.graph, value, *budget) else {
             *budget = 0;
             return SchemaValidation::TooCostly { value_count: count_values(value) };
         };
-        *budget -= work.total;
+        *budget -= cost.total;
         if self.validator.is_valid(value) {
             return SchemaValidation::Valid;
         }
-        if work.detail > MAX_DETAIL_WORK {
+        if cost.detail > MAX_DETAIL_COST {
             return SchemaValidation::Invalid(Mismatch::default());
         }
         match self.validator.validate(value) {

@@ -32,6 +32,7 @@ pub(super) struct EvaluationCost {
 /// How a subschema is applied to a value.
 #[derive(Clone, Copy)]
 struct Application {
+    /// How often it is applied.
     count: u64,
     /// Number of evaluations around it.
     nesting: u32,
@@ -40,6 +41,7 @@ struct Application {
 }
 
 impl Application {
+    /// Returns how a subschema of this one is applied; `is_alternative` for one of `anyOf` or `oneOf`.
     const fn inner(self, is_alternative: bool) -> Self {
         let alternatives = self.alternatives + is_alternative as u32;
         Self { nesting: self.nesting + 1, alternatives, ..self }
@@ -52,7 +54,7 @@ type Applications = BTreeMap<SchemaIndex, Application>;
 /// An estimation in progress.
 pub(super) struct CostEstimation<'s> {
     graph: &'s SchemaGraph,
-    work: EvaluationCost,
+    cost: EvaluationCost,
     budget: u64,
 }
 
@@ -60,12 +62,13 @@ impl<'s> CostEstimation<'s> {
     /// Returns the most work that the evaluation of `value` can take; `None` when that is more than `budget`, or needs
     /// too much stack.
     pub(super) fn estimate(graph: &'s SchemaGraph, value: &Value, budget: u64) -> Option<EvaluationCost> {
-        let mut estimation = Self { graph, work: EvaluationCost::default(), budget };
+        let mut estimation = Self { graph, cost: EvaluationCost::default(), budget };
         let once = Application { count: 1, nesting: 1, alternatives: 0 };
         estimation.visit(value, Applications::from([(graph.root(), once)]))?;
-        Some(estimation.work)
+        Some(estimation.cost)
     }
 
+    /// Adds the cost of `pending` on `value` and on what is in it; `None` beyond the budget, like all methods here.
     fn visit(&mut self, value: &Value, mut pending: Applications) -> Option<()> {
         let mut applied = Vec::new();
         // What a subschema applies in place has a smaller index, so it is complete when it is taken.
@@ -128,13 +131,19 @@ impl<'s> CostEstimation<'s> {
         if inner_applications.is_empty() { Some(()) } else { self.visit(member, inner_applications) }
     }
 
-    /// Adds an application; counting takes time too.
-    fn apply(&mut self, to: &mut Applications, target: SchemaIndex, application: Application) -> Option<()> {
-        to.entry(target)
-            .and_modify(|other| {
-                other.count = other.count.saturating_add(application.count);
-                other.nesting = other.nesting.max(application.nesting);
-                other.alternatives = other.alternatives.max(application.alternatives);
+    /// Adds an application of `target`; counting it takes a unit too.
+    fn apply(
+        &mut self,
+        applications: &mut Applications,
+        target: SchemaIndex,
+        application: Application,
+    ) -> Option<()> {
+        applications
+            .entry(target)
+            .and_modify(|existing| {
+                existing.count = existing.count.saturating_add(application.count);
+                existing.nesting = existing.nesting.max(application.nesting);
+                existing.alternatives = existing.alternatives.max(application.alternatives);
             })
             .or_insert(application);
         self.consume_budget(1)
@@ -144,28 +153,29 @@ impl<'s> CostEstimation<'s> {
         if application.nesting > MAX_NESTING {
             return None;
         }
-        let units = node.weight.saturating_add(value_work(node, value)).saturating_mul(application.count);
+        let units =
+            node.keyword_cost.saturating_add(value_cost(node, value)).saturating_mul(application.count);
         if application.alternatives > 0 {
             let times = u64::from(application.alternatives) + 1;
-            self.work.detail = self.work.detail.saturating_add(units.saturating_mul(times));
+            self.cost.detail = self.cost.detail.saturating_add(units.saturating_mul(times));
         }
         self.consume_budget(units)
     }
 
     fn consume_budget(&mut self, units: u64) -> Option<()> {
-        self.work.total = self.work.total.saturating_add(units);
-        (self.work.total <= self.budget).then_some(())
+        self.cost.total = self.cost.total.saturating_add(units);
+        (self.cost.total <= self.budget).then_some(())
     }
 }
 
 /// Returns the work that depends on the size of the value, without that of its parts.
-fn value_work(node: &SubschemaNode, value: &Value) -> u64 {
-    let search_work = |text: &str, pattern_bytes: u64| {
+fn value_cost(node: &SubschemaNode, value: &Value) -> u64 {
+    let search_cost = |text: &str, pattern_bytes: u64| {
         (text.len() as u64).saturating_mul(pattern_bytes) / PATTERN_BYTES_PER_UNIT
     };
     match value {
         Value::String(text) => {
-            (text.len() as u64 / CHARS_PER_UNIT).saturating_add(search_work(text, node.pattern_bytes))
+            (text.len() as u64 / CHARS_PER_UNIT).saturating_add(search_cost(text, node.pattern_bytes))
         }
         Value::Array(items) if node.has_unique_items => {
             let count = items.len() as u64;
@@ -175,7 +185,7 @@ fn value_work(node: &SubschemaNode, value: &Value) -> u64 {
             pairs.saturating_add(compared_size(value))
         }
         Value::Object(members) if node.name_pattern_bytes > 0 => {
-            members.keys().map(|name| 1 + search_work(name, node.name_pattern_bytes)).sum()
+            members.keys().map(|name| 1 + search_cost(name, node.name_pattern_bytes)).sum()
         }
         _ => 0,
     }

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::error::JsonSchemaError;
 use super::keywords::{Applicator, comparison_cost, subschemas};
 use super::references::target_pointer;
-use crate::syntax::pattern::{CompiledPattern, Haystack};
+use crate::syntax::pattern::{CompiledPattern, HaystackKind};
 
 /// Maximum number of nested subschemas that are applied to the same value.
 const MAX_IN_PLACE_DEPTH: u32 = 64;
 /// Maximum size of all compiled patterns of a schema, in bytes.
-const MAX_PATTERNS_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_TOTAL_PATTERN_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Index of a subschema; that of a subschema is above those that it applies in place.
 pub(super) type SchemaIndex = usize;
@@ -21,7 +21,7 @@ pub(super) type SchemaIndex = usize;
 #[derive(Debug, Default)]
 pub(super) struct SubschemaNode {
     /// Work of its own keywords for one value, in units.
-    pub(super) weight: u64,
+    pub(super) keyword_cost: u64,
     /// Size of its compiled `pattern`.
     pub(super) pattern_bytes: u64,
     /// Size of the compiled patterns of `patternProperties`.
@@ -71,15 +71,19 @@ impl SchemaGraph {
     }
 }
 
+/// A graph in progress. Indexes are in the order of reading, until [`Self::into_graph`].
 #[derive(Default)]
 struct GraphReader<'s> {
     nodes: Vec<SubschemaNode>,
+    /// JSON pointer of each node.
     pointers: Vec<String>,
     index_by_pointer: HashMap<String, SchemaIndex>,
     anchors: HashMap<&'s str, SchemaIndex>,
+    /// `$ref` of nodes, not resolved yet.
     references: Vec<(SchemaIndex, &'s str)>,
+    /// Nodes not read yet, with their JSON pointer and schema.
     pending: Vec<(SchemaIndex, String, &'s Value)>,
-    patterns_bytes: u64,
+    total_pattern_bytes: u64,
 }
 
 impl<'s> GraphReader<'s> {
@@ -89,23 +93,24 @@ impl<'s> GraphReader<'s> {
             return *index;
         }
         let index = self.nodes.len();
-        self.nodes.push(SubschemaNode { weight: 1, ..SubschemaNode::default() });
+        self.nodes.push(SubschemaNode { keyword_cost: 1, ..SubschemaNode::default() });
         self.pointers.push(pointer.clone());
         self.index_by_pointer.insert(pointer.clone(), index);
         self.pending.push((index, pointer, schema));
         index
     }
 
+    /// Reads the keywords of the node `index`; adds its subschemas as pending.
     fn read(&mut self, index: SchemaIndex, pointer: &str, schema: &'s Value) -> Result<(), JsonSchemaError> {
         let Value::Object(keywords) = schema else { return Ok(()) };
-        let mut node = SubschemaNode { weight: comparison_cost(keywords), ..SubschemaNode::default() };
+        let mut node = SubschemaNode { keyword_cost: comparison_cost(keywords), ..SubschemaNode::default() };
         node.has_unique_items = keywords.get("uniqueItems") == Some(&Value::Bool(true));
         if let Some(Value::String(pattern)) = keywords.get("pattern") {
-            node.pattern_bytes = self.pattern_bytes(&format!("{pointer}/pattern"), pattern)?;
+            node.pattern_bytes = self.measure_pattern(&format!("{pointer}/pattern"), pattern)?;
         }
         for subschema in subschemas(keywords, pointer) {
             if subschema.applicator == Applicator::PatternProperty {
-                node.name_pattern_bytes += self.pattern_bytes(&subschema.pointer, subschema.name)?;
+                node.name_pattern_bytes += self.measure_pattern(&subschema.pointer, subschema.name)?;
             }
             let target = self.add(subschema.pointer, subschema.schema);
             match subschema.applicator {
@@ -136,15 +141,16 @@ impl<'s> GraphReader<'s> {
         Ok(())
     }
 
-    /// Compiles `pattern` and returns its size.
-    fn pattern_bytes(&mut self, pointer: &str, pattern: &str) -> Result<u64, JsonSchemaError> {
-        let compiled = CompiledPattern::new(pattern, Haystack::Text).map_err(|error| {
+    /// Compiles `pattern`, adds its size to the total and returns it; fails when the total is too large.
+    fn measure_pattern(&mut self, pointer: &str, pattern: &str) -> Result<u64, JsonSchemaError> {
+        let compiled = CompiledPattern::new(pattern, HaystackKind::Text).map_err(|error| {
             JsonSchemaError::new(pointer, format!("the regular expression cannot be used: {error}"))
         })?;
-        self.patterns_bytes += compiled.memory_bytes() as u64;
-        if self.patterns_bytes > MAX_PATTERNS_BYTES {
-            let message =
-                format!("the regular expressions take more than the limit of {MAX_PATTERNS_BYTES} bytes");
+        self.total_pattern_bytes += compiled.memory_bytes() as u64;
+        if self.total_pattern_bytes > MAX_TOTAL_PATTERN_BYTES {
+            let message = format!(
+                "the regular expressions take more than the limit of {MAX_TOTAL_PATTERN_BYTES} bytes"
+            );
             return Err(JsonSchemaError::new(pointer, message));
         }
         Ok(compiled.memory_bytes() as u64)
@@ -176,7 +182,7 @@ impl<'s> GraphReader<'s> {
         Ok(())
     }
 
-    /// Returns the nodes such that those applied in place come before those that apply them.
+    /// Returns the indexes of all nodes: those that are applied in place before those that apply them.
     fn order(&self) -> Result<Vec<SchemaIndex>, JsonSchemaError> {
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut heights = vec![None; self.nodes.len()];
@@ -196,7 +202,7 @@ impl<'s> GraphReader<'s> {
     ) -> Result<u32, JsonSchemaError> {
         if let Some(height) = heights[index] {
             // 0 while it is being visited.
-            return if height > 0 { Ok(height) } else { Err(self.refuse_circle(index)) };
+            return if height > 0 { Ok(height) } else { Err(self.circle_error(index)) };
         }
         let too_deep = || {
             let message =
@@ -219,7 +225,7 @@ impl<'s> GraphReader<'s> {
         Ok(height)
     }
 
-    fn refuse_circle(&self, index: SchemaIndex) -> JsonSchemaError {
+    fn circle_error(&self, index: SchemaIndex) -> JsonSchemaError {
         let message = "the subschema applies itself to the same value without end; a reference back has to be below \
                        `properties`, `items` or another keyword that goes into the document";
         JsonSchemaError::new(&self.pointers[index], message)

@@ -105,10 +105,11 @@ pub(super) fn subschemas<'s>(schema: &'s Map<String, Value>, pointer: &str) -> V
     found
 }
 
-/// Returns the number of values in `schema` that are compared with a value: a measure of the work without subschemas.
+/// Returns the number of values and names that `schema` compares with a value: its cost without that of its subschemas.
 pub(super) fn comparison_cost(schema: &Map<String, Value>) -> u64 {
-    let values = ["enum", "const", "required", "dependentRequired", "dependencies"];
-    let compared = values.iter().filter_map(|keyword| schema.get(*keyword)).map(compared_size).sum::<u64>();
+    let compared_keywords = ["enum", "const", "required", "dependentRequired", "dependencies"];
+    let compared =
+        compared_keywords.iter().filter_map(|keyword| schema.get(*keyword)).map(compared_size).sum::<u64>();
     let names =
         ["properties", "patternProperties"].iter().filter_map(|keyword| schema.get(*keyword)?.as_object());
     compared + names.map(|names| names.len() as u64).sum::<u64>() + schema.len() as u64 + 1

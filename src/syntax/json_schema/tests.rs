@@ -186,7 +186,7 @@ fn hostile_schemas_end_soon() {
     let slow_pattern = json!({"pattern": "(?:[a-c ]{100,200}){8}y"});
     let lists: Vec<Value> = (0..60_000).map(|number| json!([number, [number]])).collect();
     let unique = json!({"uniqueItems": true});
-    let started = Instant::now();
+    let started_at = Instant::now();
     for (name, schema, value) in [
         ("doubled in place", doubled_in_place, nested(1)),
         ("alternatives", alternatives, nested(1)),
@@ -207,7 +207,7 @@ fn hostile_schemas_end_soon() {
         );
         assert!(matches!(validation, SchemaValidation::TooCostly { .. }), "{name}: {validation:?}");
     }
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert!(started_at.elapsed() < Duration::from_secs(20), "{:?}", started_at.elapsed());
 }
 
 #[test]
@@ -229,16 +229,16 @@ fn work_just_within_the_bounds_takes_seconds_and_little_stack() {
         ("pattern", json!({"pattern": "(?:[a-c ]{100,200}){8}y"}), "abc ".repeat(4_000).into()),
     ] {
         let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
-        let work = thread.spawn(move || {
+        let worker = thread.spawn(move || {
             let schema = compile(&schema);
-            let mut left = BUDGET;
-            let started = Instant::now();
-            let validation = schema.evaluate(&value, &mut left);
-            println!("{name}: {} units {:?}", BUDGET - left, started.elapsed());
+            let mut remaining_budget = BUDGET;
+            let started_at = Instant::now();
+            let validation = schema.evaluate(&value, &mut remaining_budget);
+            println!("{name}: {} units {:?}", BUDGET - remaining_budget, started_at.elapsed());
             assert!(!matches!(validation, SchemaValidation::TooCostly { .. }), "{name}: {validation:?}");
-            assert!(started.elapsed() < Duration::from_secs(10), "{name}: {:?}", started.elapsed());
+            assert!(started_at.elapsed() < Duration::from_secs(10), "{name}: {:?}", started_at.elapsed());
         });
-        work.unwrap().join().unwrap();
+        worker.unwrap().join().unwrap();
     }
 }
 
@@ -265,9 +265,9 @@ fn large_schemas_are_compiled_soon() {
         ("patterns", json!({"prefixItems": patterns})),
         ("members", json!({"allOf": vec![nested; 40]})),
     ] {
-        let started = Instant::now();
+        let started_at = Instant::now();
         compile(&schema);
-        println!("{name}: {} bytes {:?}", schema.to_string().len(), started.elapsed());
-        assert!(started.elapsed() < Duration::from_secs(5), "{name}: {:?}", started.elapsed());
+        println!("{name}: {} bytes {:?}", schema.to_string().len(), started_at.elapsed());
+        assert!(started_at.elapsed() < Duration::from_secs(5), "{name}: {:?}", started_at.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! Parsed expressions of XPath 1.0.
+//! Parsed expressions of XPath 1.0. Numbers in brackets are sections of its specification.
 
 /// An expression (3).
 #[derive(Clone, Debug, PartialEq)]

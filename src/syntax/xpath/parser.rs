@@ -45,6 +45,7 @@ impl Parser {
         self.tokens.get(self.position)
     }
 
+    /// Skips the next token if it is `token`; returns whether it was.
     fn eat(&mut self, token: &Token) -> bool {
         let found = self.peek() == Some(token);
         self.position += usize::from(found);
@@ -55,6 +56,7 @@ impl Parser {
         self.eat(&Token::Punctuation(mark))
     }
 
+    /// Skips the next token if it is one of `operators`, and returns that one.
     fn eat_operator(&mut self, operators: &[&'static str]) -> Option<&'static str> {
         let Some(&Token::Operator(found)) = self.peek() else { return None };
         operators.contains(&found).then(|| self.position += 1).map(|()| found)
@@ -72,6 +74,7 @@ impl Parser {
         self.peek().map_or("the end".to_owned(), describe_token)
     }
 
+    /// Parses operators from `level` of [`OPERATORS_BY_PRECEDENCE`] on; 0 parses any expression.
     fn parse_binary(&mut self, level: usize) -> Result<Expr, String> {
         let Some(operators) = OPERATORS_BY_PRECEDENCE.get(level) else { return self.parse_unary() };
         let mut left = self.parse_binary(level + 1)?;
@@ -134,6 +137,7 @@ impl Parser {
         Ok(Expr::Path(PathStart::Expr(Box::new(value)), self.parse_steps(initial_steps)?))
     }
 
+    /// Whether a literal, number, bracket or function call comes next.
     fn is_at_primary(&self) -> bool {
         match self.peek() {
             Some(Token::Literal(_) | Token::Number(_) | Token::Punctuation("(")) => true,
@@ -234,8 +238,8 @@ impl Parser {
         if self.eat_punctuation("@") {
             return Ok(Axis::Attribute);
         }
-        let named = self.tokens.get(self.position + 1) == Some(&Token::Punctuation("::"));
-        let Some(Token::Name(name)) = self.peek().filter(|_| named) else { return Ok(Axis::Child) };
+        let has_axis_name = self.tokens.get(self.position + 1) == Some(&Token::Punctuation("::"));
+        let Some(Token::Name(name)) = self.peek().filter(|_| has_axis_name) else { return Ok(Axis::Child) };
         let axis = Axis::from_name(name).ok_or_else(|| format!("the axis `{name}` is not known"))?;
         self.position += 2;
         Ok(axis)
@@ -257,14 +261,14 @@ impl Parser {
     }
 
     fn parse_node_type_arguments(&mut self, test: NodeTest) -> Result<NodeTest, String> {
-        let named = match (&test, self.peek().cloned()) {
+        let complete_test = match (&test, self.peek().cloned()) {
             (NodeTest::ProcessingInstruction(_), Some(Token::Literal(name))) => {
                 self.position += 1;
                 NodeTest::ProcessingInstruction(Some(name))
             }
             _ => test,
         };
-        self.expect(")").map(|()| named)
+        self.expect(")").map(|()| complete_test)
     }
 }
 

@@ -83,9 +83,10 @@ const FIELD_LEGEND: &str = "<p class=\"soft\"><span class=\"mark\">required</spa
     <span class=\"mark quiet\">x</span> extension of Vigie, beyond the interface that it implements</p>\n";
 
 fn render_intro() -> String {
-    let login = "curl -s -H 'Content-Type: application/json' \\\n  \
+    let login_command = "curl -s -H 'Content-Type: application/json' \\\n  \
                  -d '{\"username\":\"anna\",\"password\":\"…\"}' http://localhost:7979/api/v3/access-tokens";
-    let call = "curl -s -H \"Authorization: Bearer $TOKEN\" http://localhost:7979/api/v3/monitors?limit=10";
+    let list_command =
+        "curl -s -H \"Authorization: Bearer $TOKEN\" http://localhost:7979/api/v3/monitors?limit=10";
     let notes = [
         "Bodies are JSON, with `Content-Type: application/json`. Read-only fields may be present in a body and are \
          ignored there; unknown fields are rejected.",
@@ -103,8 +104,8 @@ fn render_intro() -> String {
         "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
          <div class=\"notice\"><p>Log in, then send the token with every call. It is valid for an hour.</p>\
          <pre>{}\n{}</pre><ul>\n{notes}</ul></div>\n",
-        escape(login),
-        escape(call)
+        escape(login_command),
+        escape(list_command)
     )
 }
 

@@ -229,7 +229,7 @@ fn success_response(operation: &Operation) -> Value {
 pub(super) fn json_response_schema(operation: &Operation, schema: &Value) -> Value {
     let has_param = |name| operation.query_params.iter().any(|param| param.name == name);
     match has_param("select") {
-        // Only lists have parts.
+        // Only lists have `offset`.
         true if has_param("offset") => list_of_selected_fields(schema.clone()),
         true => or_selected_fields(schema.clone()),
         false => schema.clone(),

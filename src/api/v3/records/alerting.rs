@@ -17,7 +17,7 @@ use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, NestedId};
 use crate::api::query::{QueryParams, parse_time_in_zone};
 use crate::api::state::ApiState;
-use crate::api::v3::bulk_edit::bulk_edit_response;
+use crate::api::v3::bulk_edit_and_apply::bulk_edit_response;
 use crate::api::{etag, list_response};
 use crate::domain::{ConfigRecordKind, MonitorId, Permission, StoreError};
 use crate::schema::table::alerting::{

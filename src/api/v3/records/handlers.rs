@@ -12,7 +12,7 @@ use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
-use crate::api::v3::bulk_edit::bulk_edit_response;
+use crate::api::v3::bulk_edit_and_apply::bulk_edit_response;
 use crate::api::{etag, list_response};
 use crate::domain::ConfigRecordKind;
 use crate::service::Caller;

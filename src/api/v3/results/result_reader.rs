@@ -21,8 +21,10 @@ pub(super) struct ResultReader {
     pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
+    /// How many more results `limit` permits; 0 after the last page.
     pub(super) remaining: u64,
     pub(super) prefetched_page: Option<PaginatedResults>,
+    /// Ids in the page that was sent last, whose repeats in the next one are skipped.
     pub(super) last_page_ids: HashSet<CheckId>,
 }
 

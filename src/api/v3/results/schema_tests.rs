@@ -143,7 +143,11 @@ fn full_result() -> CheckResult {
         }),
         suppressed_by: vec![MonitorId(1)],
         trigger: CheckTrigger::First,
-        missed: Some(MissedRuns { reason: MissedReason::ProcessSuspended, slots: 2, last_planned_at: at }),
+        missed: Some(MissedRuns {
+            reason: MissedReason::ProcessSuspended,
+            run_count: 2,
+            last_planned_at: at,
+        }),
     }
 }
 

@@ -121,16 +121,17 @@ fn to_timings(phases: &Phases) -> (Value, f64) {
     };
     let millis_or_minus_one = |micros: Option<u64>| micros.map_or(-1.0, to_millis);
     let us_or_zero = |phase| phase_us(phase).unwrap_or(0);
-    let (send, wait, receive) =
+    let (send_us, wait_us, receive_us) =
         (us_or_zero(Phase::Send), us_or_zero(Phase::FirstByte), us_or_zero(Phase::Transfer));
-    let total_us = phase_us(Phase::Resolve).unwrap_or(0) + connect_us.unwrap_or(0) + send + wait + receive;
+    let total_us =
+        phase_us(Phase::Resolve).unwrap_or(0) + connect_us.unwrap_or(0) + send_us + wait_us + receive_us;
     let timings = json!({
         "blocked": -1,
         "dns": millis_or_minus_one(phase_us(Phase::Resolve)),
         "connect": millis_or_minus_one(connect_us),
-        "send": to_millis(send),
-        "wait": to_millis(wait),
-        "receive": to_millis(receive),
+        "send": to_millis(send_us),
+        "wait": to_millis(wait_us),
+        "receive": to_millis(receive_us),
         "ssl": millis_or_minus_one(tls_us),
     });
     (timings, to_millis(total_us))

@@ -128,7 +128,7 @@ fn attempt_started_at(result: &CheckResult) -> Timestamp {
     result.attempts.last().map_or(result.started_at, |attempt| attempt.started_at)
 }
 
-/// Returns the exchanges of a check, ordered by start.
+/// Returns the entries of a check, ordered by start: one for each exchange and each object of its page.
 fn result_entries(check_number: usize, result: &CheckResult) -> Vec<Value> {
     let (started_at, details) = (attempt_started_at(result), &result.details);
     let outside_steps =
@@ -146,8 +146,8 @@ fn result_entries(check_number: usize, result: &CheckResult) -> Vec<Value> {
         (exchange.start_offset_us, super::entry::entry_from_exchange(started_at, exchange, comment), page_id)
     });
     // The steps already contain what the browser loaded.
-    let is_browser = details.steps.iter().any(|step| step.browser_step.is_some());
-    let objects = details.page_load.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
+    let ran_in_browser = details.steps.iter().any(|step| step.browser_step.is_some());
+    let objects = details.page_load.iter().filter(|_| !ran_in_browser).flat_map(|page| &page.objects);
     let objects = objects.map(|object| {
         (
             object.start_offset_us,

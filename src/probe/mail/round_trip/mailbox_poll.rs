@@ -118,8 +118,8 @@ impl<'a> MailboxPoll<'a> {
             let stale_search =
                 search.run(&mut mailbox, older_messages, Some(fetched_at + STALE_SEARCH_TIMEOUT)).await?;
             if stale_search.is_session_broken {
-                // The server deletes messages only at QUIT (RFC 1939 section 6), which this broken session cannot send. The
-                // next poll deletes them again, and then searches only for its own message.
+                // The server deletes messages only at QUIT (RFC 1939 section 6), which this broken session cannot
+                // send. The next poll deletes them again, and then searches only for its own message.
                 search.skips_stale = true;
                 return Ok(PollResult::NotFound { has_unexamined: true });
             }

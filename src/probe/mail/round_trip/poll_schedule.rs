@@ -19,6 +19,7 @@ pub(super) struct PollSchedule {
     /// The shortest delay that the server allows (LOGIN-DELAY, RFC 2449 6.5).
     min_delay: Duration,
     longest_poll: Duration,
+    /// Whether the poll returned last was the final one.
     is_last: bool,
 }
 

@@ -40,15 +40,15 @@ pub(super) struct RoundTripProbe {
 }
 
 /// Builds the probe of a validated `email-round-trip` monitor.
-pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeBuildContext) -> Arc<dyn Probe> {
-    match RoundTripProbe::new(document, settings) {
+pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn Probe> {
+    match RoundTripProbe::new(document, context) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
 impl RoundTripProbe {
-    fn new(document: &MonitorDocument, settings: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
         let round_trip: RoundTripSettings<'_> = document.deserialize()?;
         let email = round_trip.email.trim();
         let user = round_trip.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
@@ -71,8 +71,8 @@ impl RoundTripProbe {
             },
             pop_target: MailServerTarget { credentials: Some(credentials), ..pop_target },
             email_address: email.to_owned(),
-            configured_ehlo_name: settings.ehlo_name.clone(),
-            token_signer: TokenSigner::new(settings.keyring.as_ref(), settings.monitor_id),
+            configured_ehlo_name: context.ehlo_name.clone(),
+            token_signer: TokenSigner::new(context.keyring.as_ref(), context.monitor_id),
         })
     }
 }

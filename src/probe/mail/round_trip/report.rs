@@ -20,11 +20,13 @@ pub(super) struct RoundTripState {
     /// Phases of the SMTP session.
     phases: Phases,
     transcript: Option<CapturedFile>,
+    /// Whether the SMTP session sent the password without TLS.
     password_in_clear: bool,
 }
 
 impl RoundTripState {
-    /// Creates the state after the SMTP `session` that started at `started`; `mail_facts` are the facts of the SMTP server.
+    /// Creates the state after the SMTP `session` that started at `started`; `mail_facts` are the facts of the SMTP
+    /// server.
     pub(super) fn after_send(
         started: Instant,
         facts: RoundTripFacts,
@@ -45,8 +47,8 @@ impl RoundTripState {
     }
 }
 
-/// Builds the observation of a round trip that ended with `poll`, `transit_duration` after the message was accepted. Of earlier
-/// polls only the time is reported, as part of the transit.
+/// Builds the observation of a round trip that ended with `poll`, `transit_duration` after the message was accepted.
+/// Of earlier polls only the time is reported, as part of the transit.
 pub(super) fn build_round_trip_observation(
     pop_target: &MailServerTarget,
     transit_duration: Duration,

@@ -49,7 +49,7 @@ pub(super) async fn send_message(
     send_result
 }
 
-/// Like [`LineSession::run`], but the message counts as accepted at the server's reply, not at QUIT.
+/// Like [`LineSession::run_protocol`], but the message counts as accepted at the server's reply, not at QUIT.
 async fn run_until_accepted(
     target: &MailServerTarget,
     session: &mut LineSession<'_>,
@@ -73,9 +73,9 @@ async fn run_until_accepted(
             session.connect_trace.phases = phases;
             return Ok(message);
         }
-        if let ProtocolAction::SendLine(reply_line) = action {
+        if let ProtocolAction::SendLine(command) = action {
             // A failed send shows as a missing reply to this command.
-            session.send(&reply_line).await.map_err(|failure| Failure { phase: smtp.phase(), ..failure })?;
+            session.send(&command).await.map_err(|failure| Failure { phase: smtp.phase(), ..failure })?;
         }
     }
 }

@@ -53,7 +53,8 @@ impl TokenSigner {
         format!("{payload}.{}", to_hex(&signature))
     }
 
-    /// Returns the owner of the message with `header_value` in its header, examined at `now` by the check that sent `own_token`.
+    /// Returns the owner of the message with `header_value` in its header, examined at `now` by the check that sent
+    /// `own_token`.
     pub(super) fn classify(&self, header_value: &str, own_token: &str, now: Timestamp) -> MessageOrigin {
         let Some(sent_at) = self.verified_issue_time(header_value) else { return MessageOrigin::Other };
         if crate::domain::constant_time_eq(header_value, own_token) {

@@ -93,10 +93,10 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
 
 /// Whether two `http` or `https` URLs have the same origin (RFC 6454 4).
 #[must_use]
-pub fn is_same_origin(one: &Url, other: &Url) -> bool {
-    one.scheme() == other.scheme()
-        && one.host_str() == other.host_str()
-        && one.port_or_known_default() == other.port_or_known_default()
+pub fn is_same_origin(first: &Url, second: &Url) -> bool {
+    first.scheme() == second.scheme()
+        && first.host_str() == second.host_str()
+        && first.port_or_known_default() == second.port_or_known_default()
 }
 
 /// Returns the target of the request line (RFC 9112 3.2.1), or of the pseudo header fields in HTTP/2.

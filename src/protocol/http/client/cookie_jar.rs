@@ -17,7 +17,7 @@ impl CookieJar {
     pub fn store_response_cookies(&mut self, url: &Url, headers: &HeaderMap) {
         for text in headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok()) {
             let Ok(mut cookie) = RawCookie::parse(text.to_owned()) else { continue };
-            if is_acceptable(&mut cookie, url) {
+            if accept_cookie(&mut cookie, url) {
                 // One that does not match its origin is ignored.
                 let _ = self.0.get_or_insert_default().insert_raw(&cookie, url);
             }
@@ -47,9 +47,9 @@ fn is_trustworthy_origin(url: &Url) -> bool {
     url.scheme() == "https" || is_loopback
 }
 
-/// Whether a cookie from `url` may be stored. A cookie for a public suffix becomes a host-only cookie if the host is
+/// Returns whether `cookie` from `url` may be stored. One for a public suffix is made a host-only cookie if the host is
 /// that suffix (RFC 6265 5.3, step 5).
-fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
+fn accept_cookie(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
     let has_secure_attribute = cookie.secure().unwrap_or(false);
     let name_has_prefix = |prefix: &str| {
         cookie.name().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     /// Returns the cookies sent to `to` after `from` has set `cookies`.
-    fn sent(from: &str, cookies: &[&str], to: &str) -> String {
+    fn cookies_sent_after(from: &str, cookies: &[&str], to: &str) -> String {
         let mut headers = HeaderMap::new();
         for cookie in cookies {
             headers.append(SET_COOKIE, HeaderValue::from_str(cookie).unwrap());
@@ -151,7 +151,7 @@ mod tests {
             ("http://a.test/", &["=1", "", ";", "x"], "http://a.test/", ""),
             ("http://a.test/", &["x=\"q\"; HttpOnly; Whatever"], "http://a.test/", "x=\"q\""),
         ] {
-            assert_eq!(sent(from, cookies, to), expected, "{from} {cookies:?} {to}");
+            assert_eq!(cookies_sent_after(from, cookies, to), expected, "{from} {cookies:?} {to}");
         }
     }
 }

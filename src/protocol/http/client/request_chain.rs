@@ -37,6 +37,7 @@ pub struct RequestChain<'a> {
     /// The URL of the next exchange.
     pub(super) current_url: Url,
     pub(super) current_method: Method,
+    /// Whether the next exchange sends the body: not after a redirect that changed the method.
     has_body: bool,
     /// Time from the start of the attempt to that of the exchange in progress.
     pub(super) exchange_offset: Duration,
@@ -110,7 +111,7 @@ impl<'a> RequestChain<'a> {
         self.authorization_header.is_some()
     }
 
-    /// Takes the message that the server does not support the requested version.
+    /// Takes the remark that another HTTP version was used than the requested one, if so.
     pub fn take_version_fallback_note(&mut self) -> Option<String> {
         self.version_fallback_note.take()
     }
@@ -185,8 +186,8 @@ impl<'a> RequestChain<'a> {
         Box::pin(self.exchange_over_stream(stream, protocol)).await
     }
 
-    /// Connects again to a server that refused the cipher suites, and offers weak ones. Returns `failure` when it refuses
-    /// those too.
+    /// Connects again to a server that refused the cipher suites, and offers weak ones. Returns `failure` when it
+    /// refuses those too.
     async fn handshake_with_weak_suites(
         &mut self,
         endpoint: &Endpoint,
@@ -272,7 +273,7 @@ impl<'a> RequestChain<'a> {
     ///
     /// # Errors
     /// Fails for a redirect that cannot be followed, and for a challenge that cannot be answered.
-    pub fn answer_or_follow(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
+    pub fn prepare_next_request(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
         if self.request.follow_redirects && redirect::is_redirect(head.status) {
             self.follow_redirect(head)?;
         } else if self.can_authenticate(head) {
@@ -308,9 +309,9 @@ impl<'a> RequestChain<'a> {
         Ok(())
     }
 
-    /// Whether [`Self::answer_or_follow`] would continue after this response, or fail to.
+    /// Whether [`Self::prepare_next_request`] would continue after this response, or fail to.
     #[must_use]
-    pub fn is_followed_up(&self, head: &ResponseHead) -> bool {
+    pub fn needs_next_request(&self, head: &ResponseHead) -> bool {
         self.request.follow_redirects && redirect::is_redirect(head.status) || self.can_authenticate(head)
     }
 

@@ -57,6 +57,7 @@ impl<'a> DerReader<'a> {
         Some(any)
     }
 
+    /// Reads the next element and returns its content; `None` unless it has this class and tag.
     fn content(&mut self, class: Class, tag: Tag) -> Option<&'a [u8]> {
         let any = self.next_element()?;
         (any.class() == class && any.tag() == tag).then_some(any.data)
@@ -280,6 +281,7 @@ impl<'a> ArchiveOpener<'a> {
         cipher.decrypt(&key, iv_reader.octets()?, encrypted)
     }
 
+    /// Subtracts `iterations` from those that are still allowed; `None` for 0 and for too many.
     fn consume_iterations(&mut self, iterations: u32) -> Option<NonZeroU32> {
         self.remaining_iterations = self.remaining_iterations.checked_sub(iterations)?;
         NonZeroU32::new(iterations)

@@ -16,7 +16,7 @@ use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
 use crate::service::records::record_context::RecordContext;
 use crate::service::records::record_draft::{
-    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request,
+    RecordDraft, field_conflict_error, fields_with_defaults, invalid_request_error,
 };
 use crate::service::records::usage::monitor_usage_text;
 use crate::syntax::node::Node;
@@ -36,7 +36,7 @@ pub fn pkcs12_to_pem(archive: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>
     super::parse::parse(&input, true).map(|parsed| parsed.pem)
 }
 
-pub(in crate::service::records) async fn create(
+pub(in crate::service::records) async fn creation_draft(
     cx: &RecordContext<'_>,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
@@ -52,7 +52,7 @@ pub(in crate::service::records) async fn create(
     let input = match (pem, pkcs12) {
         (Some(_), None) if password.is_some() => {
             let message = "`password` goes with `pkcs12` only; a key in `pem` must not be encrypted";
-            return Err(invalid_request(field_conflict_error(body, "password", message)));
+            return Err(invalid_request_error(field_conflict_error(body, "password", message)));
         }
         (Some(pem), None) => CertificateInput::Pem(pem),
         (None, Some(text)) => {
@@ -62,7 +62,7 @@ pub(in crate::service::records) async fn create(
             CertificateInput::Pkcs12 { bytes: archive, password: password.unwrap_or_default() }
         }
         (Some(_), Some(_)) => {
-            return Err(invalid_request(field_conflict_error(
+            return Err(invalid_request_error(field_conflict_error(
                 body,
                 "pkcs12",
                 "`pkcs12` does not go with `pem`",
@@ -70,7 +70,7 @@ pub(in crate::service::records) async fn create(
         }
         (None, None) => {
             let message = "`pem` or `pkcs12` is required";
-            return Err(invalid_request(ValidationError::new(
+            return Err(invalid_request_error(ValidationError::new(
                 ValidationErrorKind::MissingField,
                 "pem",
                 body.position,
@@ -85,23 +85,23 @@ pub(in crate::service::records) async fn create(
             body.position_of(source_field),
             format!("`{source_field}`: {reason}"),
         );
-        invalid_request(error.with_value(crate::syntax::MASK))
+        invalid_request_error(error.with_value(crate::syntax::MASK))
     };
     let format = input.format();
     let parsed = parse_blocking(input, is_client).await?.map_err(to_error)?;
-    let facts = super::certificate_facts::from_der(&parsed.leaf_der).map_err(to_error)?;
+    let description = super::certificate_description::from_der(&parsed.leaf_der).map_err(to_error)?;
     fields.insert("format".to_owned(), json!(format));
     fields.insert("certificates".to_owned(), json!(parsed.certificate_count));
     let mut draft = RecordDraft::new(fields);
-    draft.warnings = super::certificate_facts::warnings(&facts, is_client, cx.now);
+    draft.warnings = super::certificate_description::warnings(&description, is_client, cx.now);
     for (name, value) in [
-        ("subject", json!(facts.subject)),
-        ("issuer", json!(facts.issuer)),
-        ("not_before", json!(format_utc_time(facts.not_before))),
-        ("not_after", json!(format_utc_time(facts.not_after))),
-        ("names", json!(facts.alternative_names)),
-        ("fingerprint", json!(facts.sha256_fingerprint)),
-        ("key_type", json!(facts.key_type)),
+        ("subject", json!(description.subject)),
+        ("issuer", json!(description.issuer)),
+        ("not_before", json!(format_utc_time(description.not_before))),
+        ("not_after", json!(format_utc_time(description.not_after))),
+        ("names", json!(description.alternative_names)),
+        ("fingerprint", json!(description.sha256_fingerprint)),
+        ("key_type", json!(description.key_type)),
     ] {
         draft.fields.insert(name.to_owned(), value);
     }
@@ -110,7 +110,7 @@ pub(in crate::service::records) async fn create(
     Ok(draft)
 }
 
-/// Parses on a blocking thread, since PKCS#12 archives need expensive key derivation.
+/// Parses on a blocking thread, for at most [`PARSE_TIMEOUT`]: PKCS#12 archives need expensive key derivation.
 async fn parse_blocking(
     input: CertificateInput,
     is_client: bool,

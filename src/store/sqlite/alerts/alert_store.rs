@@ -49,7 +49,7 @@ impl AlertStore for SqliteStore {
         )
     }
 
-    fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+    fn remove_finished_before(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             let removed = delete_in_chunks(self, episodes::DELETE_ENDED, before).await?;
             Ok(removed + delete_in_chunks(self, outbox::DELETE_FINISHED, before).await?)

@@ -20,13 +20,13 @@ pub(super) const DELETE_ENDED: &str =
 /// An episode with its body as text.
 pub(super) struct EpisodeRow {
     episode: StoredEpisode,
-    change_json: String,
+    snapshot_json: String,
 }
 
 impl EpisodeRow {
     pub(super) fn from_episode(mut episode: StoredEpisode) -> Self {
-        let change_fields = std::mem::take(&mut episode.change_fields);
-        Self { episode, change_json: serde_json::Value::Object(change_fields).to_string() }
+        let snapshot_fields = std::mem::take(&mut episode.snapshot_fields);
+        Self { episode, snapshot_json: serde_json::Value::Object(snapshot_fields).to_string() }
     }
 
     /// Inserts or updates the episode, but keeps its acknowledgement, which is written separately.
@@ -46,7 +46,7 @@ impl EpisodeRow {
             ended_at.map(Timestamp::as_micros),
             self.episode.acknowledged_by,
             self.episode.acknowledged_at.map(Timestamp::as_micros),
-            self.change_json
+            self.snapshot_json
         ])?;
         Ok(())
     }
@@ -128,7 +128,7 @@ fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> 
         ended_at: optional_time(5)?,
         acknowledged_by: row.get(6)?,
         acknowledged_at: optional_time(7)?,
-        change_fields: json_object_column(
+        snapshot_fields: json_object_column(
             row,
             RowLocator { table: "episodes", key: &[("id", id)] },
             8,

@@ -15,6 +15,7 @@ use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
 use crate::store::sqlite::paged_query::PagedQuery;
 use crate::store::sqlite::store::SqliteStore;
 
+/// State codes: 0 pending, 1 held, 2 sent, 3 digested, 4 dead (`NotificationState::ALL`).
 const COLUMNS: &str =
     "id, key, recipient, group_id, created_at, not_before, state, attempts, next_at, sent_at,
     error, digest, notice";
@@ -127,7 +128,7 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()> {
+    fn make_due_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()> {
         Box::pin(self.writer.call(move |context| {
             context
                 .conn
@@ -186,7 +187,7 @@ fn select_due(
         "SELECT next_at, id FROM notifications WHERE state = 0 AND recipient = ?1 AND next_at <= ?2
          ORDER BY id LIMIT ?3",
     )?;
-    let mut due_ids: Vec<(i64, i64)> = Vec::new();
+    let mut due_times_and_ids: Vec<(i64, i64)> = Vec::new();
     let mut last_recipient = i64::MIN;
     while let Some(recipient) = select_next_recipient.query_row([last_recipient], |row| row.get(0))? {
         last_recipient = recipient;
@@ -195,15 +196,15 @@ fn select_due(
                 Ok((row.get(0)?, row.get(1)?))
             })?;
         for row in rows {
-            due_ids.push(row?);
+            due_times_and_ids.push(row?);
         }
     }
-    due_ids.sort_unstable();
-    due_ids.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+    due_times_and_ids.sort_unstable();
+    due_times_and_ids.truncate(usize::try_from(max).unwrap_or(usize::MAX));
     let mut select_by_id =
         tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
-    let mut notifications = Vec::with_capacity(due_ids.len());
-    for (_, id) in due_ids {
+    let mut notifications = Vec::with_capacity(due_times_and_ids.len());
+    for (_, id) in due_times_and_ids {
         // A row that cannot be decoded must not block the others.
         notifications.extend(skip_undecodable(select_by_id.query_row([id], notification_from_row))?);
     }
@@ -281,7 +282,7 @@ fn read_page(
     )
 }
 
-/// Returns the code of a state in the table.
+/// Returns the code of a state in the table: its index in `NotificationState::ALL`.
 fn state_code(state: NotificationState) -> i64 {
     let position = NotificationState::ALL.iter().position(|(known, _)| *known == state);
     position.and_then(|position| i64::try_from(position).ok()).unwrap_or_default()
@@ -293,7 +294,7 @@ fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notificati
     let content: NotificationContent =
         locator.parse_json(locator.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let code: usize = row.get(6)?;
-    let decoded_state = NotificationState::ALL.get(code).map(|(code, _)| *code);
+    let decoded_state = NotificationState::ALL.get(code).map(|(state, _)| *state);
     Ok(Notification {
         id,
         message: NewNotification {

@@ -52,7 +52,7 @@ impl PreparedAlerts {
             notification.insert(context.conn)?;
         }
         if !self.verified_checks.is_empty() {
-            let rollup_marker = StaleRollupMarker::with_rollup_bounds(context.conn)?;
+            let rollup_marker = StaleRollupMarker::from_stored_bounds(context.conn)?;
             for check in &self.verified_checks {
                 result_updates::apply_verification(context, check, &rollup_marker)?;
             }

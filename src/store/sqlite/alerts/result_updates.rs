@@ -25,7 +25,7 @@ impl CompressedCapture {
     /// Compresses a file; `None` when it has no content, or is too large.
     pub(super) fn from_added_capture(added: AddedCapture) -> Option<Self> {
         let mut captures = vec![added.capture];
-        let chunks = captures::compress_all(&mut captures);
+        let chunks = captures::take_compressed_chunks(&mut captures);
         Some(Self { result_key: added.result_key, capture: captures.pop()?, chunks })
     }
 
@@ -43,7 +43,7 @@ impl CompressedCapture {
         stored.write_details(conn, &self.result_key, &details)?;
         captures::insert(
             conn,
-            stored.has_failure_details(),
+            stored.is_stored_as_failed(),
             result_primary_key(&self.result_key),
             &self.chunks,
         )
@@ -52,6 +52,7 @@ impl CompressedCapture {
 
 /// Stores a verification. Status 70 turns an error into a warning whose warning status is the status that it had
 /// (behaviour.md 5): in the result, counts, rollups and, for the last result there, the state.
+/// Outcome codes in its SQL: 1 warning, 2 error.
 pub(super) fn apply_verification(
     context: &mut WriteContext<'_>,
     verified: &CheckVerification,
@@ -125,8 +126,8 @@ impl StoredOutcome {
         Ok(outcome.and_then(Outcome::from_code).map(|outcome| Self { outcome }))
     }
 
-    /// Whether its details are stored as failed.
-    fn has_failure_details(&self) -> bool {
+    /// Whether its details and captures are stored with `failed` = 1: for every outcome but ok.
+    fn is_stored_as_failed(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
@@ -137,7 +138,7 @@ impl StoredOutcome {
                 "SELECT body FROM details
                  WHERE failed = ?1 AND planned_at = ?2 AND monitor_id = ?3 AND location_id = ?4",
             )?
-            .query_row(params![self.has_failure_details(), planned_at, monitor, location], |row| row.get(0))
+            .query_row(params![self.is_stored_as_failed(), planned_at, monitor, location], |row| row.get(0))
             .optional()?;
         let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
         let locator = RowLocator { table: "details", key: &key };
@@ -155,7 +156,7 @@ impl StoredOutcome {
             "INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET body = ?5",
         )?
         .execute(params![
-            self.has_failure_details(),
+            self.is_stored_as_failed(),
             planned_at,
             monitor,
             location,
@@ -165,6 +166,7 @@ impl StoredOutcome {
     }
 }
 
+/// Returns planned time in microseconds, monitor and location.
 fn result_primary_key(key: &ResultKey) -> (i64, i64, i64) {
     (key.planned_at.as_micros(), key.monitor_id.0, key.location_id.0)
 }

@@ -7,8 +7,9 @@ use crate::store::contract::RollupSpan;
 use super::span::{span_code, width_us};
 use crate::store::sqlite::result_row::ResultRow;
 
-/// Monitor id that stands for all monitors in the table `late`, which lists the rollups to write.
+/// Monitor id of the rows of all monitors in the table `late` of rollups to write; see [`LOCATION_OF_ALL_MONITORS`].
 pub(super) const ALL_MONITORS: i64 = i64::MIN;
+pub(super) const LOCATION_OF_ALL_MONITORS: i64 = 0;
 
 /// Most hours that one series of missed runs marks: a year and a month.
 const MAX_MARKED_HOURS: i64 = 24 * 396;
@@ -16,18 +17,21 @@ const MAX_MARKED_HOURS: i64 = 24 * 396;
 /// Marks the hours that are rolled up already when one of their results changes, so that their rollup is computed
 /// again.
 pub(in super::super) struct StaleRollupMarker {
+    /// Hours that start before are rolled up already.
     rolled_until: i64,
+    /// Hours that start before miss removed results, so they cannot be computed again.
     complete_from: i64,
 }
 
 impl StaleRollupMarker {
-    pub(in super::super) fn with_rollup_bounds(conn: &Connection) -> rusqlite::Result<Self> {
+    /// Reads the two bounds from the database.
+    pub(in super::super) fn from_stored_bounds(conn: &Connection) -> rusqlite::Result<Self> {
         let (rolled_until, sources_complete_from) = rollup_bounds(conn, RollupSpan::Hour)?;
         Ok(Self { rolled_until, complete_from: sources_complete_from })
     }
 
-    /// Marks the hours of `row` that were rolled up already, except hours with removed results, which cannot be computed
-    /// again.
+    /// Marks the hours of `row` that were rolled up already, except hours with removed results, which cannot be
+    /// computed again.
     pub(in super::super) fn mark_result_row(
         &self,
         conn: &Connection,
@@ -48,6 +52,7 @@ impl StaleRollupMarker {
         self.mark_hours(conn, (planned_at, planned_at), monitor, location)
     }
 
+    /// Marks the hours from that of `first` to that of `last` which are rolled up and can be computed again.
     fn mark_hours(
         &self,
         conn: &Connection,
@@ -72,7 +77,7 @@ impl StaleRollupMarker {
     }
 }
 
-/// Returns until when `span` is rolled up, and since when its sources are complete.
+/// Returns until when `span` is rolled up, and since when its sources are complete, both in Unix microseconds.
 pub(in super::super) fn rollup_bounds(conn: &Connection, span: RollupSpan) -> rusqlite::Result<(i64, i64)> {
     conn.prepare_cached("SELECT rolled_until, sources_from FROM spans WHERE span = ?1")?
         .query_row([span_code(span)], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupInterval, RollupQuery, Timestamp};
+use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, RollupStep, Timestamp};
 use crate::store::contract::RollupSpan;
 
 use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
@@ -67,9 +67,9 @@ impl<'a> PointReader<'a> {
         let step = self.query.step;
         let [from, until] = [self.query.from, self.query.until].map(|time| ceil_step(step, time.as_micros()));
         match step {
-            RollupInterval::Minute => self.result_keys(step, from, until),
-            RollupInterval::Hour => self.hour_keys(from, until),
-            RollupInterval::Day => {
+            RollupStep::Minute => self.result_keys(step, from, until),
+            RollupStep::Hour => self.hour_keys(from, until),
+            RollupStep::Day => {
                 let mut keys = self.stored_keys(RollupSpan::Day, from, until)?;
                 let day = |time| step.start_of(Timestamp::from_micros(time)).as_micros();
                 let hours = self.hour_keys(from.max(self.days_stored_until), until)?;
@@ -79,9 +79,10 @@ impl<'a> PointReader<'a> {
         }
     }
 
+    /// Returns the hours with runs: stored rollups, then results that are not rolled up yet.
     fn hour_keys(&self, from: i64, until: i64) -> rusqlite::Result<BTreeSet<PointKey>> {
         let mut keys = self.stored_keys(RollupSpan::Hour, from, until)?;
-        keys.extend(self.result_keys(RollupInterval::Hour, from.max(self.hours_stored_until), until)?);
+        keys.extend(self.result_keys(RollupStep::Hour, from.max(self.hours_stored_until), until)?);
         Ok(keys)
     }
 
@@ -93,19 +94,14 @@ impl<'a> PointReader<'a> {
                      AND location_id = ifnull(?5, location_id)",
             )?
             .query_map(
-                params![span_code(span), self.query.monitor_id.0, from, until, self.location()],
+                params![span_code(span), self.query.monitor_id.0, from, until, self.queried_location()],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?
             .collect()
     }
 
     /// Returns the steps with planned runs in `from..until`.
-    fn result_keys(
-        &self,
-        step: RollupInterval,
-        from: i64,
-        until: i64,
-    ) -> rusqlite::Result<BTreeSet<PointKey>> {
+    fn result_keys(&self, step: RollupStep, from: i64, until: i64) -> rusqlite::Result<BTreeSet<PointKey>> {
         let (monitor, width) = (self.query.monitor_id.0, step.width_us());
         let start_of = |time: i64| time.saturating_sub(time.rem_euclid(width));
         let mut keys: BTreeSet<PointKey> = self
@@ -116,7 +112,7 @@ impl<'a> PointReader<'a> {
                  WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
                      AND location_id = ifnull(?4, location_id) AND first_check IS NULL",
             )?
-            .query_map(params![monitor, from, until, self.location(), width], |row| {
+            .query_map(params![monitor, from, until, self.queried_location(), width], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?
             .collect::<Result<_, _>>()?;
@@ -126,7 +122,7 @@ impl<'a> PointReader<'a> {
              WHERE monitor_id = ?1 AND last_planned_at >= ?2 AND planned_at < ?3
                  AND location_id = ifnull(?4, location_id)",
         )?;
-        let mut rows = statement.query(params![monitor, from, until, self.location()])?;
+        let mut rows = statement.query(params![monitor, from, until, self.queried_location()])?;
         while let Some(row) = rows.next()? {
             let (first, last, run_count, location): (i64, i64, i64, i64) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
@@ -141,16 +137,16 @@ impl<'a> PointReader<'a> {
         Ok(keys)
     }
 
-    fn stats(&self, step: RollupInterval, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
+    fn stats(&self, step: RollupStep, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
         let monitor_and_location = (self.query.monitor_id.0, location);
         let stored_stats = |span| stored::select_stats(self.conn, span, start, monitor_and_location);
         match step {
-            RollupInterval::Minute => self.result_stats(step, start, location),
-            RollupInterval::Hour => match stored_stats(RollupSpan::Hour)? {
+            RollupStep::Minute => self.result_stats(step, start, location),
+            RollupStep::Hour => match stored_stats(RollupSpan::Hour)? {
                 Some(stats) => Ok(stats),
                 None => self.result_stats(step, start, location),
             },
-            RollupInterval::Day => match stored_stats(RollupSpan::Day)? {
+            RollupStep::Day => match stored_stats(RollupSpan::Day)? {
                 Some(stats) => Ok(stats),
                 None => self.day_stats(start, location),
             },
@@ -160,7 +156,7 @@ impl<'a> PointReader<'a> {
     /// Merges the stored hours of a day and those that are not rolled up yet.
     fn day_stats(&self, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
         let mut stats = stored::merge_hours(self.conn, start, (self.query.monitor_id.0, location))?;
-        let hour_us = RollupInterval::Hour.width_us();
+        let hour_us = RollupStep::Hour.width_us();
         for hour in (0..24).map(|number| start + number * hour_us) {
             if hour >= self.hours_stored_until
                 && stored::select_stats(
@@ -171,19 +167,20 @@ impl<'a> PointReader<'a> {
                 )?
                 .is_none()
             {
-                stats.merge(&self.result_stats(RollupInterval::Hour, hour, location)?);
+                stats.merge(&self.result_stats(RollupStep::Hour, hour, location)?);
             }
         }
         Ok(stats)
     }
 
-    fn result_stats(&self, step: RollupInterval, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
+    fn result_stats(&self, step: RollupStep, start: i64, location: i64) -> rusqlite::Result<RollupStats> {
         let until = start.saturating_add(step.width_us());
         let range = ResultRange { monitor: self.query.monitor_id.0, location, from: start, until };
         result_stats(self.conn, range, self.query.with_browser_figures)
     }
 
-    fn location(&self) -> Option<i64> {
+    /// Returns the only location of the query; `None` for all.
+    fn queried_location(&self) -> Option<i64> {
         self.query.location.map(|location| location.0)
     }
 }
@@ -198,7 +195,7 @@ fn stored_until(conn: &Connection, span: RollupSpan) -> rusqlite::Result<i64> {
 }
 
 /// Returns the first start of a step at or after `time_us`.
-const fn ceil_step(step: RollupInterval, time_us: i64) -> i64 {
+const fn ceil_step(step: RollupStep, time_us: i64) -> i64 {
     match time_us.rem_euclid(step.width_us()) {
         0 => time_us,
         rest => time_us.saturating_add(step.width_us() - rest),

@@ -19,7 +19,8 @@ pub(super) struct ResultRange {
     pub(super) until: i64,
 }
 
-/// Computes the statistics of the planned runs of `range`. Only with `with_browser_figures`, details of browser checks are read.
+/// Computes the statistics of the planned runs of `range`. Only with `with_browser_figures`, details of browser
+/// checks are read.
 pub(super) fn result_stats(
     conn: &Connection,
     range: ResultRange,

@@ -7,7 +7,9 @@ use rusqlite::{Connection, Row, params};
 use crate::domain::Timestamp;
 use crate::store::contract::{RollupSpan, StoreError};
 
-use super::pending_rollups::{ALL_MONITORS, mark_pending, rollup_bounds, span_start};
+use super::pending_rollups::{
+    ALL_MONITORS, LOCATION_OF_ALL_MONITORS, mark_pending, rollup_bounds, span_start,
+};
 use super::result_stats::{ResultRange, result_stats};
 use super::span::{span_code, width_us};
 use super::stats::RollupStats;
@@ -49,7 +51,7 @@ fn advance_rolled_until(conn: &Connection, span: RollupSpan, until: i64) -> rusq
     let (rolled_until, _) = rollup_bounds(conn, span)?;
     let mut search_from = rolled_until;
     while let Some(next) = next_span_with_data(conn, span, search_from)?.filter(|&next| next < until) {
-        mark_pending(conn, span, next, ALL_MONITORS, 0)?;
+        mark_pending(conn, span, next, ALL_MONITORS, LOCATION_OF_ALL_MONITORS)?;
         search_from = next + width_us(span);
     }
     conn.execute(
@@ -78,6 +80,7 @@ fn next_span_with_data(conn: &Connection, span: RollupSpan, from: i64) -> rusqli
     Ok(first_time.map(|first_time| span_start(span, first_time)))
 }
 
+/// Returns the starts of the hours or days that are marked as due for all monitors.
 async fn due_span_starts(store: &SqliteStore, span: RollupSpan) -> Result<Vec<i64>, StoreError> {
     store
         .readers
@@ -107,7 +110,10 @@ async fn roll_up_span(store: &SqliteStore, span: RollupSpan, start: i64) -> Resu
             })
             .await?;
         written += stats_by_pair.len() as u64;
-        store.writer.call(move |context| insert_rollups(context.conn, span, start, &stats_by_pair)).await?;
+        store
+            .writer
+            .call(move |context| write_rollups_and_mark_days(context.conn, span, start, &stats_by_pair))
+            .await?;
     }
     store
         .writer
@@ -163,7 +169,7 @@ fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
         if let Some(stored) = stored.flatten() {
             stats.sums.keep_browser_figures(&stored.sums);
         }
-        insert_rollups(conn, span, start, &[(monitor, location, stats)])?;
+        write_rollups_and_mark_days(conn, span, start, &[(monitor, location, stats)])?;
         conn.prepare_cached(
             "DELETE FROM late WHERE span = ?1 AND start = ?2 AND monitor_id = ?3 AND location_id = ?4",
         )?
@@ -172,7 +178,8 @@ fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
     Ok(pending.len() as u64)
 }
 
-fn insert_rollups(
+/// Writes the rollups with runs. Marks the day of a written hour as pending if that day is rolled up already.
+fn write_rollups_and_mark_days(
     conn: &Connection,
     span: RollupSpan,
     start: i64,
@@ -189,6 +196,7 @@ fn insert_rollups(
     Ok(())
 }
 
+/// Computes an hour from results, or a day from its stored hours.
 fn compute_stats(
     conn: &Connection,
     span: RollupSpan,
@@ -198,8 +206,8 @@ fn compute_stats(
 ) -> rusqlite::Result<RollupStats> {
     match span {
         RollupSpan::Hour => {
-            let until = start + width_us(RollupSpan::Hour);
-            result_stats(conn, ResultRange { monitor, location, from: start, until }, true)
+            let (until, with_browser_figures) = (start + width_us(RollupSpan::Hour), true);
+            result_stats(conn, ResultRange { monitor, location, from: start, until }, with_browser_figures)
         }
         RollupSpan::Day => stored::merge_hours(conn, start, (monitor, location)),
     }

@@ -1,4 +1,4 @@
-//! The statistics of one rollup: counts by outcome, sum and sketch of durations, and further parts.
+//! The statistics of one rollup: counts by outcome, sum and sketch of durations, and [`RollupSums`].
 
 use rusqlite::Row;
 
@@ -11,9 +11,12 @@ use super::sums_codec;
 /// Statistics of one monitor at one location.
 #[derive(Default)]
 pub(super) struct RollupStats {
+    /// Numbers of runs, by the code of the outcome.
     pub(super) runs_by_outcome: [u64; 6],
+    /// Of the runs that passed, as the sketch and the sums of phases are.
     pub(super) duration_sum_us: u64,
     durations: DurationSketch,
+    /// Sums of phases, user experience and content views.
     pub(super) sums: RollupSums,
 }
 
@@ -42,6 +45,7 @@ impl RollupStats {
         self.runs_by_outcome == [0; 6]
     }
 
+    /// Encodes the sketch of durations; `None` without durations.
     pub(super) fn to_sketch_bytes(&self) -> Option<Vec<u8>> {
         self.durations.to_bytes()
     }

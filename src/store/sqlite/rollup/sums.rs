@@ -7,7 +7,7 @@ use crate::domain::{CheckDetails, ContentViewFigures, Outcome, Phase, Phases, St
 
 /// Most content views of a rollup, so that its row stays small: as many as a monitor may have.
 const MAX_VIEWS: usize = 100;
-/// Parts of 1 of layout shift, as it is summed up.
+/// Layout shifts are fractions; multiplied by this, they are summed up as integers.
 const LAYOUT_SHIFT_SCALE: f64 = 1_000_000.0;
 /// Number of figures of user experience.
 const EXPERIENCE_FIGURES: usize = 6;
@@ -128,13 +128,14 @@ impl RollupSums {
         }
     }
 
+    /// Adds `sums` of a content view; drops those of a new one when there are [`MAX_VIEWS`].
     fn add_view(&mut self, id: i64, sums: ViewSums) {
         if self.views.len() < MAX_VIEWS || self.views.contains_key(&id) {
             self.views.entry(id).or_default().merge(sums);
         }
     }
 
-    /// Adds the parts of a shorter span.
+    /// Adds the sums of a shorter span.
     pub(super) fn merge(&mut self, other: &Self) {
         for (phase, sum) in &other.phases {
             self.phases.entry(*phase).or_default().merge(*sum);
@@ -153,8 +154,8 @@ impl RollupSums {
         if stored.pages > self.pages {
             (self.pages, self.experience) = (stored.pages, stored.experience);
         }
-        let runs = |views: &BTreeMap<i64, ViewSums>| views.values().map(|view| view.runs).max();
-        if runs(&stored.views) > runs(&self.views) {
+        let most_runs = |views: &BTreeMap<i64, ViewSums>| views.values().map(|view| view.runs).max();
+        if most_runs(&stored.views) > most_runs(&self.views) {
             self.views.clone_from(&stored.views);
         }
     }

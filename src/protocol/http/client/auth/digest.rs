@@ -24,6 +24,7 @@ pub(in crate::protocol::http::client) struct DigestAuth {
     nonce: Vec<u8>,
     opaque: Option<Vec<u8>>,
     algorithm: DigestAlgorithm,
+    /// Whether the algorithm is a `-sess` variant, whose user hash includes both nonces.
     is_session_variant: bool,
     /// The algorithm as the server wrote it; `None` when it sent none.
     algorithm_name: Option<String>,
@@ -31,6 +32,7 @@ pub(in crate::protocol::http::client) struct DigestAuth {
     qop: Option<Qop>,
     /// Whether the server wants the user name hashed (RFC 7616 3.4.4).
     hashes_user: bool,
+    /// Whether the server says that only the nonce was too old, not that the login is wrong.
     is_stale: bool,
     client_nonce: String,
     nonce_count: u32,
@@ -100,7 +102,7 @@ impl DigestAuth {
         };
         let qop = challenge.parameter_text("qop");
         let chosen_qop = qop.as_deref().and_then(Qop::choose_offered);
-        // The hash of a session needs the client's nonce, which is only sent with a quality.
+        // The hash of a session needs the client's nonce, which is only sent with a `qop`.
         if chosen_qop.is_none() && (qop.is_some() || is_session) {
             return None;
         }

@@ -15,27 +15,29 @@ type MissingReasons = (Instant, Vec<(BrowserKind, Option<String>)>);
 
 /// Looks for the browsers of this process, again after each installation.
 #[derive(Debug)]
-pub(super) struct PoolBrowsers {
+pub(super) struct CachedBrowserLookup {
     pool: Arc<BrowserPool>,
-    last_reasons: Mutex<Option<MissingReasons>>,
+    /// What the last look at the disk found, if there was one.
+    last_missing_reasons: Mutex<Option<MissingReasons>>,
 }
 
-impl PoolBrowsers {
+impl CachedBrowserLookup {
     /// Looks for the browsers of `pool`.
     pub(super) fn new(pool: Arc<BrowserPool>) -> Self {
-        Self { pool, last_reasons: Mutex::default() }
+        Self { pool, last_missing_reasons: Mutex::default() }
     }
 }
 
-impl BrowserLookup for PoolBrowsers {
+impl BrowserLookup for CachedBrowserLookup {
     fn missing_reason(&self, name: &str) -> Option<String> {
         let kind = BrowserKind::from_name(name)?;
-        let mut last_reasons = self.last_reasons.lock();
-        if last_reasons.as_ref().is_none_or(|(found_at, _)| found_at.elapsed() >= MAX_AGE) {
+        let mut last_missing_reasons = self.last_missing_reasons.lock();
+        if last_missing_reasons.as_ref().is_none_or(|(found_at, _)| found_at.elapsed() >= MAX_AGE) {
             let reason = |kind| self.pool.check_available(kind).err().map(|failure| failure.detail);
-            *last_reasons = Some((Instant::now(), BrowserKind::ALL.map(|kind| (kind, reason(kind))).into()));
+            *last_missing_reasons =
+                Some((Instant::now(), BrowserKind::ALL.map(|kind| (kind, reason(kind))).into()));
         }
-        let (_, reasons) = last_reasons.as_ref()?;
+        let (_, reasons) = last_missing_reasons.as_ref()?;
         reasons.iter().find(|(browser_kind, _)| *browser_kind == kind).and_then(|(_, reason)| reason.clone())
     }
 }

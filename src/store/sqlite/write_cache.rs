@@ -1,4 +1,4 @@
-//! Data that many results share, stored once: texts, and pairs of monitor and location.
+//! Texts and pairs of monitor and location that many results share, stored once; the cache of the writing thread.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,14 +31,18 @@ impl SharedText {
 /// Most pairs that are cached; beyond, the cache is cleared.
 const MAX_CACHED_MONITOR_LOCATIONS: usize = 4_000_000;
 
-/// Caches ids of recently used texts, and pairs.
+/// Cache of the writing thread: ids of texts, stored pairs of monitor and location, attributes of monitors.
 #[derive(Default)]
 pub(super) struct WriteCache {
+    /// Id and last written `last_used` of a text, by its hash.
+    /// Id and last written `last_used` of a text, by its hash.
     text_ids: HashMap<[u8; 16], (i64, i64)>,
+    /// Pairs of monitor and location that are stored.
+    /// Pairs of monitor and location that are stored.
     monitor_locations: HashSet<(i64, i64)>,
     attributes_by_monitor: HashMap<i64, MonitorAttributes>,
     /// Plans and types, each once.
-    names: HashSet<Arc<str>>,
+    interned_names: HashSet<Arc<str>>,
 }
 
 /// What the counts of results need of a monitor.
@@ -53,8 +57,8 @@ pub(super) struct MonitorAttributes {
 }
 
 impl WriteCache {
-    /// Returns the id of `text`, used by a result planned at `planned_at`.
-    pub(super) fn text_id(
+    /// Stores `text`, used by a result planned at `planned_at`, unless it is stored already; returns its id.
+    pub(super) fn ensure_text(
         &mut self,
         conn: &Connection,
         text: &SharedText,
@@ -91,12 +95,12 @@ impl WriteCache {
         Ok(())
     }
 
-    /// Returns the account of `monitor`; 0 when it is unknown.
+    /// Returns the account of `monitor`, read if it is not cached; 0 when it is unknown.
     pub(super) fn cached_customer(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
         Ok(self.cached_attributes(conn, monitor)?.customer)
     }
 
-    /// Returns what counts need of `monitor`.
+    /// Returns what counts need of `monitor`, read if it is not cached.
     pub(super) fn cached_attributes(
         &mut self,
         conn: &Connection,
@@ -111,7 +115,7 @@ impl WriteCache {
             )?
             .query_row([monitor], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
-        let is_known = row.is_some();
+        let is_stored = row.is_some();
         let (customer, plan, monitor_type) = row.unwrap_or_default();
         let (plan, monitor_type) = (plan.unwrap_or_default(), monitor_type.unwrap_or_default());
         let attributes = MonitorAttributes {
@@ -119,22 +123,24 @@ impl WriteCache {
             plan: self.intern(&plan),
             monitor_type: self.intern(&monitor_type),
         };
-        if is_known {
+        if is_stored {
             if self.attributes_by_monitor.len() >= MAX_CACHED_MONITOR_LOCATIONS {
                 self.attributes_by_monitor.clear();
-                self.names.clear();
+                self.interned_names.clear();
             }
             self.attributes_by_monitor.insert(monitor, attributes.clone());
         }
         Ok(attributes)
     }
 
+    /// Returns the one shared copy of `text`.
+    /// Returns the one shared copy of `text`.
     fn intern(&mut self, text: &str) -> Arc<str> {
-        if let Some(name) = self.names.get(text) {
+        if let Some(name) = self.interned_names.get(text) {
             return Arc::clone(name);
         }
         let name: Arc<str> = text.into();
-        self.names.insert(Arc::clone(&name));
+        self.interned_names.insert(Arc::clone(&name));
         name
     }
 
@@ -148,7 +154,7 @@ impl WriteCache {
         self.text_ids.clear();
         self.monitor_locations.clear();
         self.attributes_by_monitor.clear();
-        self.names.clear();
+        self.interned_names.clear();
     }
 }
 
@@ -163,6 +169,8 @@ pub(super) fn insert_monitor_location(
     Ok(())
 }
 
+/// Inserts `text`, or updates its `last_used`; returns its id.
+/// Inserts `text`, or updates its `last_used`; returns its id.
 fn upsert_text(conn: &Connection, text: &SharedText, planned_at: i64) -> rusqlite::Result<i64> {
     let existing_id: Option<i64> = conn
         .prepare_cached("UPDATE shared SET last_used = max(last_used, ?2) WHERE hash = ?1 RETURNING id")?

@@ -18,7 +18,7 @@ const MAX_ALTERNATIVE_NAMES: usize = 100;
 const MAX_SUBJECT_CHARS: usize = 4096;
 
 /// What responses contain about a certificate.
-pub(super) struct CertificateFacts {
+pub(super) struct CertificateDescription {
     pub(super) subject: String,
     pub(super) issuer: String,
     pub(super) not_before: Timestamp,
@@ -32,12 +32,12 @@ pub(super) struct CertificateFacts {
 }
 
 /// Reads the facts of the certificate in `der`.
-pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
+pub(super) fn from_der(der: &[u8]) -> Result<CertificateDescription, String> {
     let (_, parsed) =
         X509Certificate::from_der(der).map_err(|_| "its certificate cannot be read".to_owned())?;
     let hash = digest(&SHA256, der);
     let clean_text = |name: String| replace_control_chars(&name).chars().take(MAX_SUBJECT_CHARS).collect();
-    Ok(CertificateFacts {
+    Ok(CertificateDescription {
         subject: clean_text(parsed.subject().to_string()),
         issuer: clean_text(parsed.issuer().to_string()),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
@@ -50,16 +50,21 @@ pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
 }
 
 /// Returns the warnings for the author of the record.
-pub(super) fn warnings(facts: &CertificateFacts, is_client: bool, now: Timestamp) -> Vec<String> {
-    let subject = truncate_value(&facts.subject);
+pub(super) fn warnings(description: &CertificateDescription, is_client: bool, now: Timestamp) -> Vec<String> {
+    let subject = truncate_value(&description.subject);
     let mut warnings = Vec::new();
-    if facts.not_after <= now {
-        warnings.push(format!("The certificate `{subject}` expired at {}", format_utc_time(facts.not_after)));
-    } else if facts.not_before > now {
-        warnings
-            .push(format!("The certificate `{subject}` is valid from {}", format_utc_time(facts.not_before)));
+    if description.not_after <= now {
+        warnings.push(format!(
+            "The certificate `{subject}` expired at {}",
+            format_utc_time(description.not_after)
+        ));
+    } else if description.not_before > now {
+        warnings.push(format!(
+            "The certificate `{subject}` is valid from {}",
+            format_utc_time(description.not_before)
+        ));
     }
-    if !is_client && !facts.is_ca {
+    if !is_client && !description.is_ca {
         warnings.push(format!(
             "`{subject}` is not an authority; only a server that presents this certificate itself is trusted"
         ));

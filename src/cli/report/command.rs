@@ -9,7 +9,7 @@ use crate::cli::source::SourceArgs;
 use crate::cli::style::Style;
 use crate::cli::time_argument::TimeArgument;
 use crate::clock::{Clock, SystemClock};
-use crate::domain::{Location, LocationId, Pagination, RollupInterval};
+use crate::domain::{Location, LocationId, Pagination, RollupStep};
 use crate::service::RollupRequest;
 
 /// Show runs, durations, phases and browser figures of a monitor by minute, hour or day
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Args {
     /// Its id or its name
     monitor: String,
     /// Length of a step: minute, hour or day
-    #[arg(long, value_name = "STEP", default_value = "hour", value_parser = RollupInterval::NAMES)]
+    #[arg(long, value_name = "STEP", default_value = "hour", value_parser = RollupStep::NAMES)]
     step: String,
     /// Steps that start then or later: a time, a day, or an age such as `2h` [default: an hour, a day or 30 days ago]
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let monitor = source.find_monitor(&args.monitor).await?;
         let locations = source.locations().await?;
         let now = SystemClock.now();
-        let step = RollupInterval::from_name(&args.step).unwrap_or_default();
+        let step = RollupStep::from_name(&args.step).unwrap_or_default();
         let until = args.thru.map_or(now, |time| time.resolve(now));
         let request = RollupRequest {
             monitor_id: monitor.id,
@@ -99,11 +99,11 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns how long before `--thru` a report begins by default.
-const fn default_age(step: RollupInterval) -> Duration {
+const fn default_age(step: RollupStep) -> Duration {
     Duration::from_hours(match step {
-        RollupInterval::Minute => 1,
-        RollupInterval::Hour => 24,
-        RollupInterval::Day => 30 * 24,
+        RollupStep::Minute => 1,
+        RollupStep::Hour => 24,
+        RollupStep::Day => 30 * 24,
     })
 }
 

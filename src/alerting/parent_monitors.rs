@@ -11,7 +11,7 @@ pub const PARENT_CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A monitor that another one depends on, as far as it may suppress errors: known, active and in no blackout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParentStatus {
+pub struct ParentState {
     /// The monitor.
     pub monitor_id: MonitorId,
     /// Whether it has an open episode, or its own errors are suppressed.

@@ -69,8 +69,8 @@ impl AccountService {
         self.audit_token(caller, "delete", &token.name, Map::new()).await
     }
 
-    /// Makes a token for a program, which expires after `lifetime_seconds`. It may no more than its user. Programs cannot
-    /// make tokens, so that a stolen token ends with its lifetime.
+    /// Makes a token for a program, which expires after `lifetime_seconds`. It may no more than its user. Programs
+    /// cannot make tokens, so that a stolen token ends with its lifetime.
     pub async fn create_program_token(
         &self,
         caller: &Caller,
@@ -85,11 +85,11 @@ impl AccountService {
             ));
         }
         for scope in scopes.iter() {
-            let is_about_other_accounts =
+            let scope_exceeds_account =
                 scope == TokenScope::Metrics && caller.customer != CustomerId::OPERATOR;
-            if is_about_other_accounts || !caller.allows(scope.required_permission()) {
+            if scope_exceeds_account || !caller.allows(scope.required_permission()) {
                 let (role, scope) = (caller.role, scope.name());
-                return Err(ServiceError::Forbidden(if is_about_other_accounts {
+                return Err(ServiceError::Forbidden(if scope_exceeds_account {
                     format!("The scope `{scope}` is for account 1, since the metrics are about all accounts")
                 } else {
                     format!("The role {role} does not permit the scope `{scope}`")

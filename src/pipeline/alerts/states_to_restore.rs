@@ -7,17 +7,18 @@ use super::tracked_monitor::TrackedMonitor;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::{MonitorId, Revision};
 use crate::schema::Monitor;
-use crate::store::{EpisodeFilter, LocationState, Pagination, StoreError, StoredEpisode};
+use crate::store::{EpisodeFilter, MonitorLocationState, Pagination, StoreError, StoredEpisode};
 
-/// State loaded from the store, until its monitors are known.
-pub(super) struct RestoredAlertStates {
+/// State loaded from the store, from which each monitor takes its own when it is first known.
+pub(super) struct StatesToRestore {
+    /// The stored alert states.
     alert_states: HashMap<MonitorId, AlertState>,
-    monitor_states: HashMap<MonitorId, Vec<LocationState>>,
+    location_states: HashMap<MonitorId, Vec<MonitorLocationState>>,
     /// Episodes that are open in the store.
     open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
 
-impl RestoredAlertStates {
+impl StatesToRestore {
     pub(super) async fn load(dependencies: &AlertEngineDependencies) -> Result<Self, StoreError> {
         let mut alert_states = HashMap::new();
         for (monitor_id, body) in dependencies.alert_store.alert_states().await? {
@@ -30,9 +31,9 @@ impl RestoredAlertStates {
             })?;
             alert_states.insert(monitor_id, alert_state);
         }
-        let mut monitor_states: HashMap<MonitorId, Vec<LocationState>> = HashMap::new();
-        for state in dependencies.result_store.monitor_states().await? {
-            monitor_states.entry(state.monitor_id).or_default().push(state);
+        let mut location_states: HashMap<MonitorId, Vec<MonitorLocationState>> = HashMap::new();
+        for state in dependencies.result_store.location_states().await? {
+            location_states.entry(state.monitor_id).or_default().push(state);
         }
         let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
@@ -49,19 +50,19 @@ impl RestoredAlertStates {
         for episode in page.items {
             open_episodes.entry(episode.monitor_id).or_default().push(episode);
         }
-        Ok(Self { alert_states, monitor_states, open_episodes })
+        Ok(Self { alert_states, location_states, open_episodes })
     }
 
     /// Returns the entry of `monitor` with its restored state, and the stored episodes that have ended, since the state
     /// does not know them.
     pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (TrackedMonitor, Vec<StoredEpisode>) {
         let (id, mut entry) = (monitor.id, TrackedMonitor::new(monitor));
-        let states = self.monitor_states.remove(&id).unwrap_or_default();
+        let states = self.location_states.remove(&id).unwrap_or_default();
         match self.alert_states.remove(&id) {
             Some(alert_state) => (entry.alert_state, entry.has_stored_state) = (alert_state, true),
             None => restore_from_states(&mut entry.alert_state, &states),
         }
-        for state in states.iter().filter(|state| state.is_first_check()) {
+        for state in states.iter().filter(|state| state.last_was_first_check()) {
             entry.alert_state.on_first_check(state.planned_at, state.outcome);
         }
         let mut ended_episodes = self.open_episodes.remove(&id).unwrap_or_default();
@@ -76,7 +77,8 @@ impl RestoredAlertStates {
         (entry, ended_episodes)
     }
 
-    /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those of `quarantined_monitors`.
+    /// Returns what is left once all monitors are known: data of monitors that no longer exist, without those of
+    /// `quarantined_monitors`.
     pub(super) fn into_states_of_removed_monitors(
         mut self,
         quarantined_monitors: &HashMap<MonitorId, Revision>,
@@ -88,8 +90,9 @@ impl RestoredAlertStates {
 }
 
 /// Derives the alert state from the last planned run at each location. Those before a first check are resolved.
-fn restore_from_states(alert_state: &mut AlertState, states: &[LocationState]) {
-    let (first_checks, planned): (Vec<_>, Vec<_>) = states.iter().partition(|state| state.is_first_check());
+fn restore_from_states(alert_state: &mut AlertState, states: &[MonitorLocationState]) {
+    let (first_checks, planned): (Vec<_>, Vec<_>) =
+        states.iter().partition(|state| state.last_was_first_check());
     let results: Vec<_> = planned.into_iter().map(location_result_from_state).collect();
     alert_state.restore_from_results(&results);
     if let Some(slot_at) = first_checks.iter().filter_map(|state| state.last_slot_at).max() {
@@ -97,7 +100,7 @@ fn restore_from_states(alert_state: &mut AlertState, states: &[LocationState]) {
     }
 }
 
-fn location_result_from_state(state: &LocationState) -> LocationResult {
+fn location_result_from_state(state: &MonitorLocationState) -> LocationResult {
     LocationResult {
         planned_at: state.planned_at,
         location_id: state.location_id,

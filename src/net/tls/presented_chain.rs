@@ -10,7 +10,7 @@ use super::signed::{PublicKeyInfo, SignedData};
 use super::trust::TrustAnchors;
 use crate::domain::{Timestamp, replace_control_chars};
 
-/// Most certificates that are read.
+/// Maximum number of certificates that are parsed.
 const MAX_CERTIFICATES: usize = 10;
 /// Most names of a certificate that are listed.
 const MAX_NAMES: usize = 20;
@@ -19,9 +19,11 @@ const MAX_SUBJECT_CHARS: usize = 200;
 
 /// The certificates of a server, its own first.
 pub(super) struct PresentedChain<'a> {
+    /// How many certificates the server sent; `certificates` may have fewer.
     count: usize,
     /// `None` for one that cannot be read.
     certificates: Vec<Option<X509Certificate<'a>>>,
+    /// All certificates as they were sent, also those that are not parsed.
     encoded: &'a [CertificateDer<'a>],
 }
 
@@ -44,7 +46,7 @@ impl<'a> PresentedChain<'a> {
         self.certificates.get(index)?.as_ref()
     }
 
-    fn readable(&self) -> impl Iterator<Item = (usize, &X509Certificate<'a>)> {
+    fn readable_certificates(&self) -> impl Iterator<Item = (usize, &X509Certificate<'a>)> {
         self.certificates
             .iter()
             .enumerate()
@@ -78,7 +80,7 @@ impl<'a> PresentedChain<'a> {
 
     /// Names the first certificate for which `test` holds.
     pub(super) fn describe_first_where(&self, test: impl Fn(&X509Certificate<'a>) -> bool) -> String {
-        match self.readable().find(|(_, certificate)| test(certificate)) {
+        match self.readable_certificates().find(|(_, certificate)| test(certificate)) {
             Some((index, _)) => self.describe_certificate(index),
             None => self.describe_any_certificate(),
         }
@@ -86,23 +88,23 @@ impl<'a> PresentedChain<'a> {
 
     /// Like [`Self::describe_first_where`], without the server's own certificate.
     pub(super) fn describe_first_issuer_where(&self, test: impl Fn(&X509Certificate<'a>) -> bool) -> String {
-        match self.readable().skip(1).find(|(_, certificate)| test(certificate)) {
+        match self.readable_certificates().skip(1).find(|(_, certificate)| test(certificate)) {
             Some((index, _)) => self.describe_certificate(index),
             None if self.last_issuer().is_empty() => "an authority of this certificate".to_owned(),
             None => format!("`{}` (an authority that is trusted here)", self.last_issuer()),
         }
     }
 
-    /// Returns the index of a certificate that has expired.
-    pub(super) fn expired_index(&self) -> Option<usize> {
-        self.readable()
+    /// Returns the index of the certificate that expires first, whether it has expired or not.
+    pub(super) fn earliest_expiring_index(&self) -> Option<usize> {
+        self.readable_certificates()
             .min_by_key(|(_, certificate)| certificate.validity().not_after)
             .map(|(index, _)| index)
     }
 
-    /// Returns the index of a certificate that is not valid yet.
-    pub(super) fn not_yet_valid_index(&self) -> Option<usize> {
-        self.readable()
+    /// Returns the index of the certificate that becomes valid last, whether it is valid already or not.
+    pub(super) fn latest_starting_index(&self) -> Option<usize> {
+        self.readable_certificates()
             .max_by_key(|(_, certificate)| certificate.validity().not_before)
             .map(|(index, _)| index)
     }
@@ -142,7 +144,8 @@ impl<'a> PresentedChain<'a> {
 
     /// Returns the issuer of the last certificate.
     pub(super) fn last_issuer(&self) -> String {
-        let issuer = self.readable().last().map(|(_, certificate)| certificate.issuer().to_string());
+        let issuer =
+            self.readable_certificates().last().map(|(_, certificate)| certificate.issuer().to_string());
         subject_text(&issuer.unwrap_or_default())
     }
 
@@ -158,8 +161,9 @@ impl<'a> PresentedChain<'a> {
 
     /// Names the first certificate that is signed by a weak or unknown algorithm, and the algorithm.
     pub(super) fn describe_first_weakly_signed(&self) -> (String, String) {
-        let signed =
-            self.readable().map(|(index, certificate)| (index, &certificate.signature_algorithm.algorithm));
+        let signed = self
+            .readable_certificates()
+            .map(|(index, certificate)| (index, &certificate.signature_algorithm.algorithm));
         let mut weak = signed.filter(|(_, algorithm)| !is_accepted_algorithm(algorithm));
         match weak.next() {
             Some((index, algorithm)) => (self.describe_certificate(index), algorithm_text(algorithm)),
@@ -170,9 +174,9 @@ impl<'a> PresentedChain<'a> {
         }
     }
 
-    /// Names the first certificate with an unknown critical extension, and the extension.
-    pub(super) fn with_unknown_critical_extension(&self) -> (String, String) {
-        for (index, certificate) in self.readable() {
+    /// Describes the first certificate with an unknown critical extension, and that extension.
+    pub(super) fn describe_first_with_unknown_critical_extension(&self) -> (String, String) {
+        for (index, certificate) in self.readable_certificates() {
             let unknown = certificate.extensions().iter().find(|extension| {
                 extension.critical
                     && !matches!(
@@ -195,17 +199,21 @@ impl<'a> PresentedChain<'a> {
         (self.describe_any_certificate(), "an extension".to_owned())
     }
 
-    /// Names the first certificate whose issuer has an RSA key under `min_bits`, as that issuer, and the length.
-    pub(super) fn short_key(&self, anchors: &TrustAnchors, min_bits: usize) -> Option<(String, usize)> {
+    /// Describes the first issuer in the chain, or trusted above it, whose RSA key is under `min_bits`; and its bits.
+    pub(super) fn describe_first_short_key(
+        &self,
+        anchors: &TrustAnchors,
+        min_bits: usize,
+    ) -> Option<(String, usize)> {
         let bits =
             |key_info: &[u8]| PublicKeyInfo::read(key_info)?.rsa_bits().filter(|&bits| bits < min_bits);
-        for (index, certificate) in self.readable().skip(1) {
+        for (index, certificate) in self.readable_certificates().skip(1) {
             let key = DerReader(certificate.tbs_certificate.subject_pki.raw).next_with_tag(SEQUENCE);
             if let Some(bits) = key.and_then(|key| bits(key.content)) {
                 return Some((self.describe_certificate(index), bits));
             }
         }
-        let (_, last) = self.readable().last()?;
+        let (_, last) = self.readable_certificates().last()?;
         let issuer = DerReader(last.issuer().as_raw()).next_with_tag(SEQUENCE)?.content;
         let issuer_anchors = anchors.roots.roots.iter().filter(|anchor| anchor.subject.as_ref() == issuer);
         let mut issuer_anchors = issuer_anchors;
@@ -213,17 +221,20 @@ impl<'a> PresentedChain<'a> {
         Some((format!("`{}` (an authority that is trusted here)", self.last_issuer()), bits))
     }
 
-    /// Names the first certificate whose signature fits no key of its issuer, and the issuer.
-    pub(super) fn first_invalid_signature(&self, anchors: &TrustAnchors) -> Option<(String, String)> {
+    /// Describes the first certificate whose signature fits no key of its issuer; and the subject of the issuer.
+    pub(super) fn describe_first_invalid_signature(
+        &self,
+        anchors: &TrustAnchors,
+    ) -> Option<(String, String)> {
         let algorithms = anchors.crypto_provider.signature_verification_algorithms.all;
-        for (index, certificate) in self.readable() {
+        for (index, certificate) in self.readable_certificates() {
             let issuer = certificate.issuer().as_raw();
             let Some(signed) = self.encoded.get(index).and_then(|der| SignedData::from_certificate(der))
             else {
                 continue;
             };
             let issuer_content = DerReader(issuer).next_with_tag(SEQUENCE).map(|element| element.content);
-            let sent = self.readable().filter(|(_, other)| other.subject().as_raw() == issuer);
+            let sent = self.readable_certificates().filter(|(_, other)| other.subject().as_raw() == issuer);
             let sent = sent.filter_map(|(_, other)| {
                 DerReader(other.tbs_certificate.subject_pki.raw)
                     .next_with_tag(SEQUENCE)
