@@ -57,7 +57,7 @@ impl ServerTls {
         on_reload: impl Fn(&Self),
     ) -> std::io::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
-        let watched_fingerprint = || {
+        let files_fingerprint = || {
             file_watch::current_fingerprint(
                 None,
                 Vec::new(),
@@ -65,14 +65,14 @@ impl ServerTls {
             )
         };
         let mut watch = FileWatch::default();
-        watch.accept(watched_fingerprint().await);
+        watch.accept(files_fingerprint().await);
         loop {
             let is_reload_requested = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 _ = hangup.recv() => true,
                 () = tokio::time::sleep(POLL_INTERVAL) => false,
             };
-            let current = watched_fingerprint().await;
+            let current = files_fingerprint().await;
             if watch.detect_settled_change(current.clone()) || is_reload_requested {
                 watch.accept(current);
                 if self.reload() {
