@@ -33,7 +33,7 @@ pub struct AlertState {
     pub(super) expected_run: Option<ExpectedRun>,
     /// Whether the state was closed. Runs planned while inactive are ignored.
     #[serde(skip)]
-    pub(super) is_closed: bool,
+    pub(super) was_inactive: bool,
     #[serde(rename = "health")]
     pub(super) last_run_health: MonitorHealth,
     #[serde(rename = "outage")]
@@ -149,8 +149,11 @@ impl AlertState {
     pub fn close(&mut self, now: Timestamp) -> Vec<Effect> {
         let episode_end = self.episode.take().map(|mut episode| episode.close_without_recovery(now));
         // Results of checks in progress are ignored from now on.
-        *self =
-            Self { resolved_until: self.resolved_until.max(Some(now)), is_closed: true, ..Self::default() };
+        *self = Self {
+            resolved_until: self.resolved_until.max(Some(now)),
+            was_inactive: true,
+            ..Self::default()
+        };
         episode_end.into_iter().collect()
     }
 
@@ -194,7 +197,7 @@ impl AlertState {
             close_timeliness: None,
             verification: None,
             parent_check: None,
-            resolved_before_restart: true,
+            resolved_if_complete: true,
         }];
     }
 
@@ -215,7 +218,7 @@ impl AlertState {
             && self.last_page_change.is_none()
             && self.certificate_notified_at.is_none()
             && self.suppression.is_none()
-            && self.pending_runs.iter().all(|run| run.resolved_before_restart || is_uneventful(run))
+            && self.pending_runs.iter().all(|run| run.resolved_if_complete || is_uneventful(run))
     }
 
     /// Returns the health of the monitor.

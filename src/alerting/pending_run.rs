@@ -44,7 +44,7 @@ pub(super) struct PendingRun {
     /// Whether it was resolved before a restart, provided that every location had reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "known")]
-    pub(super) resolved_before_restart: bool,
+    pub(super) resolved_if_complete: bool,
 }
 
 /// Whether a run closed in time.
@@ -90,7 +90,7 @@ impl PendingRun {
             close_timeliness: None,
             verification: None,
             parent_check: None,
-            resolved_before_restart: false,
+            resolved_if_complete: false,
         }
     }
 

@@ -9,7 +9,8 @@ use super::location_result::LocationResult;
 use super::pending_run::{CloseTimeliness, PendingRun, single_missed_run};
 use crate::domain::Timestamp;
 
-/// When the clock is set back by at most this, wait until it has caught up, as agents do: no run happens twice.
+/// When the clock is set back by at most this, alerting waits until it has
+/// caught up, as agents do, so that no run happens twice.
 const CLOCK_STEP_TOLERANCE: Duration = Duration::from_hours(1);
 
 /// A tick later than this means that this process stalled, not that the agents did.
@@ -46,12 +47,12 @@ impl AlertState {
         match (self.expected_run, self.resolved_until) {
             (Some(expected_run), _)
                 if slot_grid.last_slot_at_or_before(expected_run.planned_at) == expected_run.planned_at => {}
-            (None, Some(resolved_until)) if !self.is_closed => {
+            (None, Some(resolved_until)) if !self.was_inactive => {
                 self.expect_run_after_restart(resolved_until, cx);
             }
             _ => self.expect_next_run(cx.now, cx),
         }
-        self.is_closed = false;
+        self.was_inactive = false;
     }
 
     /// Detects a clock that was set back: a result of the current interval is planned no later than the last resolved
@@ -87,6 +88,7 @@ impl AlertState {
             Some(ExpectedRun { planned_at, expires_at: PendingRun::expiry_without_results(planned_at, cx) });
     }
 
+    /// Records a result in its run. One result can cover a series of missed runs, whose last is at `last_planned_at`.
     pub(super) fn record_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) {
         let planned_at = result.last_planned_at;
         if result.run_count > 1 {
@@ -159,14 +161,14 @@ impl AlertState {
 
 impl PendingRun {
     /// Sets the expected locations of a restored run and drops results of locations that have left the pool. Returns
-    /// the planned time of the run when it is resolved: no location is missing any more.
+    /// its planned time if it was resolved before the restart and all its locations have reported.
     fn restore_expected_locations(&mut self, cx: &AlertContext<'_>) -> Option<Timestamp> {
         let plan = &cx.policy.run_plan;
         self.expected_locations = plan.locations_of_run(self.planned_at);
         self.closes_at = Self::new(self.planned_at, cx).closes_at;
         self.results.retain(|result| plan.location_pool.contains(&result.location_id));
         let is_complete = self.results.is_empty() || self.unreported_locations().is_empty();
-        let is_resolved = std::mem::take(&mut self.resolved_before_restart) && is_complete;
+        let is_resolved = std::mem::take(&mut self.resolved_if_complete) && is_complete;
         is_resolved.then_some(self.planned_at)
     }
 }

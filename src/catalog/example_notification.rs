@@ -36,7 +36,7 @@ pub(crate) fn example_notification(
         kind,
         customer: account.customer_id,
         account_name: account.name.clone(),
-        subject_prefix: account.brand.clone(),
+        brand: account.brand.clone(),
         monitor_id: monitor.map(|monitor| monitor.id),
         monitor_name: monitor.map_or("Example monitor", Monitor::name).to_owned(),
         monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::monitor_type)),

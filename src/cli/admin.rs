@@ -37,7 +37,7 @@ pub(super) struct DataArgs {
 
 /// Options that select the data folder or the server.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct AdminArgs {
+pub(super) struct BackendArgs {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub(super) fn open_store(data_folder: &Path) -> anyhow::Result<Option<Arc<Sqlite
     }
 }
 
-impl AdminArgs {
+impl BackendArgs {
     /// Opens the database or the server that the options name.
     pub(super) async fn open_backend(&self) -> anyhow::Result<AdminBackend> {
         if self.server.is_server_given() {

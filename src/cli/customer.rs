@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use comfy_table::Cell;
 
-use super::admin::{AdminArgs, CustomerRow};
+use super::admin::{BackendArgs, CustomerRow};
 use super::render::escape_controls;
 use super::style::Style;
 use super::{output, table};
@@ -31,7 +31,7 @@ enum Action {
         /// Display name
         name: String,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
     /// List the accounts
     List {
@@ -39,7 +39,7 @@ enum Action {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
 }
 
@@ -51,20 +51,20 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
-        Action::Add { name, admin } => {
-            let mut admin = admin.open_backend().await?;
-            let result = admin.add_customer(&name).await;
-            admin.close().await;
+        Action::Add { name, backend: args } => {
+            let mut backend = args.open_backend().await?;
+            let result = backend.add_customer(&name).await;
+            backend.close().await;
             let id = result?;
             let next_step_hint =
                 format!("hint: `vigie user add LOGIN --customer {id} --role ADMIN` adds its first user");
             output::print_note(&next_step_hint);
             Ok(format!("account {id} `{}` was added\n", escape_controls(&name)))
         }
-        Action::List { json, admin } => {
-            let mut admin = admin.open_backend().await?;
-            let customers = admin.list_customers().await;
-            admin.close().await;
+        Action::List { json, backend: args } => {
+            let mut backend = args.open_backend().await?;
+            let customers = backend.list_customers().await;
+            backend.close().await;
             let customers = customers?;
             Ok(if json {
                 serde_json::to_string_pretty(&customers)? + "\n"

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use comfy_table::Cell;
 
-use super::admin::{AdminArgs, AdminBackend, UserRow};
+use super::admin::{AdminBackend, BackendArgs, UserRow};
 use super::password::{PasswordArgs, read_password_file};
 use super::render::escape_controls;
 use super::style::Style;
@@ -42,7 +42,7 @@ enum Action {
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
     /// List the users of an account
     List {
@@ -53,7 +53,7 @@ enum Action {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
     /// Set a new password; ends the tokens and sessions of the user
     Passwd {
@@ -66,21 +66,21 @@ enum Action {
         #[arg(long, value_name = "FILE")]
         current_password_file: Option<std::path::PathBuf>,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
     /// Disable a user; ends its tokens and sessions
     Disable {
         /// Login name
         login: String,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
     /// Enable a user again
     Enable {
         /// Login name
         login: String,
         #[command(flatten)]
-        admin: AdminArgs,
+        backend: BackendArgs,
     },
 }
 
@@ -97,37 +97,37 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
-        Action::Add { login, role, customer, password, admin } => {
+        Action::Add { login, role, customer, password, backend: args } => {
             let password = password.read_new()?;
-            let mut admin = admin.open_backend().await?;
-            let result = admin.add_user(customer, &login, role, &password).await;
-            let id = close_backend(admin, result).await?;
+            let mut backend = args.open_backend().await?;
+            let result = backend.add_user(customer, &login, role, &password).await;
+            let id = close_backend(backend, result).await?;
             Ok(format!("user {id} `{}` was added as {role}\n", escape_controls(&login)))
         }
-        Action::List { customer, json, admin } => {
-            let mut admin = admin.open_backend().await?;
-            let users = admin.list_users(customer).await;
-            let users = close_backend(admin, users).await?;
+        Action::List { customer, json, backend: args } => {
+            let mut backend = args.open_backend().await?;
+            let users = backend.list_users(customer).await;
+            let users = close_backend(backend, users).await?;
             Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_users(&users) })
         }
-        Action::Passwd { login, password, current_password_file, admin } => {
+        Action::Passwd { login, password, current_password_file, backend: args } => {
             let current_password = current_password_file.as_deref().map(read_password_file).transpose()?;
             let password = password.read_new()?;
-            let mut admin = admin.open_backend().await?;
-            let result = admin.set_password(&login, &password, current_password).await;
-            close_backend(admin, result).await?;
+            let mut backend = args.open_backend().await?;
+            let result = backend.set_password(&login, &password, current_password).await;
+            close_backend(backend, result).await?;
             Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }
-        Action::Disable { login, admin } => {
-            let mut admin = admin.open_backend().await?;
-            let result = admin.set_enabled(&login, false).await;
-            close_backend(admin, result).await?;
+        Action::Disable { login, backend: args } => {
+            let mut backend = args.open_backend().await?;
+            let result = backend.set_enabled(&login, false).await;
+            close_backend(backend, result).await?;
             Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", escape_controls(&login)))
         }
-        Action::Enable { login, admin } => {
-            let mut admin = admin.open_backend().await?;
-            let result = admin.set_enabled(&login, true).await;
-            close_backend(admin, result).await?;
+        Action::Enable { login, backend: args } => {
+            let mut backend = args.open_backend().await?;
+            let result = backend.set_enabled(&login, true).await;
+            close_backend(backend, result).await?;
             Ok(format!("`{}` may log in\n", escape_controls(&login)))
         }
     }

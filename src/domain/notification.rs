@@ -116,8 +116,7 @@ pub struct NotificationContent {
     #[serde(rename = "company")]
     pub account_name: String,
     /// Name at the start of subjects.
-    #[serde(rename = "brand")]
-    pub subject_prefix: String,
+    pub brand: String,
     /// The monitor; `None` for tests and digests.
     pub monitor_id: Option<MonitorId>,
     /// Name of the monitor.

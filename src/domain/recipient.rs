@@ -56,7 +56,8 @@ impl NotificationMethod {
         Self::ALL.iter().find(|(method, ..)| *method == self).map_or(0, |(_, id, _)| *id)
     }
 
-    /// Whether people read its messages. Programs read those of the other methods, and get each notification alone.
+    /// Whether people read its messages. Programs read those of the other methods, and get each notification by itself,
+    /// never a digest.
     #[must_use]
     pub fn is_read_by_people(self) -> bool {
         matches!(self, Self::MailText | Self::MailHtml | Self::Sms)
@@ -94,7 +95,7 @@ pub struct Recipient {
     pub gets_performance_alerts: bool,
     /// Whether it gets the clear of an error that it was notified of.
     pub notify_on_clear: bool,
-    /// Number of the consecutive failing run from which it is notified, at least 1.
+    /// How many consecutive runs must have failed before it is notified, at least 1.
     pub start_threshold: u32,
     /// Most errors of one outage that it is notified of; 0 for no limit.
     pub stop_threshold: u32,

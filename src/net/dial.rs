@@ -48,8 +48,9 @@ impl Net {
             .await
     }
 
-    /// Connects like [`Self::connect`] to `port` of one of the resolved `addresses`.
-    pub async fn connect_addresses(
+    /// Connects to `port` of one of the resolved `addresses`, through the default proxy, if any: without an endpoint,
+    /// no other proxy is named.
+    pub async fn connect_without_named_proxy(
         &self,
         addresses: &[IpAddr],
         port: u16,
@@ -59,7 +60,7 @@ impl Net {
         self.connect_via(None, addresses, port, deadline, trace).await
     }
 
-    /// Connects to one of the allowed of `addresses`: through `named_proxy`, else through the default proxy, if any.
+    /// Connects to one of `addresses` that the egress policy allows: through `named_proxy`, else through the default proxy, if any.
     async fn connect_via(
         &self,
         named_proxy: Option<&UpstreamProxy>,
@@ -222,8 +223,8 @@ where
     }
 }
 
-/// Returns the most informative of several failures: one of the target first, then one of the network, then one of
-/// Vigie, since another address proved that the path works. The details of the others are added.
+/// Returns the most informative of several failures: one of the target first, since it shows that the path works,
+/// then one of the network, then one of Vigie. The details of the others are added.
 #[must_use]
 pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     failures.sort_by_key(|failure| match failure.fault {

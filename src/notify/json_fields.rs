@@ -43,7 +43,7 @@ pub fn json_fields(content: &NotificationContent, idempotency_key: &str, text: &
         ("step_name", step.map(|(_, name)| name.clone()).unwrap_or_default()),
         ("alert_note", content.alert_note.clone()),
         ("kind", content.kind.name().to_owned()),
-        ("brand", content.subject_prefix.clone()),
+        ("brand", content.brand.clone()),
         ("episode", display_or_empty(content.episode_id)),
         ("check", display_or_empty(content.check_id)),
         ("since", display_or_empty(content.outage_started_at)),

@@ -22,7 +22,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "routing_key": message.credential.0,
         "event_action": if content.kind.is_clear() { "resolve" } else { "trigger" },
         "dedup_key": dedup_key(content, &message.idempotency_key),
-        "client": content.subject_prefix,
+        "client": content.brand,
         "payload": {
             "summary": message.subject.chars().take(MAX_SUMMARY_CHARS).collect::<String>(),
             "source": if content.target.is_empty() { "vigie" } else { content.target.as_str() },

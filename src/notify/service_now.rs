@@ -31,7 +31,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "impact": urgency,
         "category": "Monitoring",
         "correlation_id": correlation_id,
-        "correlation_display": content.subject_prefix,
+        "correlation_display": content.brand,
         // em_event
         "source": "vigie",
         "event_class": content.account_name,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::outline::{OutlineVariable, ScriptOutline, parse_outline};
+use super::script_parser::{OutlineVariable, ScriptOutline, parse_outline};
 use crate::syntax::MASK;
 
 /// Every script with protected variables contains this text: attribute names have no other spelling.

@@ -10,15 +10,15 @@
 
 pub mod language;
 mod mask;
-mod outline;
 mod overview;
 mod script_error;
+mod script_parser;
 pub mod selenium_ide;
 mod xml_limits;
 
 pub use mask::{
     has_secrets, have_same_protected_variables, mask_secrets, restore_masked_secrets, secret_values,
 };
-pub use outline::check_well_formed;
 pub use overview::{DEFAULT_MAX_STEPS, ScriptOverview};
 pub use script_error::ScriptError;
+pub use script_parser::check_project_xml;

@@ -1,7 +1,7 @@
 //! The overview of a script for the APIs.
 
-use super::outline;
 use super::script_error::ScriptError;
+use super::script_parser;
 
 /// Default of the maximum number of steps (fields.md 3, `transaction_steps_allowed`).
 pub const DEFAULT_MAX_STEPS: i64 = 50;
@@ -23,7 +23,7 @@ impl ScriptOverview {
     /// # Errors
     /// Returns position and reason if the script cannot be parsed; its checks then end with status 96.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        let outline = outline::parse_outline(text)?;
+        let outline = script_parser::parse_outline(text)?;
         let protected = outline.variables.into_iter().filter(|variable| variable.protected);
         Ok(Self {
             step_count: outline.step_count,

@@ -108,7 +108,8 @@ pub(super) struct TaskLabels {
     pub task: &'static str,
 }
 
-/// Kind of what was quarantined: result, change, monitor, notification.
+/// Kind of an item that was quarantined (result, change, monitor, notification) or that the spool dropped (result,
+/// capture).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ItemKindLabels {
     pub kind: &'static str,

@@ -159,7 +159,7 @@ async fn a_test_notification_is_queued_and_a_dead_one_is_retried() {
     assert_eq!(waiting.len(), 1);
     let content = &waiting[0].message.content;
     assert_eq!(
-        (content.kind.name(), content.monitor_name.as_str(), content.subject_prefix.as_str()),
+        (content.kind.name(), content.monitor_name.as_str(), content.brand.as_str()),
         ("test", "one", "Vigie")
     );
     assert_eq!(content.target, "http://shop.example.com/");

@@ -101,7 +101,8 @@ async fn the_next_address_is_tried_beside_a_silent_one() {
     let mut trace = ConnectionTrace::default();
     let started = Instant::now();
     let order = ips(&["127.0.0.1", "127.0.0.2"]);
-    let stream = net().connect_addresses(&order, hole.at.port(), long_deadline(), &mut trace).await.unwrap();
+    let stream =
+        net().connect_without_named_proxy(&order, hole.at.port(), long_deadline(), &mut trace).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), listener.local_addr().unwrap());
     assert_eq!(trace.peer_address, Some(listener.local_addr().unwrap()));
     assert!(
@@ -118,7 +119,7 @@ async fn the_next_address_is_tried_at_once_after_a_refusal() {
     let order = ips(&["::1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]);
     let started = Instant::now();
     let stream = net()
-        .connect_addresses(&order, port, long_deadline(), &mut ConnectionTrace::default())
+        .connect_without_named_proxy(&order, port, long_deadline(), &mut ConnectionTrace::default())
         .await
         .unwrap();
     assert_eq!(stream.peer_addr().unwrap().ip(), order[3]);
@@ -133,7 +134,8 @@ async fn silence_of_all_addresses_times_out_in_connect() {
     let mut trace = ConnectionTrace::default();
     let order = ips(&["::1", "127.0.0.1", "127.0.0.2"]);
     let started = Instant::now();
-    let failure = net().connect_addresses(&order, hole.at.port(), within(700), &mut trace).await.unwrap_err();
+    let failure =
+        net().connect_without_named_proxy(&order, hole.at.port(), within(700), &mut trace).await.unwrap_err();
     assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::TimedOut));
     assert_eq!(failure.status(), Status::TIMED_OUT);
     assert!(failure.detail.contains("127.0.0.2"), "every address is named: {}", failure.detail);
@@ -157,8 +159,10 @@ async fn a_denied_address_is_not_dialled_and_is_an_own_fault() {
     }
     let reachable = listen("::1", port).await;
     let order = ips(&["127.0.0.1", "::1"]);
-    let stream =
-        net.connect_addresses(&order, port, long_deadline(), &mut ConnectionTrace::default()).await.unwrap();
+    let stream = net
+        .connect_without_named_proxy(&order, port, long_deadline(), &mut ConnectionTrace::default())
+        .await
+        .unwrap();
     assert_eq!(stream.peer_addr().unwrap(), reachable.local_addr().unwrap());
 }
 
@@ -208,7 +212,7 @@ async fn a_target_fault_wins_over_an_own_fault() {
     let net = net_with(|config| config.source_binding = source);
     let port = listen("127.0.0.1", 0).await.local_addr().unwrap().port();
     let failure = net
-        .connect_addresses(
+        .connect_without_named_proxy(
             &ips(&["::1", "127.0.0.1"]),
             port,
             long_deadline(),

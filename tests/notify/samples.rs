@@ -29,7 +29,7 @@ pub fn sample_content(kind: NotificationKind) -> NotificationContent {
         kind,
         customer: CustomerId(1),
         account_name: "Example & Sons".to_owned(),
-        subject_prefix: "Vigie".to_owned(),
+        brand: "Vigie".to_owned(),
         monitor_id: Some(MonitorId(7)),
         monitor_name: "Shop \"front\" <page>".to_owned(),
         monitor_type: Some(MonitorType::Website),

@@ -13,7 +13,7 @@ const HOSTILE: &str =
 fn hostile(kind: NotificationKind) -> NotificationContent {
     let mut content = sample_content(kind);
     HOSTILE.clone_into(&mut content.monitor_name);
-    HOSTILE.clone_into(&mut content.subject_prefix);
+    HOSTILE.clone_into(&mut content.brand);
     HOSTILE.clone_into(&mut content.status_text);
     content.reasons = vec![HOSTILE.to_owned(); 3];
     HOSTILE.clone_into(&mut content.alert_note);

@@ -185,7 +185,7 @@ pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timesta
         kind: NotificationKind::SiteError,
         customer: CustomerId(1),
         account_name: "Example".to_owned(),
-        subject_prefix: "Vigie".to_owned(),
+        brand: "Vigie".to_owned(),
         monitor_id: Some(result.monitor_id),
         monitor_name: result.monitor_name.to_string(),
         monitor_type: Some(result.monitor_type),

@@ -119,7 +119,7 @@ async fn get_monitor(
     Extension(caller): Extension<Caller>,
     IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    let (revision, object) = monitors::monitor_or_view_to_json(&state.monitor_service, &caller, id)
+    let (revision, object) = monitors::monitor_or_content_view_to_json(&state.monitor_service, &caller, id)
         .await?
         .ok_or_else(ApiError::not_found)?;
     Ok(etag::json_with_etag(revision, &object))

@@ -115,11 +115,11 @@ fn any_node_matches(
     operator: ComparisonOperator,
     node_budget: &Cell<u64>,
 ) -> Result<bool, String> {
-    let text_operand =
+    let equality_operand =
         matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
     for node in nodes {
         let text = node.text_within_budget(node_budget)?;
-        let fits = match text_operand {
+        let fits = match equality_operand {
             Some(XPathValue::Text(expected)) => {
                 (text == *expected) == (operator == ComparisonOperator::Equal)
             }
@@ -159,7 +159,7 @@ fn node_texts(nodes: &[XPathNode<'_>], node_budget: &Cell<u64>) -> Result<HashSe
     nodes.iter().map(|node| node.text_within_budget(node_budget).map(std::borrow::Cow::into_owned)).collect()
 }
 
-/// Returns the values of nodes that are numbers.
+/// Returns the values of `nodes` as numbers, without those that are none.
 fn node_numbers(nodes: &[XPathNode<'_>], node_budget: &Cell<u64>) -> Result<Vec<f64>, String> {
     let numbers =
         nodes.iter().map(|node| node.text_within_budget(node_budget).map(|text| parse_number(&text)));

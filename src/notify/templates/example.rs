@@ -18,7 +18,7 @@ pub(super) fn example_content(kind: NotificationKind) -> NotificationContent {
         kind,
         customer: CustomerId::OPERATOR,
         account_name: "Example".to_owned(),
-        subject_prefix: "Vigie".to_owned(),
+        brand: "Vigie".to_owned(),
         monitor_id: Some(MonitorId(1)),
         monitor_name: "Example monitor".to_owned(),
         monitor_type: Some(MonitorType::Website),

@@ -28,7 +28,7 @@ const FAILURE_LIFETIME: Duration = Duration::from_secs(10);
 /// A failing run that waits for the checks of its parents: its monitor and planned time.
 pub(super) type WaitingRun = (MonitorId, Timestamp);
 
-/// A check to start, after its request was committed.
+/// A check of a parent, to be started once the alert state that waits for it is stored.
 pub(super) struct ParentCheckRequest {
     pub(super) monitor: Monitor,
     pub(super) location: LocationId,
@@ -44,7 +44,7 @@ pub(super) struct ParentChecks {
     checks: HashMap<MonitorId, CheckInProgress>,
     /// How many checks each run waits for.
     remaining_checks: HashMap<WaitingRun, usize>,
-    /// When the last check of a parent that failed has started.
+    /// For each parent whose check failed: when the last failed check started.
     last_failures: HashMap<MonitorId, Timestamp>,
 }
 
@@ -53,8 +53,8 @@ pub(super) struct ParentChecks {
 struct CheckInProgress {
     /// The runs that it answers when it is complete.
     waiting_runs: Vec<WaitingRun>,
-    /// Whether it repeats one for later runs. It answers all runs: a clock that was set back must not repeat it for
-    /// ever.
+    /// Whether it was started again for runs planned after the first check began. A repeat answers all its runs,
+    /// whatever their planned time, so that a clock that was set back cannot repeat it for ever.
     is_repeat: bool,
 }
 

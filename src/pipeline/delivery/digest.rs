@@ -85,7 +85,7 @@ fn content_without_monitor(
         kind,
         customer: account_source.customer,
         account_name: account_source.account_name.clone(),
-        subject_prefix: account_source.subject_prefix.clone(),
+        brand: account_source.brand.clone(),
         monitor_id: None,
         monitor_name: String::new(),
         monitor_type: None,

@@ -46,7 +46,7 @@ pub(super) fn build_notification_content(
         kind,
         customer: monitor.customer,
         account_name: account.name.clone(),
-        subject_prefix: account.brand.clone(),
+        brand: account.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),

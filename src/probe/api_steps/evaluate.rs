@@ -1,4 +1,4 @@
-//! Evaluates the response to a step: its status, assertions and variables.
+//! Evaluates the assertions of a step on its response, and extracts its variables.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +77,7 @@ impl EvaluationInput {
         run_blocking("evaluating the assertions", deadline, evaluate).await.unwrap_or_else(with_failure)
     }
 
-    /// Prepares the response with this text; `page` is used for one of HTML.
+    /// Prepares the response with the decoded body `text`; `page` keeps the parsed document if it is HTML.
     fn parse_response<'a>(&'a self, text: &'a str, page: &'a LazyPageXml) -> ParsedResponse<'a> {
         let response = ParsedResponse::new(self.status.as_u16(), self.elapsed, &self.headers, text);
         let media_type = self.content_type.split(';').next().unwrap_or_default().trim();

@@ -142,7 +142,7 @@ impl StepPlan {
             || self.variable_extractors.iter().any(|variable| variable.is_regex(content_type))
     }
 
-    /// Builds the request, and returns it with the credentials in it.
+    /// Builds the request. Also returns the credentials that it contains, for redaction.
     ///
     /// # Errors
     /// Fails when a variable is not set, or when its value is not allowed where it is used.
@@ -178,7 +178,7 @@ impl StepPlan {
         Ok((request, secrets))
     }
 
-    /// Builds the header fields. The first of the step's own headers of a name replaces the standard one.
+    /// Builds the header fields. A header of the step replaces the standard one of the same name.
     /// Returns them with the credentials in them.
     fn header_map(
         &self,

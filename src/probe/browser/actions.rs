@@ -41,7 +41,7 @@ pub(super) async fn set_driver_timeouts(
     let runs_javascript = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
     let grace = if runs_javascript { Duration::ZERO } else { 2 * DRIVER_GRACE };
     let script_timeout = round_up_to_50_ms(deadline.saturating_duration_since(Instant::now()) + grace);
-    match browser.session.set_timeouts(page_load_timeout, script_timeout, dom::short_deadline()).await {
+    match browser.session.set_timeouts(page_load_timeout, script_timeout, dom::query_deadline()).await {
         // The next command reports the dialog.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
         Err(error) => Err(action_error(browser, budget, error, LimitKind::Step)),

@@ -199,7 +199,7 @@ fn has_time_to_retry(until: Instant) -> bool {
 }
 
 /// Returns the deadline of a query that does not wait for a condition.
-pub(super) fn short_deadline() -> Instant {
+pub(super) fn query_deadline() -> Instant {
     Instant::now() + DRIVER_GRACE
 }
 

@@ -42,11 +42,11 @@ pub(super) async fn record_network_results(
     count_third_party: bool,
 ) -> Result<(), Failure> {
     // A busy page delays the driver's log, and entries that are not waited for are lost.
-    let response_deadline = budget.action_wait_limit(None, None).response_deadline.max(dom::short_deadline());
+    let response_deadline = budget.action_wait_limit(None, None).response_deadline.max(dom::query_deadline());
     let is_log_complete = browser.fetch_logged_requests(response_deadline).await;
     browser.record_requests_before_attach(budget).await;
     if let Some(console_entries) =
-        browser.network_log_reader.fetch_driver_log(&browser.session, "browser", dom::short_deadline()).await
+        browser.network_log_reader.fetch_driver_log(&browser.session, "browser", dom::query_deadline()).await
     {
         browser.network_log_reader.lock_log().add_chrome_console(&console_entries);
     }

@@ -12,7 +12,7 @@ use super::page_inspection::{PageReport, inspect_top_page};
 use super::script_browser::ScriptBrowser;
 use crate::browser::LoggedRequest;
 
-/// Most documents of pages that are remembered, and most of frames and other windows.
+/// How many documents of pages are remembered, and how many of frames and other windows.
 const MAX_DOCUMENTS: usize = 20;
 /// How long the log of the browser may lag behind the page that it shows.
 const LOG_DELAY: Duration = Duration::from_secs(1);
@@ -93,7 +93,7 @@ pub(super) async fn find_request(
     }
     let deadline = Instant::now() + LOG_DELAY;
     loop {
-        browser.fetch_logged_requests(deadline.max(dom::short_deadline())).await;
+        browser.fetch_logged_requests(deadline.max(dom::query_deadline())).await;
         let logged = {
             let log = browser.network_log_reader.lock_log();
             let pages = log.documents().filter(|request| request.object_kind.is_none());

@@ -134,7 +134,7 @@ pub(super) async fn reject_download_or_empty(
     browser: &ScriptBrowser<'_>,
     page_load_timed_out: bool,
 ) -> Result<(), Failure> {
-    browser.fetch_logged_requests(dom::short_deadline()).await;
+    browser.fetch_logged_requests(dom::query_deadline()).await;
     let network_log = browser.network_log_reader.lock_log();
     let Some(document) = network_log.last_page_document() else { return Ok(()) };
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
@@ -187,7 +187,7 @@ pub(super) async fn replace_with_page_failure(browser: &mut ScriptBrowser<'_>, f
 /// Returns the browser's name for the cause of its error page. An error page does not name its address, so that of the
 /// last requested document is used, and recorded as `last_navigated_url`.
 async fn resolve_error_page_cause(browser: &mut ScriptBrowser<'_>) -> Option<String> {
-    browser.fetch_logged_requests(dom::short_deadline()).await;
+    browser.fetch_logged_requests(dom::query_deadline()).await;
     let document = browser
         .network_log_reader
         .lock_log()
@@ -210,7 +210,7 @@ pub(super) async fn inspect_top_page(
     let report = inspect_current_page(&browser.session, experience, deadline).await;
     for frame in &browser.entered_frames {
         // A frame that no longer exists is reported by the next action that uses it.
-        if browser.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
+        if browser.session.switch_to_frame(frame.clone(), dom::query_deadline()).await.is_err() {
             break;
         }
     }

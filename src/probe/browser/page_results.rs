@@ -18,7 +18,7 @@ use crate::webpage::text_fingerprint;
 /// Returns the facts that detect a content change, of the page that the script ended on; `steps` are those that ran.
 pub(super) async fn last_page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
     let reading =
-        dom::read_text(session, &TextSource::PageSource, None, WaitLimit::immediate(dom::short_deadline()))
+        dom::read_text(session, &TextSource::PageSource, None, WaitLimit::immediate(dom::query_deadline()))
             .await;
     let Ok(TextReading::Text(text, _)) = reading else { return None };
     let step = steps.last()?.browser_step.as_deref()?;

@@ -72,7 +72,7 @@ impl<'a> ScriptBrowser<'a> {
 
     /// Starts with the first window of the browser.
     pub(super) async fn enter_first_window(&mut self) -> Result<(), Failure> {
-        let first = self.session.current_window_handle(dom::short_deadline()).await.map_err(|error| {
+        let first = self.session.current_window_handle(dom::query_deadline()).await.map_err(|error| {
             let detail = format!("it has no window: {error}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         })?;
@@ -103,7 +103,7 @@ impl<'a> ScriptBrowser<'a> {
     pub(super) async fn wait_until_driver_idle(&self, budget: &TimeBudget) {
         while self.session.is_driver_busy() && budget.exceeded_limit().is_none() {
             // Any response is enough.
-            let _ = self.session.current_window_handle(dom::short_deadline()).await;
+            let _ = self.session.current_window_handle(dom::query_deadline()).await;
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> ScriptBrowser<'a> {
         // Read the log first: requests that are in it are then not added again.
         self.fetch_logged_requests(budget.action_wait_limit(None, None).response_deadline).await;
         if let Ok(resource_timing) =
-            self.session.execute_script(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::short_deadline()).await
+            self.session.execute_script(RESOURCE_TIMING_SCRIPT, Vec::new(), dom::query_deadline()).await
         {
             self.network_log_reader.lock_log().add_resource_timing(&resource_timing);
         }
@@ -130,7 +130,7 @@ impl<'a> ScriptBrowser<'a> {
 
     /// Dismisses a dialog that the script does not handle, so that the page can be inspected, and returns the failure.
     pub(super) async fn dismiss_unexpected_dialog(&self, action_name: &str, dialog_text: &str) -> Failure {
-        let deadline = dom::short_deadline();
+        let deadline = dom::query_deadline();
         // Firefox may report a dialog before it knows its text.
         let reread_text = if dialog_text.is_empty() {
             self.session.dialog_text(deadline).await.ok().flatten()

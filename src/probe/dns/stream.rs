@@ -43,8 +43,11 @@ impl ServerQuery<'_> {
     /// Opens a connection that is closed with a reset, which is safe since the response is read before.
     async fn connect_with_reset_on_close(&self, state: &mut DnsAttemptState) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server_address.ip(), self.server_address.port());
-        let stream =
-            self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut state.connect_trace).await?;
+        let stream = self
+            .cx
+            .net
+            .connect_without_named_proxy(&[ip], port, self.cx.deadline, &mut state.connect_trace)
+            .await?;
         set_reset_on_close(&stream);
         Ok(stream)
     }

@@ -79,7 +79,8 @@ impl FtpDriver<'_> {
         let data_address = SocketAddr::new(self.control_peer.ip(), port);
         self.recorder.add_note(&format!("data connection to {data_address}"));
         let deadline = self.data_connect_deadline.unwrap_or(self.deadline);
-        let result = self.net.connect_addresses(&[data_address.ip()], port, deadline, &mut trace).await;
+        let result =
+            self.net.connect_without_named_proxy(&[data_address.ip()], port, deadline, &mut trace).await;
         self.data_address = trace.peer_address.or(self.data_address);
         self.record_if_failed(result)
     }

@@ -6,7 +6,7 @@ use super::super::monitor_document::MonitorDocument;
 use super::rule_context::{RuleContext, RuleInput};
 use crate::domain::{MonitorType, constant_time_eq};
 use crate::script::language::Script;
-use crate::script::{ScriptError, check_well_formed, has_secrets, have_same_protected_variables};
+use crate::script::{ScriptError, check_project_xml, has_secrets, have_same_protected_variables};
 use crate::syntax::{MASK, ValidationErrorKind};
 
 const PASSWORD_FIELD: &str = "transaction_password";
@@ -103,7 +103,7 @@ pub(in crate::schema) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let Some(text) = document.text("script") else { return Vec::new() };
     match document.monitor_type() {
         MonitorType::BrowserScript => script_warnings(document, text),
-        MonitorType::ApiProject => check_well_formed(text).err().iter().map(format_parse_error).collect(),
+        MonitorType::ApiProject => check_project_xml(text).err().iter().map(format_parse_error).collect(),
         _ => Vec::new(),
     }
 }

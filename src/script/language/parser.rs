@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::super::{outline, xml_limits};
+use super::super::{script_parser, xml_limits};
 use super::action::Action;
 use super::action_parser;
 use super::element::{ElementParser, ParseContext};
@@ -28,15 +28,15 @@ impl Script {
 fn parse(text: &str) -> Result<Script, Vec<ScriptError>> {
     xml_limits::check(text).map_err(|error| vec![error])?;
     let options =
-        ParsingOptions { allow_dtd: false, nodes_limit: outline::MAX_XML_NODES, entity_resolver: None };
-    let document =
-        Document::parse_with_options(text, options).map_err(|error| vec![outline::xml_error(&error)])?;
+        ParsingOptions { allow_dtd: false, nodes_limit: script_parser::MAX_XML_NODES, entity_resolver: None };
+    let document = Document::parse_with_options(text, options)
+        .map_err(|error| vec![script_parser::xml_error(&error)])?;
     let mut context = ParseContext::new(text);
     let script = parse_root(&mut context, document.root_element());
     match script {
         Some(script) if context.errors.is_empty() => {
             // The outline parser, which redacts secrets, must accept the script too.
-            outline::outline_from_tree(&document, text).map_err(|error| vec![error])?;
+            script_parser::outline_from_tree(&document, text).map_err(|error| vec![error])?;
             Ok(script)
         }
         _ => {

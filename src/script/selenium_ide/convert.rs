@@ -1,6 +1,6 @@
 //! Converts the commands of a test in order, and collects issues.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::super::language::{Action, ActionKind, ElementTarget, Script, ScriptStep, ScriptVariable};
 use super::converter::{CommandContext, Converter, WindowRef};
@@ -18,24 +18,14 @@ const MAX_NESTED_TESTS: usize = 20;
 /// Maximum number of locators of one element.
 const MAX_LOCATORS: usize = 20;
 
-pub(super) fn convert(project: &SeleniumIdeProject, index: usize) -> ImportReport {
-    let mut converter = Converter {
-        project,
-        steps: Vec::new(),
-        action_count: 0,
-        issues: Vec::new(),
-        notes: Vec::new(),
-        variables: Vec::new(),
-        known_variables: BTreeSet::new(),
-        windows_by_handle: BTreeMap::from([("root".to_owned(), WindowRef::Main)]),
-        opened_window_count: 0,
-        current_window: WindowRef::Main,
-        pending_response: None,
-        open_block_count: 0,
-        call_stack: Vec::new(),
-    };
-    converter.convert_test(index);
-    converter.finish(index)
+impl SeleniumIdeProject {
+    /// Converts the test at `index` of `tests` of the project to a script.
+    #[must_use]
+    pub fn import(&self, index: usize) -> ImportReport {
+        let mut converter = Converter::new(self);
+        converter.convert_test(index);
+        converter.finish(index)
+    }
 }
 
 impl<'p> Converter<'p> {

@@ -40,6 +40,27 @@ pub(super) struct Converter<'p> {
     pub(super) call_stack: Vec<usize>,
 }
 
+impl<'p> Converter<'p> {
+    /// Creates the state in which a conversion starts.
+    pub(super) fn new(project: &'p SeleniumIdeProject) -> Self {
+        Self {
+            project,
+            steps: Vec::new(),
+            action_count: 0,
+            issues: Vec::new(),
+            notes: Vec::new(),
+            variables: Vec::new(),
+            known_variables: BTreeSet::new(),
+            windows_by_handle: BTreeMap::from([("root".to_owned(), WindowRef::Main)]),
+            opened_window_count: 0,
+            current_window: WindowRef::Main,
+            pending_response: None,
+            open_block_count: 0,
+            call_stack: Vec::new(),
+        }
+    }
+}
+
 /// A command with its position.
 #[derive(Clone, Copy)]
 pub(super) struct CommandContext<'p> {

@@ -4,7 +4,6 @@
 mod commands;
 mod convert;
 mod converter;
-mod import;
 mod import_report;
 mod locators;
 mod project;

@@ -13,7 +13,7 @@ use crate::schema::typed::request::{ReplaceTextRequest, parse_request_fields};
 use crate::schema::validate::ValidatedDocument;
 use crate::schema::{Monitor, table, validate};
 use crate::script::language::Script;
-use crate::script::{ScriptError, ScriptOverview, check_well_formed, mask_secrets};
+use crate::script::{ScriptError, ScriptOverview, check_project_xml, mask_secrets};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
@@ -127,7 +127,7 @@ fn script_parse_error(monitor_type: MonitorType, old_script: &str, script: &str)
         MonitorType::BrowserScript => {
             ScriptOverview::parse(script).err().or_else(|| newly_introduced_error(old_script, script))
         }
-        MonitorType::ApiProject => check_well_formed(script).err(),
+        MonitorType::ApiProject => check_project_xml(script).err(),
         _ => None,
     };
     error.map(|error| error.to_string())

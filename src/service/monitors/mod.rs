@@ -38,6 +38,6 @@ pub use create::create;
 pub use edit::{delete, patch};
 pub use last_run::LastRunLookup;
 pub use load::{decrypt_and_cache_monitors, load_monitors};
-pub use monitor_json::{monitor_or_view_to_json, monitors_to_json};
+pub use monitor_json::{monitor_or_content_view_to_json, monitors_to_json};
 pub use monitor_service::{MonitorDependencies, MonitorService};
 pub use pause::{pause_monitor, register_pauses, resume_due_monitors, resume_monitor};

@@ -71,7 +71,7 @@ pub async fn monitors_to_json(
 ///
 /// # Errors
 /// Fails when the store does.
-pub async fn monitor_or_view_to_json(
+pub async fn monitor_or_content_view_to_json(
     service: &MonitorService,
     caller: &Caller,
     id: i64,

@@ -21,7 +21,7 @@ pub(super) struct RecordDefinition {
     pub(super) affects_account_cache: bool,
     /// Whether monitors may refer to it. If so, monitors are locked while it is changed or removed.
     pub(super) is_referenced_by_monitors: bool,
-    /// Whether it refers to monitors, which must exist until it is stored.
+    /// Whether it refers to monitors. If so, monitors are locked until it is stored, so that none is removed meanwhile.
     pub(super) references_monitors: bool,
 }
 

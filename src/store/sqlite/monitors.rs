@@ -263,8 +263,8 @@ pub(super) fn apply_changes(
     Ok(())
 }
 
-/// Removes the revision `expected_revision` of a monitor, or any if absent, with its secrets, states and attached
-/// records; returns whether it existed. A key of `vigie apply` becomes free, the key of a file stays with its id.
+/// Removes a monitor with its secrets, states and attached records, if its revision is `expected_revision` (`None`:
+/// whatever its revision); returns whether it did. A key of `vigie apply` becomes free, the key of a file stays with its id.
 pub(super) fn mark_removed(
     conn: &Connection,
     id: MonitorId,

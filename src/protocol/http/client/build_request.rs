@@ -37,8 +37,9 @@ pub(super) struct RequestParts<'m> {
     pub(super) url: &'m Url,
     pub(super) method: &'m Method,
     pub(super) version: Version,
-    /// The monitor's own URL, and the header fields for that server.
+    /// The URL of the monitor itself.
     pub(super) monitor_url: &'m Url,
+    /// The header fields of the monitor; those with credentials are sent only to the origin of `monitor_url`.
     pub(super) headers: &'m HeaderMap,
     pub(super) body: Option<&'m Bytes>,
     pub(super) cookie_header: Option<HeaderValue>,

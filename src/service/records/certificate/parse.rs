@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::pkcs12;
 
-/// Most certificates in one text.
+/// Maximum number of certificates in one upload.
 const MAX_CERTIFICATES: usize = 100;
 
 /// An uploaded certificate.
@@ -49,7 +49,10 @@ struct ChainAndKeys {
 }
 
 /// Parses `input`. The error text starts in lower case and has no full stop.
-pub(super) fn parse(input: &CertificateInput, is_client: bool) -> Result<ParsedCertificate, String> {
+pub(super) fn parse(
+    input: &CertificateInput,
+    is_client_certificate: bool,
+) -> Result<ParsedCertificate, String> {
     let ChainAndKeys { mut chain, mut keys } = match input {
         CertificateInput::Pem(text) => read_pem(text)?,
         CertificateInput::Pkcs12 { bytes: archive, password } => read_pkcs12(archive, password)?,
@@ -67,7 +70,7 @@ pub(super) fn parse(input: &CertificateInput, is_client: bool) -> Result<ParsedC
     if unparsable_count > 0 {
         return Err(format!("{unparsable_count} of its {} certificates cannot be read", chain.len()));
     }
-    let key = match (is_client, keys.pop()) {
+    let key = match (is_client_certificate, keys.pop()) {
         (true, None) => return Err("it contains no private key".to_owned()),
         (true, Some(_)) if !keys.is_empty() => return Err("it contains several private keys".to_owned()),
         (true, Some(key)) => {

@@ -167,7 +167,7 @@ fn roll_up_pending(context: &mut WriteContext<'_>, span: RollupSpan) -> rusqlite
         let mut stats = compute_stats(conn, span, start, monitor, location)?;
         let stored = skip_undecodable(stored::select_stats(conn, span, start, (monitor, location)))?;
         if let Some(stored) = stored.flatten() {
-            stats.sums.keep_browser_figures(&stored.sums);
+            stats.sums.restore_browser_figures(&stored.sums);
         }
         write_rollups_and_mark_days(conn, span, start, &[(monitor, location, stats)])?;
         conn.prepare_cached(

@@ -1,4 +1,4 @@
-//! The sums of a rollup beside its durations: phases, user experience and content views, in one compact column.
+//! The sums of a rollup, apart from its durations: phases, user experience and content views, in one compact column.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -149,8 +149,8 @@ impl RollupSums {
         }
     }
 
-    /// Keeps the browser figures of `stored` where they are of more runs: the details of the others were removed since.
-    pub(super) fn keep_browser_figures(&mut self, stored: &Self) {
+    /// Takes the browser figures of `stored` where they cover more runs: the details of some were removed since.
+    pub(super) fn restore_browser_figures(&mut self, stored: &Self) {
         if stored.pages > self.pages {
             (self.pages, self.experience) = (stored.pages, stored.experience);
         }

@@ -63,7 +63,7 @@ pub(super) fn outline_from_tree(document: &Document<'_>, text: &str) -> Result<S
 ///
 /// # Errors
 /// Fails with position and reason when it is not.
-pub fn check_well_formed(text: &str) -> Result<(), ScriptError> {
+pub fn check_project_xml(text: &str) -> Result<(), ScriptError> {
     if text.contains("<!ENTITY") {
         return Ok(());
     }
