@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::net::Net;
 use crate::notify::{MessageRenderer, NotificationChannels, WebhookClient};
 use crate::pipeline::{
-    AccountDestinations, DeliveryDependencies, DeliveryTask, DeliveryWakeup, DeliveryWorker,
+    AccountDestinations, DeliveryDependencies, DeliveryHandle, DeliveryWakeup, DeliveryWorker,
 };
 use crate::settings::Settings;
 use crate::store::SqliteStore;
@@ -27,12 +27,12 @@ pub(super) struct DeliveryInputs {
     pub(super) heartbeat: TaskHeartbeat,
 }
 
-/// Creates the delivery, its worker, to be run, and its channels.
+/// Creates the handle of the delivery, the worker (the caller runs it) and the channels.
 pub(super) fn new_delivery(
     settings: &Settings,
     inputs: DeliveryInputs,
     wakeup: DeliveryWakeup,
-) -> anyhow::Result<(DeliveryTask, DeliveryWorker, Arc<NotificationChannels>)> {
+) -> anyhow::Result<(DeliveryHandle, DeliveryWorker, Arc<NotificationChannels>)> {
     let DeliveryInputs { store, destinations, clock, metrics, heartbeat } = inputs;
     let net = Arc::new(Net::new(&settings.net)?);
     let channels =
@@ -47,7 +47,8 @@ pub(super) fn new_delivery(
         clock,
         metrics,
     };
-    let (task, worker) = DeliveryTask::new(dependencies, settings.alerts.delivery.clone(), wakeup, heartbeat);
+    let (task, worker) =
+        DeliveryHandle::new(dependencies, settings.alerts.delivery.clone(), wakeup, heartbeat);
     Ok((task, worker, channels))
 }
 

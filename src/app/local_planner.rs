@@ -34,7 +34,7 @@ type PlanningSettings = (Vec<i64>, u32);
 const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The time up to which the slots of each monitor are recorded, by location.
-pub type RecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
+pub type SlotsRecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
 
 /// Dependencies of the planner.
 pub struct PlannerDependencies {
@@ -130,7 +130,7 @@ impl LocalPlanner {
         &self,
         upserts: &[Monitor],
         removed_ids: &[MonitorId],
-        recorded_until: &RecordedUntil,
+        recorded_until: &SlotsRecordedUntil,
     ) -> Result<(), PlanError> {
         let (now, agents) = (self.clock.now(), self.agents.current());
         let mut changes: Vec<Vec<AssignmentChange>> =
@@ -214,7 +214,7 @@ impl LocalPlanner {
             let (monitor_count, now) = (monitor_cache.len(), self.clock.now());
             let is_affected = |monitor: &Monitor| monitor.customer == customer && monitor.is_active(now);
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), monitor_count, is_affected);
-            self.plan_monitors(&monitors, &[], &RecordedUntil::new()).await?;
+            self.plan_monitors(&monitors, &[], &SlotsRecordedUntil::new()).await?;
             self.planned_settings.lock().insert(customer, new_settings);
         }
         Ok(())
@@ -318,7 +318,7 @@ impl Planner for LocalPlanner {
         upserts: Vec<Monitor>,
         removed_ids: Vec<MonitorId>,
     ) -> PlanFuture<'_, ()> {
-        Box::pin(async move { self.plan_monitors(&upserts, &removed_ids, &RecordedUntil::new()).await })
+        Box::pin(async move { self.plan_monitors(&upserts, &removed_ids, &SlotsRecordedUntil::new()).await })
     }
 
     fn request_first_checks(&self, monitors: &[Monitor]) {

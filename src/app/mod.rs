@@ -1,10 +1,10 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
+mod account_certificates;
 mod alert_pipeline_handle;
 mod browser_host;
 mod browser_setup;
 mod cached_browser_lookup;
-mod certificate_updates;
 mod delivery_setup;
 mod demo;
 mod egress_review;
@@ -18,17 +18,17 @@ mod liveness;
 mod local_planner;
 mod location_agents;
 mod monitor_files;
-mod recorded_until;
 mod reload;
 mod reloadable_parts;
 mod running_server;
 mod serve;
 mod server;
 mod services;
-mod settings_object_review;
+mod settings_reference_review;
 mod sign_in_link;
 mod signals;
-mod stored_review;
+mod slots_recorded_until;
+mod stored_config_review;
 mod supervisor;
 mod systemd;
 mod validation_context;
@@ -40,10 +40,10 @@ pub use host_token::{
 };
 pub use key_file::key_file_location;
 pub use last_known_accounts::LastKnownAccounts;
-pub use local_planner::{LocalPlanner, PlannerDependencies, RecordedUntil};
+pub use local_planner::{LocalPlanner, PlannerDependencies, SlotsRecordedUntil};
 pub use location_agents::{LocationAgent, LocationAgents};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
-pub use stored_review::read_stored_problems;
+pub use stored_config_review::find_stored_config_problems;
 pub use supervisor::TaskFailure;
 pub use validation_context::KnownReferences;

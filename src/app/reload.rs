@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::local_planner::RecordedUntil;
+use super::local_planner::SlotsRecordedUntil;
 use super::monitor_files::{into_desired_monitors, read_monitors_and_secret_paths};
-use super::recorded_until::recorded_until;
 use super::reloadable_parts::ReloadableParts;
 use super::services::Services;
-use super::stored_review::{REVIEWED_KINDS, stored_problems};
+use super::slots_recorded_until::recorded_until;
+use super::stored_config_review::{REVIEWED_KINDS, stored_problems};
 use super::validation_context::instance_data;
 use crate::clock::Clock;
 use crate::domain::{ConfigRecordFilter, LocationId, MonitorId};
@@ -217,7 +217,7 @@ impl RunningConfig {
         monitors::register_pauses(monitor_service, &plan.monitors);
         monitor_service.monitor_cache().apply(plan.monitors.clone(), &plan.removed);
         let upserts = if must_replan_all { monitor_service.monitor_cache().all() } else { upserts };
-        services.planner.plan_monitors(&upserts, &plan.removed, &RecordedUntil::new()).await?;
+        services.planner.plan_monitors(&upserts, &plan.removed, &SlotsRecordedUntil::new()).await?;
         let checks_the_same =
             |old: &Monitor, monitor: &Monitor| monitor.document.checks_the_same(&old.document);
         services.planner.request_first_checks(&monitors_to_check(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::certificate_updates::CertificateUpdates;
+use super::account_certificates::AccountCertificates;
 use super::location_agents::{AgentStarter, LocationAgents};
 use crate::notify::NotificationChannels;
 use crate::pipeline::{DeliverySettings, Ingestor};
@@ -15,7 +15,7 @@ use crate::settings::Settings;
 pub(super) struct ReloadableParts {
     pub(super) agents: Arc<LocationAgents>,
     pub(super) agent_starter: Arc<AgentStarter>,
-    pub(super) certificate_updates: Arc<CertificateUpdates>,
+    pub(super) account_certificates: Arc<AccountCertificates>,
     pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) channels: Arc<NotificationChannels>,
@@ -50,7 +50,7 @@ impl ReloadableParts {
         let started = self.agent_starter.start(settings, new_locations)?;
         for agent in &started {
             // What is unusable there is unusable at the first location, and was logged.
-            let _ = self.certificate_updates.apply_to(&agent.net);
+            let _ = self.account_certificates.apply_to(&agent.net);
             tracing::info!(location = agent.location.name, "location started");
         }
         for agent in self.agents.replace(&stopped_ids, started) {

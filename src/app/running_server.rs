@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::account_certificates::AccountCertificates;
 use super::alert_pipeline_handle::LocalAlertPipeline;
-use super::certificate_updates::CertificateUpdates;
 use super::delivery_setup;
 use super::host_names::host_names;
 use super::last_known_accounts::LastKnownAccounts;
@@ -28,7 +28,7 @@ use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::notify::NotificationChannels;
 use crate::pipeline::{
-    AlertEngineDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, HousekeepingRunner,
+    AlertEngineDependencies, DeliveryHandle, DeliverySettings, DeliveryWakeup, HousekeepingRunner,
     HousekeepingScheduler, IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies,
     PerformanceEvaluator, PerformanceTask, QuarantineRecorder, QuarantineRecorderDependencies, ResultSpool,
     TimeOfDay,
@@ -59,14 +59,14 @@ pub(super) struct RunningServer {
     spool: Arc<ResultSpool>,
     pub(super) agents: Arc<LocationAgents>,
     agent_starter: Arc<AgentStarter>,
-    certificate_updates: Arc<CertificateUpdates>,
+    account_certificates: Arc<AccountCertificates>,
     channels: Arc<NotificationChannels>,
     delivery_settings: watch::Sender<DeliverySettings>,
     housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
     monitor_reader: Arc<MonitorReader>,
     pub(super) services: Arc<Services>,
     pub(super) liveness: Arc<Liveness>,
-    delivery: Mutex<Option<DeliveryTask>>,
+    delivery: Mutex<Option<DeliveryHandle>>,
     /// Stops the evaluation of performance alerts on drop.
     _performance_stop: DropGuard,
     /// Stops the start of first checks on drop.
@@ -137,8 +137,8 @@ impl RunningServer {
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
-        let certificate_updates =
-            CertificateUpdates::follow(&services.api_state.record_service, Arc::clone(&agents)).await?;
+        let account_certificates =
+            AccountCertificates::follow(&services.api_state.record_service, Arc::clone(&agents)).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -202,7 +202,7 @@ impl RunningServer {
             spool,
             agents,
             agent_starter: Arc::new(agent_starter),
-            certificate_updates,
+            account_certificates,
             channels,
             delivery_settings,
             housekeeping_scheduler,
@@ -278,7 +278,7 @@ impl RunningServer {
         let reloadable = ReloadableParts {
             agents: Arc::clone(&self.agents),
             agent_starter: Arc::clone(&self.agent_starter),
-            certificate_updates: Arc::clone(&self.certificate_updates),
+            account_certificates: Arc::clone(&self.account_certificates),
             monitor_reader: Arc::clone(&self.monitor_reader),
             ingestor: Arc::clone(&self.ingestor),
             channels: Arc::clone(&self.channels),

@@ -2,7 +2,7 @@
 //! names it, or is skipped with a log entry; defaults never replace it.
 
 use crate::domain::ConfigRecord;
-use crate::schema::InvalidSettings;
+use crate::schema::InvalidFieldValue;
 use crate::schema::typed::record::{RecordSettings, parse_record};
 use crate::store::StoreError;
 
@@ -24,7 +24,7 @@ pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a ConfigReco
 /// Returns the parsed value; `None` for an invalid `record`, which is logged.
 pub(crate) fn ok_or_log_skipped<T>(
     record: &ConfigRecord,
-    parse_result: Result<T, InvalidSettings>,
+    parse_result: Result<T, InvalidFieldValue>,
 ) -> Option<T> {
     parse_result
         .inspect_err(|error| {
@@ -34,7 +34,7 @@ pub(crate) fn ok_or_log_skipped<T>(
         .ok()
 }
 
-fn undecodable_error(record: &ConfigRecord, error: &InvalidSettings) -> StoreError {
+fn undecodable_error(record: &ConfigRecord, error: &InvalidFieldValue) -> StoreError {
     let row = format!("id {}", record.id);
     StoreError::Undecodable { table: "records", row, column: "fields", reason: error.to_string() }
 }

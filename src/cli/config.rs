@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::{config_files, read_monitors, read_stored_problems};
+use crate::app::{config_files, find_stored_config_problems, read_monitors};
 use crate::schema::monitor_file::FileMonitor;
 use crate::settings::{SETTINGS, Settings, read_config_text};
 use crate::syntax::ValidationError;
@@ -110,7 +110,8 @@ fn contains_settings(path: &Path) -> bool {
 
 /// Returns a line for each stored monitor and recipient that does not work under `settings`.
 fn stored_warnings(settings: &Settings) -> anyhow::Result<String> {
-    let problems = super::process::build_single_threaded_runtime()?.block_on(read_stored_problems(settings));
+    let problems =
+        super::process::build_single_threaded_runtime()?.block_on(find_stored_config_problems(settings));
     let problems =
         problems.unwrap_or_else(|error| vec![format!("the stored monitors cannot be read: {error}")]);
     let lines: Vec<String> = problems.iter().map(|reason| format!("warning: {reason}\n")).collect();

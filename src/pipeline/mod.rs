@@ -11,7 +11,7 @@ mod wakeup;
 pub use alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings};
 pub(crate) use delivery::template::template_from_fields;
 pub use delivery::{
-    AccountDestinations, DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWorker, Destination,
+    AccountDestinations, DeliveryDependencies, DeliveryHandle, DeliverySettings, DeliveryWorker, Destination,
     DestinationLookup,
 };
 pub use housekeeping::{

@@ -2,7 +2,7 @@
 
 use super::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::schema::InvalidSettings;
+use crate::schema::InvalidFieldValue;
 
 /// The probe of a monitor that cannot be probed: every attempt ends with the same failure.
 #[derive(Debug)]
@@ -23,19 +23,19 @@ impl From<Failure> for InvalidProbe {
     }
 }
 
-impl From<InvalidSettings> for InvalidProbe {
-    fn from(error: InvalidSettings) -> Self {
+impl From<InvalidFieldValue> for InvalidProbe {
+    fn from(error: InvalidFieldValue) -> Self {
         Self::new(describe_invalid_setting(&error))
     }
 }
 
 /// Returns the error of `field` with its `reason`.
-pub(super) fn invalid_setting(field: &str, reason: impl AsRef<str>) -> InvalidSettings {
-    InvalidSettings::new(field, None, reason.as_ref())
+pub(super) fn invalid_setting(field: &str, reason: impl AsRef<str>) -> InvalidFieldValue {
+    InvalidFieldValue::new(field, None, reason.as_ref())
 }
 
 /// Describes invalid settings in the detail of a failure.
-pub(super) fn describe_invalid_setting(error: &InvalidSettings) -> String {
+pub(super) fn describe_invalid_setting(error: &InvalidFieldValue) -> String {
     format!("`{}` cannot be used: {}", error.path, error.reason)
 }
 

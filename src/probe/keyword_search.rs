@@ -9,7 +9,7 @@ use crate::evaluate::keyword::{CompiledKeyword, KeywordRule};
 use crate::evaluate::{PatternCache, SearchBudget, charset, pattern_failure};
 use crate::net::Deadline;
 use crate::schema::typed::keyword::KeywordSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 use crate::syntax::pattern::PatternError;
 
 /// A keyword rule, and the patterns of its account. The rule is compiled when a page is searched.
@@ -26,7 +26,7 @@ pub(super) struct KeywordSearch {
 pub(super) fn build_keyword_search(
     document: &MonitorDocument,
     context: &ProbeBuildContext,
-) -> Result<Option<Box<KeywordSearch>>, InvalidSettings> {
+) -> Result<Option<Box<KeywordSearch>>, InvalidFieldValue> {
     let settings: KeywordSettings<'_> = document.deserialize()?;
     Ok(settings.rule().map(|rule| Box::new(KeywordSearch::new(rule, context.patterns()))))
 }

@@ -17,7 +17,7 @@ use crate::net::{ConnectionTrace, Endpoint, TlsOptions, read_more, set_reset_on_
 use crate::protocol::starttls;
 use crate::protocol::starttls::StartTlsProtocol;
 use crate::schema::typed::tcp::{DialogueLineSettings, TcpSettings, TcpTlsMode};
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 use crate::syntax::pattern::{CompiledPattern, HaystackKind, check_source_size};
 
 /// Longest input of one step of a dialogue, in bytes. All of it is searched again with every chunk, so a peer that
@@ -60,7 +60,7 @@ pub(super) fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> 
 }
 
 impl TcpProbe {
-    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidFieldValue> {
         let settings: TcpSettings<'_> = document.deserialize()?;
         let dialogue = settings.dialogue.iter().map(parse_dialogue_step).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -85,10 +85,14 @@ const fn encryption_from_tls_mode(tls: TcpTlsMode) -> Encryption {
     }
 }
 
-fn parse_dialogue_step(settings: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
+fn parse_dialogue_step(settings: &DialogueLineSettings<'_>) -> Result<DialogueStep, InvalidFieldValue> {
     let pattern = settings.expect.filter(|text| !text.is_empty());
     if let Some(Err(error)) = pattern.map(check_source_size) {
-        return Err(InvalidSettings::new("dialogue", None, &format!("an `expect` cannot be used: {error}")));
+        return Err(InvalidFieldValue::new(
+            "dialogue",
+            None,
+            &format!("an `expect` cannot be used: {error}"),
+        ));
     }
     Ok(DialogueStep {
         text_to_send: settings.send.filter(|text| !text.is_empty()).map(Into::into),

@@ -9,7 +9,7 @@ use super::monitor_document::MonitorDocument;
 use super::monitor_file::FileMonitor;
 use super::parent_keys::{DEPENDS_ON_FIELD, ParentKey};
 use super::secret_values::SecretMode;
-use super::typed::InvalidSettings;
+use super::typed::InvalidFieldValue;
 use crate::domain::{CustomerId, MonitorId};
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, truncate_value};
@@ -21,7 +21,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, truncat
 pub fn add_parents(
     document: &MonitorDocument,
     parents: impl IntoIterator<Item = MonitorId>,
-) -> Result<MonitorDocument, InvalidSettings> {
+) -> Result<MonitorDocument, InvalidFieldValue> {
     let mut ids = document.parent_ids();
     for parent in parents {
         if !ids.contains(&parent) {

@@ -27,4 +27,4 @@ pub mod validation_context;
 pub use monitor::{Monitor, MonitorMetadata, Origin};
 pub use monitor_document::MonitorDocument;
 pub use secret_values::SecretMode;
-pub use typed::InvalidSettings;
+pub use typed::InvalidFieldValue;

@@ -10,7 +10,7 @@ use super::field::{Access, FieldTable, FieldType};
 use super::secret_values::{SecretMode, apply_secret_mode, extract_secrets, insert_secrets};
 use super::table;
 use super::typed::monitor::MonitorSettings;
-use super::typed::{InvalidSettings, deserialize_fields, find_mistyped_value};
+use super::typed::{InvalidFieldValue, deserialize_fields, find_mistyped_value};
 use crate::domain::{LocationMode, MonitorType};
 use crate::script::ScriptOverview;
 
@@ -39,7 +39,7 @@ impl MonitorDocument {
     ///
     /// # Errors
     /// A value that is not of the type of its field, such as an unknown choice.
-    pub fn new(monitor_type: MonitorType, mut values: Map<String, Value>) -> Result<Self, InvalidSettings> {
+    pub fn new(monitor_type: MonitorType, mut values: Map<String, Value>) -> Result<Self, InvalidFieldValue> {
         // Earlier versions stored the browser as `browser_type`.
         rename_browser_type(monitor_type, &mut values);
         let table = table::for_type(monitor_type);
@@ -64,7 +64,7 @@ impl MonitorDocument {
         monitor_type: MonitorType,
         mut stored: Map<String, Value>,
         secrets: Value,
-    ) -> Result<Self, InvalidSettings> {
+    ) -> Result<Self, InvalidFieldValue> {
         let table = table::for_type(monitor_type);
         if let Value::Object(secrets) = secrets {
             for (name, secret) in secrets {
@@ -139,7 +139,7 @@ impl MonitorDocument {
     ///
     /// # Errors
     /// A field that is missing, or whose value cannot be used.
-    pub fn deserialize<'a, T: Deserialize<'a>>(&'a self) -> Result<T, InvalidSettings> {
+    pub fn deserialize<'a, T: Deserialize<'a>>(&'a self) -> Result<T, InvalidFieldValue> {
         deserialize_fields(table::for_type(self.monitor_type), &|position, _| {
             find_value(&self.entries, position)
         })
@@ -254,7 +254,7 @@ impl DocumentEntry {
         table: &'static FieldTable,
         position: usize,
         value: Value,
-    ) -> Result<Option<Self>, InvalidSettings> {
+    ) -> Result<Option<Self>, InvalidFieldValue> {
         let field = table.fields()[position];
         let settable = matches!(field.access, Access::ReadWrite | Access::ReadOnlyInV3);
         let value = with_object_defaults(&field.field_type, value);

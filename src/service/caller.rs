@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::domain::{CustomerId, Permission, Role, TokenScope, TokenScopes, UserId};
-use crate::schema::InvalidSettings;
+use crate::schema::InvalidFieldValue;
 use crate::store::{AuditObject, NewAuditEntry, StoreError};
 use crate::syntax::ValidationError;
 
@@ -67,7 +67,7 @@ impl Caller {
     }
 
     /// Whether the caller may read the metrics, which are about all accounts: the host, and users of account 1 who may
-    /// view, whose programs need the scope for it.
+    /// view, a token of a program also needs the scope `metrics`.
     #[must_use]
     pub fn may_read_metrics(&self) -> bool {
         let has_scope = self.token_scopes.is_none_or(|scopes| scopes.contains(TokenScope::Metrics));
@@ -142,8 +142,8 @@ pub enum ServiceError {
     StoreFailed(StoreError),
 }
 
-impl From<InvalidSettings> for ServiceError {
-    fn from(error: InvalidSettings) -> Self {
+impl From<InvalidFieldValue> for ServiceError {
+    fn from(error: InvalidFieldValue) -> Self {
         Self::Invalid(vec![error.into()])
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::service::monitors::{changed_document_fields, created_fields, removed_fields};
-use crate::store::{AuditEntries, AuditObject, NewAuditEntry};
+use crate::store::{AuditEntryByIndex, AuditObject, NewAuditEntry};
 
 /// The data that the audit entries of a provisioning are built from.
 pub(super) struct ProvisionAudit<'a> {
@@ -35,7 +35,7 @@ impl ProvisionAudit<'_> {
         upserts: &[Monitor],
         removed: &[MonitorId],
         now: Timestamp,
-    ) -> AuditEntries {
+    ) -> AuditEntryByIndex {
         let mut old_monitors: HashMap<_, _> =
             self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut ids_with_secrets = HashSet::new();
@@ -99,7 +99,7 @@ impl ProvisionedChange {
     }
 }
 
-/// Returns the differing fields, with `type`: an entry can keep its key and change its type.
+/// Returns the differing fields, with `type`: a monitor in a file can keep its key and change its type.
 fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.monitor_type() != new.monitor_type() {

@@ -4,7 +4,7 @@ pub mod contract;
 mod sqlite;
 
 pub use contract::{
-    AddedCapture, AlertChanges, AlertStore, AuditEntries, AuditEntry, AuditFilter, AuditObject,
+    AddedCapture, AlertChanges, AlertStore, AuditEntry, AuditEntryByIndex, AuditFilter, AuditObject,
     CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, DeliveryOutcome,
     EpisodeFilter, Housekeeping, Ingest, IngestBatch, MonitorLocationState, MonitorStore, NewAuditEntry,
     NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox, Paginated, PaginatedResults,

@@ -9,7 +9,7 @@ use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{Notification, NotificationKind, NotificationMethod, NotificationState, RecipientId};
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{
-    DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, Destination, DestinationLookup,
+    DeliveryDependencies, DeliveryHandle, DeliverySettings, DeliveryWakeup, Destination, DestinationLookup,
 };
 use vigie::store::{DeliveryOutcome, Outbox, StoreFuture};
 use vigie::telemetry::Metrics;
@@ -82,7 +82,7 @@ struct Harness {
     clock: Arc<FakeClock>,
     metrics: Arc<Metrics>,
     wakeup: DeliveryWakeup,
-    delivery: DeliveryTask,
+    delivery: DeliveryHandle,
 }
 
 fn harness(
@@ -117,7 +117,7 @@ fn harness_over(
         clock: clock.clone(),
         metrics: Arc::clone(&metrics),
     };
-    let delivery = DeliveryTask::start(dependencies, settings, wakeup.clone());
+    let delivery = DeliveryHandle::start(dependencies, settings, wakeup.clone());
     Harness { outbox, sender, clock, metrics, wakeup, delivery }
 }
 

@@ -11,7 +11,7 @@ use vigie::domain::{
 };
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{
-    DeliveryDependencies, DeliverySettings, DeliveryTask, DeliveryWakeup, Destination, DestinationLookup,
+    DeliveryDependencies, DeliveryHandle, DeliverySettings, DeliveryWakeup, Destination, DestinationLookup,
 };
 use vigie::store::{
     ConfigRecordFilter, ConfigStore, Ingest, IngestBatch, NotificationFilter, Outbox, Pagination,
@@ -70,7 +70,7 @@ fn open(folder: &Path) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap())
 }
 
-fn start_delivery(store: &Arc<SqliteStore>, sender: &Arc<FailingSender>) -> DeliveryTask {
+fn start_delivery(store: &Arc<SqliteStore>, sender: &Arc<FailingSender>) -> DeliveryHandle {
     let dependencies = DeliveryDependencies {
         outbox: store.clone(),
         destination_lookup: Arc::new(FakeDestinations),
@@ -83,7 +83,7 @@ fn start_delivery(store: &Arc<SqliteStore>, sender: &Arc<FailingSender>) -> Deli
     };
     let settings =
         DeliverySettings { initial_retry_delay: Duration::from_millis(100), ..DeliverySettings::default() };
-    DeliveryTask::start(dependencies, settings, DeliveryWakeup::default())
+    DeliveryHandle::start(dependencies, settings, DeliveryWakeup::default())
 }
 
 async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {

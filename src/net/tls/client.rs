@@ -110,7 +110,7 @@ impl TlsClient {
         let TlsBackend::Legacy(legacy::LegacyTlsVersion::Tls12WeakSuites, _) = &self.backend else {
             return None;
         };
-        let weakness = super::weak_suites::suite_weakness(cipher.unwrap_or("an unnamed cipher suite"));
+        let weakness = super::weak_suites::describe_weak_suite(cipher.unwrap_or("an unnamed cipher suite"));
         Some(format!("the target accepts only weak cipher suites of TLS 1.2, such as {weakness}"))
     }
 

@@ -1,11 +1,11 @@
-//! Finds out whether a server that refused a handshake knows weak cipher suites of TLS 1.2 alone: a `ClientHello`
+//! Finds out whether a server that refused a handshake supports only weak cipher suites of TLS 1.2: a `ClientHello`
 //! that offers those, and the `ServerHello` to it (RFC 5246 7.4.1). Nothing more is exchanged.
 
 use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::weak_suites::suite_weakness;
+use super::weak_suites::describe_weak_suite;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 
@@ -60,7 +60,7 @@ pub(super) async fn weak_suites_failure<S: AsyncRead + AsyncWrite + Unpin>(
             let detail = format!(
                 "the target accepts only cipher suites of TLS 1.2 that this build lacks, such as {}; a build with \
                  `--features legacy-tls` checks it, with a warning",
-                suite_weakness(name)
+                describe_weak_suite(name)
             );
             Failure::new(Phase::Tls, FailureKind::TargetUnsupported, detail)
         }

@@ -1,7 +1,7 @@
 //! Cipher suites of TLS 1.2 that are not offered by default: rustls has none of them.
 
 /// Returns what is weak about the cipher suite of this IANA name.
-pub(super) fn suite_weakness(name: &str) -> String {
+pub(super) fn describe_weak_suite(name: &str) -> String {
     let mut reasons = Vec::new();
     if name.starts_with("TLS_RSA_") {
         reasons.push("RSA key exchange, without forward secrecy");

@@ -28,7 +28,7 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
                 None => return error_at_line("a comment does not end".to_owned()),
             }
         } else if rest.starts_with("{{") || rest.starts_with("{%") {
-            match tag_length(rest, &mut concatenations) {
+            match check_tag(rest, &mut concatenations) {
                 Ok(length) => brace_at + length,
                 Err(reason) => return error_at_line(reason),
             }
@@ -42,8 +42,8 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the length in bytes of the tag that `text` begins with.
-fn tag_length(text: &str, concatenations: &mut usize) -> Result<usize, String> {
+/// Checks the tag that `text` begins with, and adds its `~` to `concatenations`. Returns its length in bytes.
+fn check_tag(text: &str, concatenations: &mut usize) -> Result<usize, String> {
     let is_statement = text.starts_with("{%");
     let closing_delimiter = if is_statement { "%}" } else { "}}" };
     let mut quote: Option<char> = None;

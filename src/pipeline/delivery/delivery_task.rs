@@ -11,7 +11,7 @@ use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::telemetry::{SupervisedTask, TaskHeartbeat, TaskName};
 
 /// Handle of the running delivery task.
-pub struct DeliveryTask {
+pub struct DeliveryHandle {
     drain_timeout_sender: watch::Sender<Option<Duration>>,
     settings_sender: watch::Sender<DeliverySettings>,
     /// Ends the task at once.
@@ -20,7 +20,7 @@ pub struct DeliveryTask {
     ended: CancellationToken,
 }
 
-impl DeliveryTask {
+impl DeliveryHandle {
     /// Starts the delivery without a supervisor. `wakeup` is woken by every writer to the outbox.
     #[must_use]
     pub fn start(

@@ -19,7 +19,7 @@ mod supervision;
 pub(crate) mod template;
 mod worker;
 
-pub use delivery_task::DeliveryTask;
+pub use delivery_task::DeliveryHandle;
 pub use destination::{AccountDestinations, Destination, DestinationLookup};
 pub use settings::{DeliveryDependencies, DeliverySettings};
 pub use worker::DeliveryWorker;

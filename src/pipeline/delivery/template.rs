@@ -3,14 +3,16 @@
 use serde_json::{Map, Value};
 
 use crate::notify::AccountTemplate;
-use crate::schema::InvalidSettings;
+use crate::schema::InvalidFieldValue;
 use crate::schema::typed::record::{TemplateSettings, parse_record_fields};
 
 /// Reads a template from record fields.
 ///
 /// # Errors
 /// Fails when a field has an invalid value.
-pub(crate) fn template_from_fields(fields: &Map<String, Value>) -> Result<AccountTemplate, InvalidSettings> {
+pub(crate) fn template_from_fields(
+    fields: &Map<String, Value>,
+) -> Result<AccountTemplate, InvalidFieldValue> {
     let settings: TemplateSettings<'_> = parse_record_fields(fields)?;
     Ok(AccountTemplate {
         kind: settings.kind,

@@ -13,7 +13,7 @@ use crate::probe::invalid_probe::describe_invalid_setting;
 use crate::protocol::http::client::ConnectOptions;
 use crate::schema::typed::api_steps::{ApiStepSettings, SingleRequestMethod, WebsiteApiSettings};
 
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// The settings of an API monitor.
 pub(super) struct ApiStepsOptions {
@@ -52,7 +52,7 @@ impl ApiStepsOptions {
     }
 }
 
-fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, InvalidSettings> {
+fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, InvalidFieldValue> {
     Ok(ConnectOptions {
         address_family: connect_settings::address_family(document)?,
         pinned_host: None,

@@ -21,7 +21,7 @@ use crate::probe::full_page_rule::FullPageRule;
 use crate::probe::invalid_probe::describe_invalid_setting;
 use crate::probe::{connect_settings, keyword_search};
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::{ActionKind, Script};
 use crate::webpage::site_of_url;
@@ -270,7 +270,7 @@ fn find_device_profile(subtype: i64, context: &ProbeBuildContext) -> Result<Devi
 }
 
 /// Returns the session options of `document`; the browser is chosen when it is opened.
-fn session_options(document: &MonitorDocument) -> Result<SessionOptions, InvalidSettings> {
+fn session_options(document: &MonitorDocument) -> Result<SessionOptions, InvalidFieldValue> {
     let tls = connect_settings::tls_options_with_default_versions(document)?;
     Ok(SessionOptions {
         browser_kind: BrowserKind::default(),
@@ -293,6 +293,6 @@ const fn browser_kind(browser: BrowserType) -> BrowserKind {
     }
 }
 
-fn invalid_settings_failure(error: &InvalidSettings) -> Failure {
+fn invalid_settings_failure(error: &InvalidFieldValue) -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Internal, describe_invalid_setting(error))
 }

@@ -20,7 +20,7 @@ use crate::probe::service_target::{build_endpoint, build_observation};
 use crate::protocol::dns::DnsResponse;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::name_server::NameServerSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 #[derive(Debug)]
 struct DnsProbe {
@@ -40,7 +40,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildCo
 }
 
 impl DnsProbe {
-    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidFieldValue> {
         let server_settings: NameServerSettings<'_> = document.deserialize()?;
         let port = document.deserialize::<PortSettings>()?.port.map(NonZeroU16::get);
         let default_port = Transport::from_settings(server_settings.transport).default_port();
@@ -118,7 +118,7 @@ impl DnsProbe {
         cx: ProbeContext<'_>,
         state: &mut DnsAttemptState,
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
-        let (mut failures, mut failed_addresses) = (Vec::new(), Vec::new());
+        let (mut failures, mut failure_notes) = (Vec::new(), Vec::new());
         for (index, &server) in server_addresses.iter().enumerate() {
             state.connect_trace.peer_address = Some(server);
             let deadline = match u32::try_from(server_addresses.len() - index) {
@@ -127,11 +127,11 @@ impl DnsProbe {
             };
             match self.query(plan, plan.record_type, server, ProbeContext { deadline, ..cx }, state).await {
                 Ok(response) => {
-                    state.warnings.append(&mut failed_addresses);
+                    state.warnings.append(&mut failure_notes);
                     return Ok((server, response));
                 }
                 Err(failure) if is_retryable(failure.kind) => {
-                    failed_addresses.push(format!("`{server}` was queried first: {failure}"));
+                    failure_notes.push(format!("`{server}` was queried first: {failure}"));
                     failures.push(failure);
                 }
                 Err(failure) => return Err(failure),

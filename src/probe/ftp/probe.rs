@@ -18,7 +18,7 @@ use crate::protocol::ftp::{FtpClient, FtpCredentials, OpeningDialogue, SessionRe
 use crate::schema::table::ftp::FTP_SCHEMES;
 use crate::schema::typed::connection::{AddressSettings, PortSettings};
 use crate::schema::typed::ftp::FtpSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Ports without and with implicit TLS.
 const DEFAULT_PORTS: (u16, u16) = (21, 990);
@@ -47,7 +47,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext)
 }
 
 impl FtpProbe {
-    fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument) -> Result<Self, InvalidFieldValue> {
         let settings: FtpSettings<'_> = document.deserialize()?;
         let (port, address_settings): (_, AddressSettings<'_>) =
             (document.deserialize::<PortSettings>()?.port, document.deserialize()?);

@@ -18,7 +18,7 @@ use crate::probe::{connect_settings, keyword_search};
 use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{BODY_METHODS, HttpMethod, HttpVersion, WebsiteSettings};
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 use crate::syntax::status_codes::HttpStatusCodes;
 
 /// The settings of a website monitor.
@@ -50,7 +50,7 @@ impl WebsiteOptions {
     pub(super) fn from_document(
         document: &MonitorDocument,
         context: &ProbeBuildContext,
-    ) -> Result<Self, InvalidSettings> {
+    ) -> Result<Self, InvalidFieldValue> {
         let website: WebsiteSettings<'_> = document.deserialize()?;
         let mut url = first_url(&website, document.deserialize::<PortSettings>()?.port)?;
         let (user, password) =
@@ -118,7 +118,7 @@ impl WebsiteOptions {
 }
 
 /// Returns the URL of the first request, with the port of the monitor.
-fn first_url(settings: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidSettings> {
+fn first_url(settings: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidFieldValue> {
     let mut url = Url::parse(settings.url).map_err(|error| invalid_setting("url", error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(invalid_setting("url", "it must begin with `http://` or `https://` and a host"));
@@ -141,7 +141,7 @@ const fn to_http_method(method: HttpMethod) -> Method {
     }
 }
 
-fn expected_statuses(settings: &WebsiteSettings<'_>) -> Result<Option<HttpStatusCodes>, InvalidSettings> {
+fn expected_statuses(settings: &WebsiteSettings<'_>) -> Result<Option<HttpStatusCodes>, InvalidFieldValue> {
     let text = settings.expected_statuses.filter(|text| !text.is_empty());
     let parse = |text| {
         HttpStatusCodes::parse(text)
@@ -160,7 +160,7 @@ const fn to_http_version(version: HttpVersion) -> Version {
 }
 
 /// Returns the address used instead of resolving the URL's host (`ip_address`, when `resolve_dns` is false).
-fn pinned_address(settings: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
+fn pinned_address(settings: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidFieldValue> {
     match settings.ip_address.filter(|text| !text.is_empty()) {
         Some(text) if !settings.resolve_dns => text
             .parse()

@@ -11,7 +11,7 @@ use http::header::{
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::invalid_setting;
 use crate::protocol::http as http_protocol;
-use crate::schema::InvalidSettings;
+use crate::schema::InvalidFieldValue;
 use crate::schema::typed::website::{HttpCaching, WebsiteSettings};
 
 /// The header fields of a monitor's requests. A map is created for each request.
@@ -34,7 +34,7 @@ impl RequestHeaders {
         website: &WebsiteSettings<'_>,
         context: &ProbeBuildContext,
         has_body: bool,
-    ) -> Result<Self, InvalidSettings> {
+    ) -> Result<Self, InvalidFieldValue> {
         HeaderValue::from_str(&context.user_agent)
             .map_err(|_| invalid_setting("user_agent", "it is not a header value"))?;
         let content_type = has_body.then(|| post_content_type(website)).transpose()?;
@@ -75,7 +75,7 @@ impl RequestHeaders {
     }
 }
 
-fn post_content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
+fn post_content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidFieldValue> {
     let default = "application/x-www-form-urlencoded";
     let value = Some(settings.post_content_type).filter(|value| !value.is_empty()).unwrap_or(default);
     HeaderValue::from_str(value).map_err(|_| invalid_setting("post_content_type", "it is not a header value"))
@@ -83,7 +83,7 @@ fn post_content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, Inva
 
 fn custom_headers(
     settings: &WebsiteSettings<'_>,
-) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
+) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidFieldValue> {
     settings
         .http_headers
         .iter()

@@ -13,7 +13,7 @@ use crate::protocol::LineSession;
 use crate::protocol::imap::{ImapSession, LoginMethod, OpeningDialogue, OpeningDialogueOptions};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Ports without and with implicit TLS.
 const DEFAULT_PORTS: (u16, u16) = (143, 993);
@@ -31,7 +31,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext)
     }
 }
 
-fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidSettings> {
+fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidFieldValue> {
     let settings: ImapSettings<'_> = document.deserialize()?;
     let login = (settings.imap_username, settings.imap_password);
     MailServerTarget::from_hostname(settings.hostname, document, IMAP_SCHEMES, DEFAULT_PORTS, login)

@@ -10,7 +10,7 @@ use crate::protocol::auth::{Credentials, SaslMechanism};
 use crate::protocol::{LineSession, Transcript};
 use crate::schema::typed::connection::{AddressSettings, PortSettings};
 use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Longest greeting or capability that is kept, in characters.
 const MAX_GREETING_CHARS: usize = 200;
@@ -38,7 +38,7 @@ impl MailServerTarget {
         service_endpoint: ServiceEndpoint,
         schemes: &'static [&'static str],
         (user, password): (Option<&str>, Option<&str>),
-    ) -> Result<Self, InvalidSettings> {
+    ) -> Result<Self, InvalidFieldValue> {
         let session: MailSessionSettings = document.deserialize()?;
         let owned_text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         let credentials = Credentials { user: owned_text(user), password: owned_text(password) };
@@ -60,7 +60,7 @@ impl MailServerTarget {
         schemes: &'static [&'static str],
         default_ports: (u16, u16),
         user_and_password: (Option<&str>, Option<&str>),
-    ) -> Result<Self, InvalidSettings> {
+    ) -> Result<Self, InvalidFieldValue> {
         let (port, address_settings): (_, AddressSettings<'_>) =
             (document.deserialize::<PortSettings>()?.port, document.deserialize()?);
         Self::new(

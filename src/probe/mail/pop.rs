@@ -14,7 +14,7 @@ use crate::protocol::LineSession;
 use crate::protocol::pop3::{LoginOptions, OpeningDialogue, OpeningDialogueOptions, Pop3Mailbox};
 use crate::schema::table::mail::POP_SCHEMES;
 use crate::schema::typed::mail::PopSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const DEFAULT_PORTS: (u16, u16) = (110, 995);
@@ -32,7 +32,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext)
     }
 }
 
-fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidSettings> {
+fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidFieldValue> {
     let settings: PopSettings<'_> = document.deserialize()?;
     let login = (settings.pop_username, settings.pop_password);
     MailServerTarget::from_hostname(settings.hostname, document, POP_SCHEMES, DEFAULT_PORTS, login)

@@ -14,7 +14,7 @@ use crate::protocol::LineSession;
 use crate::protocol::smtp::{SmtpOptions, SmtpSession};
 use crate::schema::table::mail::SMTP_SCHEMES;
 use crate::schema::typed::mail::SmtpSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 3.3).
 const DEFAULT_PORTS: (u16, u16) = (25, 465);
@@ -35,7 +35,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildCo
     }
 }
 
-fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidSettings> {
+fn mail_server_target(document: &MonitorDocument) -> Result<MailServerTarget, InvalidFieldValue> {
     let settings: SmtpSettings<'_> = document.deserialize()?;
     let login = (settings.smtp_username, settings.smtp_password);
     MailServerTarget::from_hostname(settings.hostname, document, SMTP_SCHEMES, DEFAULT_PORTS, login)

@@ -16,7 +16,7 @@ use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::service_target::{build_endpoint, build_observation};
 use crate::schema::typed::ping::PingSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Largest payload of an IPv4 packet, in bytes.
 const MAX_PAYLOAD_BYTES: usize = 65_507;
@@ -51,7 +51,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeBuildContext)
 }
 
 impl PingProbe {
-    fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument) -> Result<Self, InvalidFieldValue> {
         let settings: PingSettings<'_> = document.deserialize()?;
         Ok(Self {
             endpoint: build_endpoint(settings.hostname, 0, &document.deserialize()?),

@@ -18,9 +18,9 @@ const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFo
 const MONITOR_IDS: FieldType = FieldType::List { item_type: &ID, min: 1, max: 100_000 };
 
 static WEEKLY_WINDOW_FIELDS: &[Field] = &[
-    Field::new("start_day", WEEKDAY, "First day of the week, 1 is Sunday"),
+    Field::new("start_day", WEEKDAY, "Day of the week on which it starts; 1 is Sunday"),
     Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`"),
-    Field::new("end_day", WEEKDAY, "Last day of the week, 1 is Sunday"),
+    Field::new("end_day", WEEKDAY, "Day of the week on which it ends; 1 is Sunday"),
     Field::new("end_time", TIME_OF_DAY, "End, `hh:mm`"),
 ];
 
@@ -67,9 +67,9 @@ pub static PERSISTENT_BLACKOUT: FieldTable = FieldTable::new(
     "A weekly blackout",
     &[&[
         Field::new("type", BULK_BLACKOUT_TYPE, "What it suppresses").required(),
-        Field::new("start_day", WEEKDAY, "First day of the week, 1 is Sunday").required(),
+        Field::new("start_day", WEEKDAY, "Day of the week on which it starts; 1 is Sunday").required(),
         Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`").required(),
-        Field::new("end_day", WEEKDAY, "Last day of the week, 1 is Sunday").required(),
+        Field::new("end_day", WEEKDAY, "Day of the week on which it ends; 1 is Sunday").required(),
         Field::new("end_time", TIME_OF_DAY, "End, `hh:mm`").required(),
     ]],
 );

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-use super::invalid_settings::InvalidSettings;
+use super::invalid_settings::InvalidFieldValue;
 use crate::schema::field::{Field, FieldTable, FieldType};
 
 /// Returns the value of a field by its position in the table; `None` or null when it is not set.
@@ -16,7 +16,7 @@ type FieldValueLookup<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a 
 pub(in crate::schema) fn deserialize_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     value_of: FieldValueLookup<'_, 'a>,
-) -> Result<T, InvalidSettings> {
+) -> Result<T, InvalidFieldValue> {
     T::deserialize(FieldsDeserializer { table, value_of })
 }
 
@@ -27,7 +27,7 @@ struct FieldsDeserializer<'s, 'a> {
 }
 
 impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
@@ -37,7 +37,7 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
     ) -> Result<V::Value, Self::Error> {
         let positions = self.table.positions(names).map_err(|name| {
             let reason = format!("`{}` has no such field", self.table.name);
-            InvalidSettings::from_reason(reason).with_path_prefix(name)
+            InvalidFieldValue::from_reason(reason).with_path_prefix(name)
         })?;
         visitor.visit_map(FieldEntries {
             deserializer: self,
@@ -47,7 +47,7 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(InvalidSettings::from_reason("settings are read into structs"))
+        Err(InvalidFieldValue::from_reason("settings are read into structs"))
     }
 
     forward_to_deserialize_any! {
@@ -66,7 +66,7 @@ struct FieldEntries<'s, 'a> {
 }
 
 impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
         let table = self.deserializer.table;
@@ -85,7 +85,7 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
 
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
         let Some((field, value)) = self.next.take() else {
-            return Err(InvalidSettings::custom("a value was read before its name"));
+            return Err(InvalidFieldValue::custom("a value was read before its name"));
         };
         let read = seed.deserialize(ValueDeserializer { field_type: &field.field_type, value });
         read.map_err(|error| error.with_field(field, value))
@@ -99,7 +99,7 @@ struct ValueDeserializer<'a> {
 }
 
 impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match (self.value, self.field_type) {
@@ -107,7 +107,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
             (Value::Array(items), FieldType::List { item_type, .. }) => {
                 visitor.visit_seq(ListItems { field_type: item_type, items: items.iter().enumerate() })
             }
-            (value, _) => value.deserialize_any(visitor).map_err(InvalidSettings::custom),
+            (value, _) => value.deserialize_any(visitor).map_err(InvalidFieldValue::custom),
         }
     }
 
@@ -134,7 +134,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
                 let value_of = |_, field: &'static Field| entries.get(field.name);
                 FieldsDeserializer { table, value_of: &value_of }.deserialize_struct(name, names, visitor)
             }
-            _ => Err(InvalidSettings::from_reason("it must be a map of fields")),
+            _ => Err(InvalidFieldValue::from_reason("it must be a map of fields")),
         }
     }
 
@@ -146,7 +146,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     ) -> Result<V::Value, Self::Error> {
         match self.value {
             Value::String(text) => StrDeserializer::new(text).deserialize_enum(name, variants, visitor),
-            _ => Err(InvalidSettings::unknown_variant("", variants)),
+            _ => Err(InvalidFieldValue::unknown_variant("", variants)),
         }
     }
 
@@ -163,7 +163,7 @@ struct ListItems<'a> {
 }
 
 impl<'a> SeqAccess<'a> for ListItems<'a> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn next_element_seed<T: DeserializeSeed<'a>>(
         &mut self,

@@ -55,7 +55,7 @@ struct StructComparer<'s> {
 }
 
 impl Deserializer<'static> for StructComparer<'_> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn deserialize_struct<V: Visitor<'static>>(
         self,
@@ -71,7 +71,7 @@ impl Deserializer<'static> for StructComparer<'_> {
     }
 
     fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(InvalidSettings::from_reason("not a struct"))
+        Err(InvalidFieldValue::from_reason("not a struct"))
     }
 
     serde::forward_to_deserialize_any! {
@@ -89,7 +89,7 @@ struct FieldComparer<'s> {
 }
 
 impl MapAccess<'static> for FieldComparer<'_> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn next_key_seed<K: DeserializeSeed<'static>>(
         &mut self,
@@ -126,7 +126,7 @@ impl ValueComparer<'_> {
         low: i64,
         high: i64,
         visitor: V,
-    ) -> Result<V::Value, InvalidSettings> {
+    ) -> Result<V::Value, InvalidFieldValue> {
         let (min, max) = match *self.field_type {
             FieldType::Int { min, max } => (min, max),
             FieldType::IntEnum(choices) => (*choices.iter().min().unwrap(), *choices.iter().max().unwrap()),
@@ -142,8 +142,8 @@ impl ValueComparer<'_> {
     }
 }
 
-fn type_error<T>(reason: &str) -> Result<T, InvalidSettings> {
-    Err(InvalidSettings::from_reason(reason))
+fn type_error<T>(reason: &str) -> Result<T, InvalidFieldValue> {
+    Err(InvalidFieldValue::from_reason(reason))
 }
 
 macro_rules! deserialize_integers {
@@ -156,7 +156,7 @@ macro_rules! deserialize_integers {
 }
 
 impl Deserializer<'static> for ValueComparer<'_> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     deserialize_integers! {
         deserialize_i8: i8;
@@ -263,7 +263,7 @@ impl Deserializer<'static> for ValueComparer<'_> {
 struct OneItem<'s>(Option<ValueComparer<'s>>);
 
 impl SeqAccess<'static> for OneItem<'_> {
-    type Error = InvalidSettings;
+    type Error = InvalidFieldValue;
 
     fn next_element_seed<T: DeserializeSeed<'static>>(
         &mut self,
@@ -396,7 +396,7 @@ fn every_typed_struct_is_compared() {
     assert!(struct_count > 30, "{struct_count}");
 }
 
-fn website(fields: Value) -> Result<MonitorDocument, InvalidSettings> {
+fn website(fields: Value) -> Result<MonitorDocument, InvalidFieldValue> {
     let Value::Object(fields) = fields else { unreachable!() };
     MonitorDocument::new(MonitorType::Website, fields)
 }

@@ -10,7 +10,7 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 
 /// A field whose value cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InvalidSettings {
+pub struct InvalidFieldValue {
     /// Path of the field, such as `mode` or `api_steps[0].url`.
     pub path: String,
     /// Its value as shown in messages; `None` when it has none.
@@ -19,7 +19,7 @@ pub struct InvalidSettings {
     pub reason: String,
 }
 
-impl InvalidSettings {
+impl InvalidFieldValue {
     /// Creates the error of the field at `path` with the value `value`.
     #[must_use]
     pub fn new(path: &str, value: Option<&str>, reason: &str) -> Self {
@@ -66,7 +66,7 @@ fn display_json(value: &Value) -> String {
     }
 }
 
-impl fmt::Display for InvalidSettings {
+impl fmt::Display for InvalidFieldValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Some(value) => write!(f, "`{}` is `{value}`: {}", self.path, self.reason),
@@ -75,10 +75,10 @@ impl fmt::Display for InvalidSettings {
     }
 }
 
-impl std::error::Error for InvalidSettings {}
+impl std::error::Error for InvalidFieldValue {}
 
-impl From<InvalidSettings> for ValidationError {
-    fn from(error: InvalidSettings) -> Self {
+impl From<InvalidFieldValue> for ValidationError {
+    fn from(error: InvalidFieldValue) -> Self {
         let message = error.to_string();
         let validation_error = Self::new(ValidationErrorKind::Type, error.path, Position::default(), message);
         match error.value {
@@ -88,7 +88,7 @@ impl From<InvalidSettings> for ValidationError {
     }
 }
 
-impl serde::de::Error for InvalidSettings {
+impl serde::de::Error for InvalidFieldValue {
     fn custom<T: fmt::Display>(reason: T) -> Self {
         Self::from_reason(reason.to_string())
     }

@@ -23,5 +23,5 @@ mod value_types;
 pub mod website;
 
 pub(super) use deserializer::deserialize_fields;
-pub use invalid_settings::InvalidSettings;
+pub use invalid_settings::InvalidFieldValue;
 pub(super) use value_types::find_mistyped_value;

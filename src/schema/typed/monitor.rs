@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::alerting::{AlertingSettings, CertificateDateSettings, FullPageSettings};
 use super::browser::StepTimeoutSettings;
 use super::deserializer::deserialize_fields;
-use super::invalid_settings::InvalidSettings;
+use super::invalid_settings::InvalidFieldValue;
 use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings, ShortIntervalSettings};
 use crate::domain::{LocationMode, MonitorType};
 use crate::schema::field::{Field, FieldTable};
@@ -40,7 +40,7 @@ impl MonitorSettings {
     pub(in crate::schema) fn from_values<'a>(
         monitor_type: MonitorType,
         value_of: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
-    ) -> Result<Self, InvalidSettings> {
+    ) -> Result<Self, InvalidFieldValue> {
         let table = table::for_type(monitor_type);
         let (mode, offset) = match monitor_type {
             MonitorType::MobileCloud | MonitorType::MobileLab => (
@@ -84,6 +84,6 @@ fn deserialize_if_present<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     field: &str,
     value_of: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
-) -> Result<Option<T>, InvalidSettings> {
+) -> Result<Option<T>, InvalidFieldValue> {
     table.position(field).map(|_| deserialize_fields(table, value_of)).transpose()
 }

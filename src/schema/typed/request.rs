@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::deserializer::deserialize_fields;
-use super::invalid_settings::InvalidSettings;
+use super::invalid_settings::InvalidFieldValue;
 use super::schedule::LocationReference;
 use crate::schema::field::FieldTable;
 
@@ -15,7 +15,7 @@ use crate::schema::field::FieldTable;
 pub fn parse_request_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     fields: &'a Map<String, Value>,
-) -> Result<T, InvalidSettings> {
+) -> Result<T, InvalidFieldValue> {
     deserialize_fields(table, &|_, field| fields.get(field.name))
 }
 

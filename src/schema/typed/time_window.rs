@@ -2,7 +2,7 @@
 
 use jiff::civil::{DateTime, Time};
 
-use super::invalid_settings::InvalidSettings;
+use super::invalid_settings::InvalidFieldValue;
 use super::record::blackout::BlackoutSettings;
 use super::record::sla::{OperatingPeriodSettings, SlaExclusionSettings};
 use crate::schedule::TimeWindow;
@@ -18,7 +18,7 @@ impl BlackoutSettings<'_> {
     ///
     /// # Errors
     /// A missing or invalid day or time.
-    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidFieldValue> {
         if !self.recurs_weekly {
             let (from, thru) = (
                 local_time_field("from_date", self.from_date)?,
@@ -46,7 +46,7 @@ impl OperatingPeriodSettings<'_> {
     ///
     /// # Errors
     /// An invalid day or time.
-    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidFieldValue> {
         Ok(TimeWindow::Weekly {
             start_day: weekday_field("from_day", Some(self.from_day))?,
             start: time_of_day_field("from_time", Some(self.from_time))?,
@@ -61,25 +61,25 @@ impl SlaExclusionSettings<'_> {
     ///
     /// # Errors
     /// An invalid time.
-    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidFieldValue> {
         let from = local_time_field("from_date", Some(self.from_date))?;
         Ok(TimeWindow::Once { start: from, end: local_time_field("thru_date", Some(self.thru_date))? })
     }
 }
 
-fn local_time_field(field: &str, text: Option<&str>) -> Result<DateTime, InvalidSettings> {
+fn local_time_field(field: &str, text: Option<&str>) -> Result<DateTime, InvalidFieldValue> {
     let expected = "it must be a time such as `2026-01-31 12:00:00`";
-    text.and_then(parse_local_time).ok_or_else(|| InvalidSettings::new(field, text, expected))
+    text.and_then(parse_local_time).ok_or_else(|| InvalidFieldValue::new(field, text, expected))
 }
 
-fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
+fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidFieldValue> {
     let time = text.and_then(|text| Time::strptime("%H:%M", text).ok());
-    time.ok_or_else(|| InvalidSettings::new(field, text, "it must be a time of day such as `12:00`"))
+    time.ok_or_else(|| InvalidFieldValue::new(field, text, "it must be a time of day such as `12:00`"))
 }
 
-fn weekday_field(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {
+fn weekday_field(field: &str, day: Option<u8>) -> Result<u8, InvalidFieldValue> {
     let text = day.map(|day| day.to_string());
     let expected = "it must be a whole number from 1 to 7";
     day.filter(|day| (1..=7).contains(day))
-        .ok_or_else(|| InvalidSettings::new(field, text.as_deref(), expected))
+        .ok_or_else(|| InvalidFieldValue::new(field, text.as_deref(), expected))
 }

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::invalid_settings::InvalidSettings;
+use super::invalid_settings::InvalidFieldValue;
 use crate::schema::field::{Field, FieldTable, FieldType};
 
 /// Returns the first part of `value` that is not of the type of `field`; `None` without any. Bounds of numbers and
 /// formats of texts are only checked for new values.
-pub(in crate::schema) fn find_mistyped_value(field: &Field, value: &Value) -> Option<InvalidSettings> {
+pub(in crate::schema) fn find_mistyped_value(field: &Field, value: &Value) -> Option<InvalidFieldValue> {
     find_mistyped_part(&field.field_type, value).map(|error| error.with_field(field, value))
 }
 
-fn find_mistyped_part(field_type: &FieldType, value: &Value) -> Option<InvalidSettings> {
+fn find_mistyped_part(field_type: &FieldType, value: &Value) -> Option<InvalidFieldValue> {
     let is_of_type = match (field_type, value) {
         (FieldType::Any, _)
         | (FieldType::Bool, Value::Bool(_))
@@ -30,17 +30,20 @@ fn find_mistyped_part(field_type: &FieldType, value: &Value) -> Option<InvalidSe
         }
         _ => false,
     };
-    (!is_of_type).then(|| InvalidSettings::from_reason(format!("it must be {}", field_type.requirement())))
+    (!is_of_type).then(|| InvalidFieldValue::from_reason(format!("it must be {}", field_type.requirement())))
 }
 
-fn find_mistyped_item(item_type: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
+fn find_mistyped_item(item_type: &FieldType, items: &[Value]) -> Option<InvalidFieldValue> {
     items.iter().enumerate().find_map(|(index, item)| {
         let error = find_mistyped_part(item_type, item)?;
         Some(error.with_value(item).with_path_prefix(&format!("[{index}]")))
     })
 }
 
-fn find_mistyped_field(table: &'static FieldTable, entries: &Map<String, Value>) -> Option<InvalidSettings> {
+fn find_mistyped_field(
+    table: &'static FieldTable,
+    entries: &Map<String, Value>,
+) -> Option<InvalidFieldValue> {
     entries
         .iter()
         .filter(|(_, value)| !value.is_null())

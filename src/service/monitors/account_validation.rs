@@ -36,7 +36,7 @@ impl AccountValidationContext {
     pub(super) async fn new(service: &MonitorService, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_permission(Permission::Edit)?;
         let account = service.dependencies.account_cache.account(caller.customer).await?;
-        let plans = service.pending_plan_counts.plans_with_usage(
+        let plans = service.billing_plan_reservations.plans_with_usage(
             &service.dependencies.monitor_cache,
             caller.customer,
             &account,

@@ -6,7 +6,7 @@ use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 use super::last_run::LastRunLookup;
 use super::pause_ends::PauseEnds;
-use super::plan_quota::PendingPlanCounts;
+use super::plan_quota::BillingPlanReservations;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{CustomerId, MonitorId};
@@ -37,7 +37,7 @@ pub struct MonitorDependencies {
 pub struct MonitorService {
     pub(super) dependencies: MonitorDependencies,
     /// Quota reserved by creates in progress.
-    pub(super) pending_plan_counts: PendingPlanCounts,
+    pub(super) billing_plan_reservations: BillingPlanReservations,
     /// Ends of pauses.
     pub(super) pause_ends: PauseEnds,
     /// Supplies `script_status`.
@@ -50,7 +50,7 @@ impl MonitorService {
     pub fn new(dependencies: MonitorDependencies) -> Self {
         Self {
             dependencies,
-            pending_plan_counts: PendingPlanCounts::default(),
+            billing_plan_reservations: BillingPlanReservations::default(),
             pause_ends: PauseEnds::default(),
             last_run_lookup: None,
         }

@@ -15,12 +15,12 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Counts monitors being created, by account and plan.
 #[derive(Clone, Default)]
-pub(super) struct PendingPlanCounts(Arc<Mutex<CountByPlan>>);
+pub(super) struct BillingPlanReservations(Arc<Mutex<CountByPlan>>);
 
 /// Numbers of monitors, by account and code of the plan.
 type CountByPlan = HashMap<(CustomerId, String), usize>;
 
-impl PendingPlanCounts {
+impl BillingPlanReservations {
     /// Returns the plans of the settings with the account's number of monitors under each, for the validation context.
     pub(super) fn plans_with_usage(
         &self,
@@ -97,7 +97,7 @@ fn demand_by_plan(changes: &[MonitorChange]) -> BTreeMap<String, i64> {
 
 /// Reserved quota, released when dropped.
 pub(super) struct QuotaReservation {
-    pending: PendingPlanCounts,
+    pending: BillingPlanReservations,
     customer: CustomerId,
     count_by_plan: BTreeMap<String, usize>,
 }

@@ -12,7 +12,7 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 /// revision.
 ///
 /// # Errors
-/// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors
+/// [`ServiceError::Invalid`] when a billing plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors
 /// of the store. Nothing was changed then.
 pub(super) async fn save_changes(
     service: &MonitorService,
@@ -21,7 +21,7 @@ pub(super) async fn save_changes(
 ) -> Result<Vec<Monitor>, ServiceError> {
     let dependencies = &service.dependencies;
     let account = dependencies.account_cache.account(caller.customer).await?;
-    let reservation = service.pending_plan_counts.reserve(
+    let reservation = service.billing_plan_reservations.reserve(
         &dependencies.monitor_cache,
         caller.customer,
         &account,

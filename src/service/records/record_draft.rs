@@ -29,7 +29,7 @@ pub(super) struct RecordDraft {
     pub(super) user_change_lock: Option<UserChangeLock>,
     /// Warnings for its author.
     pub(super) warnings: Vec<String>,
-    /// Fields that only this response contains.
+    /// Fields that only the response to this change contains, such as an enrolment secret.
     pub(super) create_response_fields: Map<String, Value>,
 }
 

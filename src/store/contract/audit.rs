@@ -45,4 +45,4 @@ pub struct NewAuditEntry {
 
 /// Returns the entries of one call by index, from 0, until `None`. Entries are built as they are written, so that those
 /// of 100,000 monitors are never in memory at the same time.
-pub type AuditEntries = Box<dyn Fn(usize) -> Option<NewAuditEntry> + Send>;
+pub type AuditEntryByIndex = Box<dyn Fn(usize) -> Option<NewAuditEntry> + Send>;

@@ -23,7 +23,7 @@ pub use alerts::{
     AddedCapture, AlertChanges, AlertStore, CheckSuppression, CheckVerification, DeliveryOutcome, Outbox,
     ResultKey, StoredEpisode,
 };
-pub use audit::{AuditEntries, AuditObject, NewAuditEntry};
+pub use audit::{AuditEntryByIndex, AuditObject, NewAuditEntry};
 pub use config_store::{ConfigChange, ConfigStore, ResealFn, seal_context};
 pub use future::StoreFuture;
 pub use housekeeping::{Housekeeping, Retention};

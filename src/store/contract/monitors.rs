@@ -3,7 +3,7 @@
 use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 
-use super::audit::AuditEntries;
+use super::audit::AuditEntryByIndex;
 use super::future::StoreFuture;
 
 /// A stored monitor: its document without secrets, and its sealed secrets.
@@ -49,6 +49,6 @@ pub trait MonitorStore: Send + Sync + 'static {
         &self,
         upserts: Vec<Monitor>,
         removed_ids: Vec<MonitorId>,
-        audit_entries: AuditEntries,
+        audit_entries: AuditEntryByIndex,
     ) -> StoreFuture<'_, ()>;
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::domain::Timestamp;
 use crate::store::contract::{
-    AuditEntries, AuditEntry, AuditFilter, AuditObject, NewAuditEntry, Paginated, Pagination,
+    AuditEntry, AuditEntryByIndex, AuditFilter, AuditObject, NewAuditEntry, Paginated, Pagination,
 };
 
 use super::decode::RowLocator;
@@ -46,7 +46,7 @@ pub(super) fn insert(
 }
 
 /// Inserts `entries` about objects that have ids already.
-pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite::Result<()> {
+pub(super) fn insert_all(conn: &Connection, entries: &AuditEntryByIndex) -> rusqlite::Result<()> {
     for entry in (0..).map_while(entries) {
         let object_id = match entry.object_id {
             AuditObject::Id(id) => Some(id),

@@ -12,7 +12,7 @@ use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
 
 use super::change_error::{ChangeError, to_change_error};
 use super::decode::RowLocator;
-use crate::store::contract::AuditEntries;
+use crate::store::contract::AuditEntryByIndex;
 use crate::store::contract::MonitorStore;
 use crate::store::contract::StoreFuture;
 use crate::store::sqlite::audit;
@@ -306,7 +306,7 @@ impl MonitorStore for SqliteStore {
         &self,
         upserts: Vec<Monitor>,
         removed_ids: Vec<MonitorId>,
-        audit_entries: AuditEntries,
+        audit_entries: AuditEntryByIndex,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let upserts: Vec<_> = upserts.iter().map(MonitorRow::from_monitor).collect();

@@ -25,7 +25,7 @@ use crate::protocol::LineSession;
 use crate::protocol::auth::Credentials;
 use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
 use crate::schema::typed::mail::RoundTripSettings;
-use crate::schema::{InvalidSettings, MonitorDocument};
+use crate::schema::{InvalidFieldValue, MonitorDocument};
 
 /// Ports of SMTP without and with implicit TLS (RFC 8314 7.3).
 const DEFAULT_SMTP_PORTS: (u16, u16) = (25, 465);
@@ -48,7 +48,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildCo
 }
 
 impl RoundTripProbe {
-    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidSettings> {
+    fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidFieldValue> {
         let round_trip: RoundTripSettings<'_> = document.deserialize()?;
         let email = round_trip.email.trim();
         let user = round_trip.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();

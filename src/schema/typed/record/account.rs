@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::domain::Role;
-use crate::schema::typed::invalid_settings::InvalidSettings;
+use crate::schema::typed::invalid_settings::InvalidFieldValue;
 use crate::schema::typed::schedule::LocationReference;
 
 /// An account.
@@ -70,10 +70,10 @@ impl UserSettings<'_> {
     ///
     /// # Errors
     /// A role that this build does not know.
-    pub fn role(&self) -> Result<Role, InvalidSettings> {
+    pub fn role(&self) -> Result<Role, InvalidFieldValue> {
         let expected = || format!("it must be one of `{}`", Role::NAMES.join("`, `"));
         Role::from_name(self.role_name)
-            .ok_or_else(|| InvalidSettings::new("role", Some(self.role_name), &expected()))
+            .ok_or_else(|| InvalidFieldValue::new("role", Some(self.role_name), &expected()))
     }
 
     /// Whether the user may log in now.

@@ -11,11 +11,11 @@ pub struct BlackoutSettings<'a> {
     /// Whether it recurs each week.
     #[serde(rename = "persistent")]
     pub recurs_weekly: bool,
-    /// First day of the week, 1 is Sunday.
+    /// Day of the week on which it starts; 1 is Sunday.
     pub start_day: Option<u8>,
     /// Start, `hh:mm`.
     pub start_time: Option<&'a str>,
-    /// Last day of the week, 1 is Sunday.
+    /// Day of the week on which it ends; 1 is Sunday.
     pub end_day: Option<u8>,
     /// End, `hh:mm`.
     pub end_time: Option<&'a str>,

@@ -16,7 +16,7 @@ use crate::domain::ConfigRecord;
 use crate::schema::field::FieldTable;
 use crate::schema::table::{alerting, records, requests};
 use crate::schema::typed::deserializer::deserialize_fields;
-use crate::schema::typed::invalid_settings::InvalidSettings;
+use crate::schema::typed::invalid_settings::InvalidFieldValue;
 
 /// Typed settings of one kind of record.
 pub trait RecordSettings<'a>: Deserialize<'a> {
@@ -28,7 +28,7 @@ pub trait RecordSettings<'a>: Deserialize<'a> {
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
-pub fn parse_record<'a, T: RecordSettings<'a>>(record: &'a ConfigRecord) -> Result<T, InvalidSettings> {
+pub fn parse_record<'a, T: RecordSettings<'a>>(record: &'a ConfigRecord) -> Result<T, InvalidFieldValue> {
     parse_record_fields(&record.fields)
 }
 
@@ -38,7 +38,7 @@ pub fn parse_record<'a, T: RecordSettings<'a>>(record: &'a ConfigRecord) -> Resu
 /// As [`parse_record`].
 pub fn parse_record_fields<'a, T: RecordSettings<'a>>(
     fields: &'a Map<String, Value>,
-) -> Result<T, InvalidSettings> {
+) -> Result<T, InvalidFieldValue> {
     deserialize_fields(T::table(), &|_, field| fields.get(field.name))
 }
 

@@ -1,7 +1,7 @@
 //! Lists what is stored and does not work under the settings, with the setting that allows it.
 
 use super::egress_review::egress_denial_reasons;
-use super::settings_object_review::settings_object_problems;
+use super::settings_reference_review::settings_object_problems;
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::Monitor;
 use crate::settings::Settings;
@@ -26,7 +26,7 @@ pub(super) fn stored_problems(
 ///
 /// # Errors
 /// Fails when the database cannot be read.
-pub async fn read_stored_problems(settings: &Settings) -> Result<Vec<String>, StoreError> {
+pub async fn find_stored_config_problems(settings: &Settings) -> Result<Vec<String>, StoreError> {
     let path = settings.data_dir.join(DATABASE_FILE);
     if !path.exists() {
         return Ok(Vec::new());

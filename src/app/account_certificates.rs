@@ -9,13 +9,13 @@ use crate::service::{ConfigRecordService, DecryptedCertificate};
 use crate::sync::Mutex;
 
 /// The certificates of accounts, for the networks of the locations.
-pub(super) struct CertificateUpdates {
+pub(super) struct AccountCertificates {
     agents: Arc<LocationAgents>,
     authority_pems: Mutex<BTreeMap<i64, Pem>>,
     client_pems: Mutex<BTreeMap<i64, Pem>>,
 }
 
-impl CertificateUpdates {
+impl AccountCertificates {
     /// Keeps the certificates of the networks of `agents` up to date with `record_service`.
     pub(super) async fn follow(
         record_service: &ConfigRecordService,
