@@ -1,6 +1,7 @@
 //! The store: traits by use, implemented with SQLite; PostgreSQL will follow.
 
 pub mod contract;
+mod rows;
 mod sqlite;
 
 pub use contract::{

@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 
 use crate::store::contract::RollupSpan;
 
-use super::span::{span_code, width_us};
-use crate::store::sqlite::result_row::ResultRow;
+use crate::store::rows::result_row::ResultRow;
+use crate::store::rows::rollup::span::{span_code, width_us};
 
 /// Monitor id of the rows of all monitors in the table `late` of rollups to write; see [`LOCATION_OF_ALL_MONITORS`].
 pub(super) const ALL_MONITORS: i64 = i64::MIN;

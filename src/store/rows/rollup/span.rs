@@ -3,7 +3,7 @@
 use crate::store::contract::RollupSpan;
 
 /// Returns the width in microseconds.
-pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
+pub(in crate::store) const fn width_us(span: RollupSpan) -> i64 {
     match span {
         RollupSpan::Hour => 3_600_000_000,
         RollupSpan::Day => 86_400_000_000,
@@ -11,7 +11,7 @@ pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
 }
 
 /// Returns the stored code of `span`.
-pub(in crate::store::sqlite) const fn span_code(span: RollupSpan) -> i64 {
+pub(in crate::store) const fn span_code(span: RollupSpan) -> i64 {
     match span {
         RollupSpan::Hour => 0,
         RollupSpan::Day => 1,
