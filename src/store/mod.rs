@@ -1,6 +1,7 @@
-//! The store: traits by use, implemented with SQLite; PostgreSQL will follow.
+//! The store: traits by use, implemented with SQLite and PostgreSQL.
 
 pub mod contract;
+mod postgres;
 mod rows;
 mod sqlite;
 
@@ -13,4 +14,5 @@ pub use contract::{
     SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken,
     TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore, seal_context,
 };
+pub use postgres::{PostgresSettings, PostgresStore, TlsMode};
 pub use sqlite::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};

@@ -12,6 +12,7 @@ pub mod lacking;
 pub mod mail_server;
 pub mod name_server;
 pub mod namespace;
+pub mod postgres;
 pub mod processes;
 pub mod routers;
 pub mod side_by_side;

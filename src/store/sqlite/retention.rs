@@ -9,12 +9,12 @@ use crate::store::contract::{AlertStore, Retention, RollupSpan, StoreError};
 
 use super::audit;
 use super::result_counts;
-use super::rollup::pending_rollups::{rollup_bounds, span_start};
+use super::rollup::pending_rollups::rollup_bounds;
 use super::store::SqliteStore;
 use super::writer::WriteContext;
 use crate::store::rows::count_changes::CountChanges;
 use crate::store::rows::result_row::saturating_i64;
-use crate::store::rows::rollup::span::{span_code, width_us};
+use crate::store::rows::rollup::span::{span_code, span_start, width_us};
 
 /// Rows that one transaction removes.
 const DELETE_CHUNK_ROWS: i64 = 1000;

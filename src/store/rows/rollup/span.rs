@@ -17,3 +17,8 @@ pub(in crate::store) const fn span_code(span: RollupSpan) -> i64 {
         RollupSpan::Day => 1,
     }
 }
+
+/// Returns the start of the hour or day that contains `time_us`.
+pub(in crate::store) fn span_start(span: RollupSpan, time_us: i64) -> i64 {
+    time_us.saturating_sub(time_us.rem_euclid(width_us(span)))
+}
