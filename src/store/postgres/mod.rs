@@ -11,6 +11,7 @@ mod episodes;
 mod error;
 mod event_series;
 mod ingest;
+mod known_days;
 mod migrations;
 mod monitors;
 mod notifications;

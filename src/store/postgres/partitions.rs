@@ -6,7 +6,6 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::store::contract::StoreError;
 use crate::store::rows::usage_changes::DAY_US;
-use crate::sync::Mutex;
 
 use super::error::{PgError, PgResult};
 use super::store::PostgresStore;
@@ -65,25 +64,6 @@ pub(super) const fn day_start(time_us: i64) -> i64 {
     time_us.saturating_sub(time_us.rem_euclid(DAY_US))
 }
 
-/// The days whose partitions are known to exist: of results, and of hourly rollups.
-#[derive(Default)]
-pub(super) struct KnownDays {
-    results: Mutex<BTreeSet<i64>>,
-    rollups: Mutex<BTreeSet<i64>>,
-}
-
-impl KnownDays {
-    fn of(&self, tables: &[DailyTable]) -> &Mutex<BTreeSet<i64>> {
-        if tables == [DailyTable::HourlyRollups] { &self.rollups } else { &self.results }
-    }
-
-    /// Forgets all days, since a partition may have been removed.
-    pub(super) fn clear(&self) {
-        self.results.lock().clear();
-        self.rollups.lock().clear();
-    }
-}
-
 /// Whether `error` says that the partition of a row does not exist (any more).
 pub(super) fn is_missing_partition(error: &StoreError) -> bool {
     matches!(error, StoreError::Rejected(reason) if reason.contains("no partition of relation"))
@@ -108,14 +88,14 @@ impl PostgresStore {
         tables: &'static [DailyTable],
         times: impl Iterator<Item = i64> + Send,
     ) -> Result<(), StoreError> {
-        let known_days = self.caches.days.of(tables);
-        let missing: BTreeSet<i64> = {
-            let known = known_days.lock();
-            times.map(day_start).filter(|day| !known.contains(day)).collect()
-        };
-        for day in missing {
+        let known_days = &self.caches.days;
+        let days: BTreeSet<i64> = times.map(day_start).collect();
+        for day in days {
+            if tables.iter().all(|table| known_days.contains(table.name(), day)) {
+                continue;
+            }
             self.write(move |conn| Box::pin(create_partitions(conn, tables, day))).await?;
-            known_days.lock().insert(day);
+            tables.iter().for_each(|table| known_days.insert(table.name(), day));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::store::contract::StoreError;
 
 use super::connect;
 use super::error::ErrorMapper;
-use super::partitions::KnownDays;
+use super::known_days::KnownDays;
 use super::settings::PostgresSettings;
 use super::shared_texts::KnownTexts;
 use super::states::KnownPairs;
