@@ -14,12 +14,12 @@ use crate::pipeline::{
     AccountDestinations, DeliveryDependencies, DeliveryHandle, DeliveryWakeup, DeliveryWorker,
 };
 use crate::settings::Settings;
-use crate::store::SqliteStore;
+use crate::store::Store;
 use crate::telemetry::{Metrics, TaskHeartbeat};
 
 /// Dependencies of the delivery.
 pub(super) struct DeliveryInputs {
-    pub(super) store: Arc<SqliteStore>,
+    pub(super) store: Arc<dyn Store>,
     pub(super) destinations: AccountDestinations,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,

@@ -41,6 +41,7 @@ impl Demo {
         settings.monitor_paths_are_set = true;
         if !settings.data_dir_is_set {
             settings.data_dir = self.temp_folder.join("data");
+            settings.store.location = None;
         }
         let ca_pem = self.targets.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();

@@ -35,7 +35,7 @@ use crate::pipeline::{
 };
 use crate::service::MonitorReader;
 use crate::settings::{ServerSettings, Settings, property_label};
-use crate::store::{DATABASE_FILE, ResultStore, SqliteSettings, SqliteStore, Synchronous};
+use crate::store::{self, Store, StoreOptions};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
@@ -54,7 +54,7 @@ const SPOOL_FOLDER: &str = "spool";
 
 /// The parts of the process, wired.
 pub(super) struct RunningServer {
-    pub(super) store: Arc<SqliteStore>,
+    pub(super) store: Arc<dyn Store>,
     ingestor: Arc<Ingestor>,
     spool: Arc<ResultSpool>,
     pub(super) agents: Arc<LocationAgents>,
@@ -81,7 +81,7 @@ impl RunningServer {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
         let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
-        let store = Arc::new(open_store(settings, supervisor.registry()).await?);
+        let store = open_store(settings, supervisor.registry()).await?;
         let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
         let location_states = store.location_states().await?;
         let monitor_cache = Arc::new(MonitorCache::default());
@@ -352,13 +352,9 @@ async fn open_spool(
     Ok(Arc::new(spool.context("cannot open the spool (setting `store.spool_dir`)")?))
 }
 
-async fn open_store(settings: &Settings, tasks: &Arc<TaskRegistry>) -> anyhow::Result<SqliteStore> {
-    let path = settings.data_dir.join(DATABASE_FILE);
-    let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
-    let cache_bytes = settings.store.cache_bytes;
-    let tasks = Some(Arc::clone(tasks));
-    let sqlite_settings = SqliteSettings { synchronous, cache_bytes, tasks, ..SqliteSettings::default() };
-    let path_text = path.display().to_string();
-    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite_settings)).await?;
-    opened.with_context(|| format!("cannot open the database `{path_text}`"))
+async fn open_store(settings: &Settings, tasks: &Arc<TaskRegistry>) -> anyhow::Result<Arc<dyn Store>> {
+    let location = settings.store_location();
+    let options = StoreOptions { tasks: Some(Arc::clone(tasks)), ..settings.store.options() };
+    let opened = store::open_store(&location, options).await;
+    opened.with_context(|| format!("cannot open the database `{location}`"))
 }

@@ -84,7 +84,7 @@ impl ServeOptions {
             let paths: Vec<_> = self.monitors.iter().map(to_text).collect();
             flags.push(("monitors", paths.join(",")));
         }
-        SettingSources { file: self.config.clone(), environment: Vec::new(), flags }.with_environment()
+        SettingSources { file: self.config.clone(), flags, ..SettingSources::default() }.with_environment()
     }
 }
 

@@ -5,7 +5,7 @@ use super::settings_reference_review::settings_object_problems;
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::schema::Monitor;
 use crate::settings::Settings;
-use crate::store::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, StoreError};
+use crate::store::{StoreError, StoreLocation, open_read_only_store};
 
 /// Kinds of records that are reviewed.
 pub(super) const REVIEWED_KINDS: [ConfigRecordKind; 2] =
@@ -27,12 +27,11 @@ pub(super) fn stored_problems(
 /// # Errors
 /// Fails when the database cannot be read.
 pub async fn find_stored_config_problems(settings: &Settings) -> Result<Vec<String>, StoreError> {
-    let path = settings.data_dir.join(DATABASE_FILE);
-    if !path.exists() {
+    let location = settings.store_location();
+    if matches!(&location, StoreLocation::Sqlite(path) if !path.exists()) {
         return Ok(Vec::new());
     }
-    let store =
-        ReadOnlyStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() })?;
+    let store = open_read_only_store(&location, settings.store.options().for_command()).await?;
     let [recipients, certificates] = REVIEWED_KINDS;
     let (recipients, certificates) = (store.records(recipients).await?, store.records(certificates).await?);
     Ok(stored_problems(settings, &store.monitors().await?, [&recipients, &certificates]))

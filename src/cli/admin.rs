@@ -22,7 +22,7 @@ use crate::domain::{ConfigRecord, CustomerId, Role};
 use crate::schema::typed::record::{AccountNameSettings, UserSettings, parse_record};
 use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
-use crate::store::{DATABASE_FILE, SqliteSettings, SqliteStore, StoreError};
+use crate::store::{self, Store, StoreError, StoreLocation};
 
 /// Options that select the data folder.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,7 +47,7 @@ pub(super) struct BackendArgs {
 /// Access to users and accounts.
 pub(super) enum AdminBackend {
     /// The database itself.
-    Database(Arc<SqliteStore>, Box<AccountService>),
+    Database(Arc<dyn Store>, Box<AccountService>),
     /// A server; with its host token, when known, to act for other accounts too.
     Server(Box<ApiClient>, Option<HostServer>),
 }
@@ -89,19 +89,27 @@ impl DataArgs {
     }
 }
 
-/// Opens the database in `data_folder`; `None` when another process uses it.
-pub(super) fn open_store(data_folder: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
-    let path = data_folder.join(DATABASE_FILE);
-    if !path.exists() {
+/// Opens the database of `settings`, which has to exist; `None` when another process uses it.
+pub(super) async fn open_store(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Store>>> {
+    let location = settings.store_location();
+    if is_missing(&location) {
         let hint = "name the data folder with `--data DIR`; `vigie serve` creates one";
-        let text = format!("there is no database in `{}`", data_folder.display());
+        let text = match &settings.store.location {
+            None => format!("there is no database in `{}`", settings.data_dir.display()),
+            Some(location) => format!("there is no database at `{location}`"),
+        };
         return Err(UsageError::with_hint(text, Some(hint.to_owned())));
     }
-    match SqliteStore::open(&path, &SqliteSettings { reader_threads: 1, ..SqliteSettings::default() }) {
-        Ok(store) => Ok(Some(Arc::new(store))),
+    match store::open_store(&location, settings.store.options().for_command()).await {
+        Ok(store) => Ok(Some(store)),
         Err(StoreError::Locked(_)) => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot open the database `{}`", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot open the database `{location}`")),
     }
+}
+
+/// Whether `location` names a file that does not exist.
+fn is_missing(location: &StoreLocation) -> bool {
+    matches!(location, StoreLocation::Sqlite(path) if !path.exists())
 }
 
 impl BackendArgs {
@@ -110,9 +118,10 @@ impl BackendArgs {
         if self.server.is_server_given() {
             return Ok(AdminBackend::Server(Box::new(self.server.connect().await?), None));
         }
-        let data_folder = self.data.load_settings()?.data_dir;
+        let settings = self.data.load_settings()?;
+        let data_folder = &settings.data_dir;
         if self.data.data.is_none()
-            && !data_folder.join(DATABASE_FILE).exists()
+            && is_missing(&settings.store_location())
             && let Some(host_server) =
                 token::find_host_token_for(&self.server.server_url()?).and_then(HostServer::new)
         {
@@ -127,11 +136,11 @@ impl BackendArgs {
                 Some(host_server),
             ));
         }
-        if let Some(store) = open_store(&data_folder)? {
+        if let Some(store) = open_store(&settings).await? {
             let account_service = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
             return Ok(AdminBackend::Database(store, Box::new(account_service)));
         }
-        let host_server = HostServer::from_data_folder(&data_folder)?;
+        let host_server = HostServer::from_data_folder(data_folder)?;
         let client = host_server.connect(OPERATOR_ACCOUNT).await?;
         Ok(AdminBackend::Server(Box::new(client), Some(host_server)))
     }
@@ -414,10 +423,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_folder_without_a_database_is_refused_and_left_unchanged() {
+    #[tokio::test]
+    async fn a_folder_without_a_database_is_refused_and_left_unchanged() {
         let folder = tempfile::tempdir().unwrap();
-        let error = open_store(folder.path()).err().unwrap();
+        let settings = Settings::load(&SettingSources {
+            flags: vec![("data", folder.path().display().to_string())],
+            ..SettingSources::default()
+        });
+        let error = open_store(&settings.unwrap()).await.err().unwrap();
         assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -12,7 +12,7 @@ use super::table;
 use crate::app::key_file_location;
 use crate::service::{count_sealed_secrets, open_keyring, reseal_all_secrets};
 use crate::settings::Settings;
-use crate::store::SqliteStore;
+use crate::store::Store;
 use crate::vault::{KeyId, Keyring};
 
 /// List, add and remove the keys that seal secrets
@@ -54,7 +54,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::build_single_threaded_runtime()?.block_on(async {
         let (Action::List { data } | Action::Rotate { data } | Action::Prune { data, .. }) = &args.action;
         let settings = data.load_settings()?;
-        let store = open_store(&settings.data_dir)?;
+        let store = open_store(&settings).await?;
         let result = match args.action {
             Action::List { .. } => list_keys(&settings, store.as_ref()).await,
             Action::Rotate { .. } => rotate_key(&settings, store.as_ref()).await,
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn list_keys(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
+async fn list_keys(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyhow::Result<String> {
     let keyring = Keyring::read_from(key_file_location(settings))?;
     let secret_counts = match store {
         Some(store) => Some(count_sealed_secrets(&**store).await?),
@@ -86,15 +86,13 @@ async fn list_keys(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> any
         ]
     };
     if secret_counts.is_none() {
-        output::print_note(
-            "a server uses the data folder: the number of secrets of each key is not known here",
-        );
+        output::print_note("a server uses the database: the number of secrets of each key is not known here");
     }
     let rows = keyring.key_ids().iter().map(to_row).collect();
     Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
-async fn rotate_key(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
+async fn rotate_key(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyhow::Result<String> {
     let Some(store) = store else {
         let newest_id = Keyring::read_from(key_file_location(settings))?.add_key()?;
         return Ok(format!(
@@ -109,13 +107,13 @@ async fn rotate_key(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> an
 
 async fn prune_keys(
     settings: &Settings,
-    store: Option<&Arc<SqliteStore>>,
+    store: Option<&Arc<dyn Store>>,
     requested_ids: &[KeyId],
 ) -> anyhow::Result<String> {
     // A key is certain to be unused only while no other process can seal.
     let Some(store) = store else {
         let hint = "stop the server, or keep the old keys: they do no harm";
-        return Err(UsageError::with_hint("a server uses the data folder", Some(hint.to_owned())));
+        return Err(UsageError::with_hint("a server uses the database", Some(hint.to_owned())));
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
     let (existing_ids, newest_id) = (keyring.key_ids(), keyring.newest_key_id());

@@ -1,6 +1,7 @@
 //! The source that `results`, `report` and `monitors` read from: a running server or a data folder.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -12,7 +13,8 @@ use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Paginated, Ro
 use crate::schema::Monitor;
 use crate::service::RollupRow;
 use crate::store::{
-    DATABASE_FILE, PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, SqliteSettings,
+    DATABASE_FILE, PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, StoreLocation, StoreOptions,
+    open_read_only_store,
 };
 use crate::syntax::closest_match;
 
@@ -29,7 +31,7 @@ pub(super) struct SourceArgs {
 /// An open source.
 pub(super) enum ReadSource {
     Server(Box<ApiClient>),
-    Database(ReadOnlyStore),
+    Database(Arc<dyn ReadOnlyStore>),
 }
 
 /// A monitor as shown in lists.
@@ -76,8 +78,9 @@ impl SourceArgs {
     /// Opens the source that the options name.
     pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
         if let Some(folder) = &self.data {
-            let settings = SqliteSettings { reader_threads: 1, ..SqliteSettings::default() };
-            return Ok(ReadSource::Database(ReadOnlyStore::open(&folder.join(DATABASE_FILE), &settings)?));
+            let location = StoreLocation::Sqlite(folder.join(DATABASE_FILE));
+            let store = open_read_only_store(&location, StoreOptions::default().for_command()).await?;
+            return Ok(ReadSource::Database(store));
         }
         Ok(ReadSource::Server(Box::new(self.server.connect().await?)))
     }

@@ -18,6 +18,7 @@ use super::probe::read_probe;
 use super::proxies::read_proxies;
 use super::server::{read_listen_addresses, read_server};
 use super::settings_reader::{SettingsReader, default_values};
+use super::sources::SettingSources;
 use super::store::read_store;
 use super::table::SETTINGS;
 use super::validate::SettingValues;
@@ -31,6 +32,7 @@ use crate::telemetry::{LogFormat, LogOptions};
 
 pub(super) fn build(
     values: SettingValues,
+    sources: &SettingSources,
     file_name: Option<&Arc<str>>,
     errors: &mut Vec<ValidationError>,
 ) -> Settings {
@@ -62,7 +64,7 @@ pub(super) fn build(
             filter: reader.text("log.level"),
         },
         concurrency: read_concurrency(&reader),
-        store: read_store(&reader),
+        store: read_store(&mut reader, sources),
         location: Location {
             id: LocationId(reader.int("location.id")),
             name: reader.text("location.name"),

@@ -40,7 +40,7 @@ impl Settings {
                 overridden_paths.push(setting.path);
             }
         }
-        let mut settings = build::build(values, file_name.as_ref(), &mut errors);
+        let mut settings = build::build(values, sources, file_name.as_ref(), &mut errors);
         // Defaults in the file do not count as set: the shipped file has them all. Flags and variables do.
         settings.data_dir_is_set |= overridden_paths.contains(&"data");
         settings.monitor_paths_are_set |= overridden_paths.contains(&"monitors");

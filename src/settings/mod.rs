@@ -6,6 +6,7 @@ mod build;
 mod certificates;
 mod concurrency;
 mod egress;
+mod entry_fields;
 mod hosted_location;
 mod load;
 mod mobile;

@@ -19,6 +19,7 @@ use crate::domain::{Location, LocationId};
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
 use crate::probe::ProbeBuildContext;
 use crate::schema::validation_context::BillingPlan;
+use crate::store::{DATABASE_FILE, StoreLocation};
 use crate::telemetry::LogOptions;
 
 /// The settings of the process, validated.
@@ -28,7 +29,7 @@ pub struct Settings {
     pub listen_addresses: Vec<SocketAddr>,
     /// Settings of that server.
     pub server: ServerSettings,
-    /// Folder of the database.
+    /// Folder of the database (SQLite), the spool and keys.
     pub data_dir: PathBuf,
     /// Whether it was set by a flag or variable, or in the file to another value than the default.
     pub data_dir_is_set: bool,
@@ -73,6 +74,13 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns where the store is.
+    #[must_use]
+    pub fn store_location(&self) -> StoreLocation {
+        let default = || StoreLocation::Sqlite(self.data_dir.join(DATABASE_FILE));
+        self.store.location.clone().unwrap_or_else(default)
+    }
+
     /// Returns every location that this process hosts, the default of accounts first.
     #[must_use]
     pub fn hosted_locations(&self) -> Vec<HostedLocation> {

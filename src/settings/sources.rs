@@ -14,10 +14,16 @@ pub struct SettingSources {
     pub environment: Vec<(String, String)>,
     /// Flags: the path of the setting, and its value as text.
     pub flags: Vec<(&'static str, String)>,
+    /// Folder of the credentials that systemd passes to the service (variable `CREDENTIALS_DIRECTORY`).
+    pub credentials_folder: Option<PathBuf>,
 }
 
+/// The variable with the password of the store.
+const STORE_PASSWORD_VARIABLE: &str = "VIGIE_STORE_PASSWORD";
+
 /// Variables that begin with `VIGIE_` but are no settings.
-const NON_SETTING_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
+const NON_SETTING_VARIABLES: [&str; 4] =
+    ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER", STORE_PASSWORD_VARIABLE];
 
 impl SettingSources {
     /// Adds the environment variables of this process.
@@ -27,7 +33,15 @@ impl SettingSources {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| name.starts_with("VIGIE_"))
             .collect();
+        self.credentials_folder = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         self
+    }
+
+    /// Returns the password of the store in the environment; `None` for an empty one.
+    #[must_use]
+    pub fn store_password(&self) -> Option<&str> {
+        let found = self.environment.iter().find(|(name, _)| name == STORE_PASSWORD_VARIABLE);
+        found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
     }
 
     /// Returns the name and the text of the environment variable that gives `setting`.

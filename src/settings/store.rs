@@ -1,19 +1,34 @@
 //! Settings of the database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::setting_type::parse_time_of_day;
 use super::settings_reader::SettingsReader;
+use super::sources::SettingSources;
+use crate::schema::reader::SecretSource;
 use crate::spool::SpoolSettings;
-use crate::store::Retention;
+use crate::store::{Retention, StoreLocation, StoreOptions, StorePassword, Synchronous};
+use crate::syntax::ValidationErrorKind;
+use crate::syntax::node::{Node, NodeValue};
+
+/// Name of the password among the credentials of systemd.
+const PASSWORD_CREDENTIAL: &str = "vigie-store-password";
 
 /// Settings of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// Whether every commit waits until the data is on disk.
+    /// Where it is; `None` for SQLite in the data folder.
+    pub location: Option<StoreLocation>,
+    /// Most connections to PostgreSQL.
+    pub max_connections: u32,
+    /// How long to wait for one.
+    pub connect_timeout: Duration,
+    /// Longest duration of a query.
+    pub query_timeout: Duration,
+    /// Whether every commit waits until the data is on disk (SQLite).
     pub full_sync: bool,
-    /// Size of its page cache in bytes.
+    /// Size of its page cache in bytes (SQLite).
     pub cache_bytes: u64,
     /// File with the keys that seal secrets, if set.
     pub key_file: Option<PathBuf>,
@@ -27,10 +42,31 @@ pub struct StoreSettings {
     pub cleanup_time_of_day: (u8, u8),
 }
 
+impl StoreSettings {
+    /// Returns how to open the store.
+    #[must_use]
+    pub fn options(&self) -> StoreOptions {
+        StoreOptions {
+            synchronous: if self.full_sync { Synchronous::Full } else { Synchronous::Normal },
+            cache_bytes: self.cache_bytes,
+            max_connections: self.max_connections,
+            connect_timeout: self.connect_timeout,
+            query_timeout: self.query_timeout,
+            ..StoreOptions::default()
+        }
+    }
+}
+
 /// Reads the settings of `store`.
-pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
+pub(super) fn read_store(reader: &mut SettingsReader<'_>, sources: &SettingSources) -> StoreSettings {
+    let location = read_location(reader, sources);
     let days = |path| Duration::from_secs(86_400 * reader.int(path).unsigned_abs());
+    let seconds = |path| Duration::from_secs(reader.int(path).unsigned_abs());
     StoreSettings {
+        location,
+        max_connections: u32::try_from(reader.int("store.max_connections")).unwrap_or(u32::MAX),
+        connect_timeout: seconds("store.connect_seconds"),
+        query_timeout: seconds("store.query_seconds"),
         full_sync: reader.text("store.synchronous") == "full",
         cache_bytes: reader.int("store.cache_mib").unsigned_abs() * 1024 * 1024,
         key_file: reader.optional_text("store.key_file").map(PathBuf::from),
@@ -48,5 +84,56 @@ pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
             audit_entries: days("store.keep_audit_days"),
         },
         cleanup_time_of_day: parse_time_of_day(&reader.text("store.retention_at")).unwrap_or((3, 17)),
+    }
+}
+
+/// Reads `store.url` and the password; afterwards the value of the setting is the URL without it.
+fn read_location(reader: &mut SettingsReader<'_>, sources: &SettingSources) -> Option<StoreLocation> {
+    let path = "store.url";
+    let node = reader.node(path).clone();
+    let mut location = match StoreLocation::parse(node.as_text()?) {
+        Ok(location) => location,
+        Err(error) => {
+            reader.values.remove(path);
+            reader.add_error(ValidationErrorKind::Format, path, node.position, format!("`{path}` {error}"));
+            return None;
+        }
+    };
+    if let StoreLocation::Postgres(postgres) = &mut location {
+        if let Some(password) = read_password(reader, sources) {
+            postgres.password = Some(password);
+        }
+        if let Some(password) = &postgres.password {
+            reader.secrets.add(password.expose());
+        }
+        reader
+            .values
+            .insert(path, Node { value: NodeValue::Text(postgres.to_string()), position: node.position });
+    }
+    Some(location)
+}
+
+/// Returns the password of the variable, the file or the credential, in this order.
+fn read_password(reader: &mut SettingsReader<'_>, sources: &SettingSources) -> Option<StorePassword> {
+    let from_file = reader.read_password("store.password_file").0;
+    if let Some(password) = sources.store_password() {
+        return Some(StorePassword::new(password));
+    }
+    if !from_file.is_empty() {
+        return Some(StorePassword::new(from_file));
+    }
+    let folder = sources.credentials_folder.as_deref()?;
+    let file = folder.join(PASSWORD_CREDENTIAL);
+    if !file.exists() {
+        return None;
+    }
+    match super::secrets::read_secret(Path::new(""), SecretSource::File(&file.display().to_string())) {
+        Ok(password) => Some(StorePassword::new(password)),
+        Err(reason) => {
+            let position = reader.node("store.url").position;
+            let message = format!("`store.url`: the credential `{PASSWORD_CREDENTIAL}` of systemd: {reason}");
+            reader.add_error(ValidationErrorKind::Conflict, "store.url", position, message);
+            None
+        }
     }
 }

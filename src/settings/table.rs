@@ -1,7 +1,11 @@
 //! Every setting, declared once: name, type, default and documentation. The file config/vigie.yaml, the names of the
 //! environment variables and every message derive from it.
 
-use super::setting_type::{EntryField, SettingType};
+use super::entry_fields::{
+    BILLING_PLAN_FIELDS, CERTIFICATE_FIELDS, DAYS, DEFAULT_DEVICES, DEVICE_PROFILE_FIELDS, DNS_NAME_FIELDS,
+    EGRESS_ACCOUNT_FIELDS, ID, LOCATION_FIELDS, PROXY_FIELDS, REMOTE_WEBDRIVER_FIELDS, int_range,
+};
+use super::setting_type::SettingType;
 use crate::syntax::text_format::TextFormat;
 
 /// One setting.
@@ -42,111 +46,13 @@ impl Setting {
     }
 }
 
-const fn int_range(min: i64, max: i64) -> SettingType {
-    SettingType::Int { min, max }
-}
-
-const fn entry_field(name: &'static str, kind: SettingType, required: bool) -> EntryField {
-    EntryField { name, setting_type: kind, required }
-}
-
-const ID: SettingType = int_range(1, i64::MAX);
-const DAYS: SettingType = int_range(1, 36_500);
-
-static CERTIFICATE_FIELDS: &[EntryField] = &[
-    entry_field("id", ID, true),
-    entry_field("name", SettingType::Text, true),
-    entry_field("ca_file", SettingType::Text, false),
-    entry_field("cert_file", SettingType::Text, false),
-    entry_field("key_file", SettingType::Text, false),
-    entry_field("pkcs12_file", SettingType::Text, false),
-    entry_field("password_file", SettingType::Text, false),
-    entry_field("accounts", SettingType::List(&ID), false),
-];
-static LOCATION_FIELDS: &[EntryField] = &[
-    entry_field("id", ID, true),
-    entry_field("name", SettingType::Text, true),
-    entry_field("region", int_range(0, i64::MAX), false),
-    entry_field("source_ipv4", SettingType::Ipv4, false),
-    entry_field("source_ipv6", SettingType::Ipv6, false),
-    entry_field("interface", SettingType::Text, false),
-    entry_field("name_servers", SettingType::List(&SettingType::NameServerAddress), false),
-    entry_field("control_name", SettingType::Text, false),
-    entry_field("egress_allow", SettingType::List(&SettingType::IpNetwork), false),
-    entry_field("egress_deny", SettingType::List(&SettingType::IpNetwork), false),
-    entry_field("proxy", SettingType::Endpoint, false),
-    entry_field("proxy_username", SettingType::Text, false),
-    entry_field("proxy_password_file", SettingType::Text, false),
-    entry_field("verifies", SettingType::Bool, false),
-    entry_field("connectivity_targets", SettingType::List(&SettingType::Endpoint), false),
-    entry_field("total", int_range(1, 1_000_000), false),
-    entry_field("light", int_range(1, 1_000_000), false),
-    entry_field("heavy", int_range(1, 1_000), false),
-    entry_field("per_target", int_range(1, 1_000_000), false),
-    entry_field("queue", int_range(1, 10_000_000), false),
-];
-static PROXY_FIELDS: &[EntryField] = &[
-    entry_field("id", ID, true),
-    entry_field("kind", SettingType::Choice(&crate::net::ProxyProtocol::NAMES), true),
-    entry_field("server", SettingType::Endpoint, true),
-    entry_field("username", SettingType::Text, false),
-    entry_field("password_file", SettingType::Text, false),
-    entry_field("accounts", SettingType::List(&ID), false),
-];
-static REMOTE_WEBDRIVER_FIELDS: &[EntryField] = &[
-    entry_field("browser", SettingType::Choice(&crate::browser::BrowserKind::NAMES), true),
-    entry_field("url", SettingType::Text, true),
-    entry_field("forward_host", SettingType::Text, false),
-    entry_field("from", SettingType::List(&SettingType::IpNetwork), false),
-    entry_field("forward_ports", SettingType::Text, false),
-];
-static DEVICE_PROFILE_FIELDS: &[EntryField] = &[
-    entry_field("subtype", int_range(1, 3), true),
-    entry_field("name", SettingType::Text, true),
-    entry_field("width", int_range(100, 7680), false),
-    entry_field("height", int_range(100, 7680), false),
-    entry_field("scale", SettingType::Float { min: 0.5, max: 5.0 }, false),
-    entry_field("mobile", SettingType::Bool, false),
-    entry_field("touch", SettingType::Bool, false),
-    entry_field("user_agent", SettingType::FormattedText(TextFormat::HeaderValue), false),
-    entry_field("headers", SettingType::MapList(HEADER_FIELDS), false),
-    entry_field("blocked_hosts", SettingType::List(&SettingType::HostPattern), false),
-];
-static HEADER_FIELDS: &[EntryField] = &[
-    entry_field("name", SettingType::FormattedText(TextFormat::HeaderName), true),
-    entry_field("value", SettingType::FormattedText(TextFormat::HeaderValue), true),
-];
-/// Common devices, with the user agents of their browsers.
-const DEFAULT_DEVICES: &str = "\
-[
-    {subtype: 1, name: small phone, width: 360, height: 740, scale: 3, mobile: true, touch: true,
-     user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36'},
-    {subtype: 2, name: large phone, width: 430, height: 840, scale: 3, mobile: true, touch: true,
-     user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1'},
-    {subtype: 3, name: tablet, width: 820, height: 1106, scale: 2, mobile: true, touch: true,
-     user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36'},
-  ]";
-static EGRESS_ACCOUNT_FIELDS: &[EntryField] = &[
-    entry_field("account", ID, true),
-    entry_field("allow", SettingType::List(&SettingType::IpNetwork), true),
-];
-static DNS_NAME_FIELDS: &[EntryField] =
-    &[entry_field("id", ID, true), entry_field("name", SettingType::Text, true)];
-static BILLING_PLAN_FIELDS: &[EntryField] = &[
-    entry_field("code", SettingType::Text, true),
-    entry_field("types", SettingType::List(&SettingType::Text), false),
-    entry_field("least_interval", int_range(1, 120), false),
-    entry_field("monitors", int_range(0, i64::MAX), false),
-    entry_field("locations", int_range(1, i64::MAX), false),
-];
-
 /// Sections with their descriptions, in the order of the file. `""` is the top level.
 pub static SECTIONS: &[(&str, &str)] = &[
     ("", ""),
     ("server", "The HTTP server behind `listen`."),
     ("log", "Logs go to standard error."),
     ("engine", "Concurrency limits. A run that cannot start within its interval is recorded as missed."),
-    ("store", "The database, `vigie.db` in the data folder (SQLite)."),
+    ("store", "The database: SQLite or PostgreSQL (`vigie help database`)."),
     ("location", "This monitoring location."),
     ("egress", "What the monitors and recipients of single accounts may connect to."),
     ("tls", "Trusted certificate authorities."),
@@ -172,7 +78,7 @@ pub static SETTINGS: &[Setting] = &[
         "127.0.0.1:7979",
         "Addresses for pages, APIs and /metrics, as a list or separated by commas. Port 0 picks a free port; the log\nshows it. Other hosts reach only addresses that are not loopback: configure a certificate for those\n(`server`). APIs and pages require a login; see `server.public_pages`.",
     ),
-    Setting::new("data", SettingType::Text, "vigie-data", "Folder for the database, created if missing."),
+    Setting::new("data", SettingType::Text, "vigie-data", "Folder for the database (SQLite), the spool and keys, created if missing."),
     Setting::new(
         "monitors",
         SettingType::List(&SettingType::Text),
@@ -270,16 +176,31 @@ pub static SETTINGS: &[Setting] = &[
         "Time that running checks get to finish after SIGTERM; checks still running then are recorded as unknown.",
     ),
     Setting::new(
+        "store.url",
+        SettingType::Text,
+        "null",
+        "Where the database is: `sqlite:PATH`, or\n`postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`; for a socket\n`postgres://USER@/DATABASE?host=/run/postgresql`. null: SQLite, `vigie.db` in the data folder.",
+    ),
+    Setting::new(
+        "store.password_file",
+        SettingType::Text,
+        "null",
+        "File with the password for PostgreSQL. The variable VIGIE_STORE_PASSWORD beats it. null:\n`vigie-store-password` among the credentials of systemd (LoadCredential=), or else the one in `store.url`.",
+    ),
+    Setting::new("store.max_connections", int_range(2, 1_000), "10", "Most connections to PostgreSQL. SQLite has none."),
+    Setting::new("store.connect_seconds", int_range(1, 300), "10", "Time limit for a connection to PostgreSQL, until it can be used."),
+    Setting::new("store.query_seconds", int_range(1, 3_600), "30", "Time limit for one query, with SQLite and PostgreSQL."),
+    Setting::new(
         "store.synchronous",
         SettingType::Choice(&["normal", "full"]),
         "full",
-        "`full`: no stored result is lost in a power cut; commits share a flush. `normal`: the last results may be\nlost.",
+        "SQLite: `full`: no stored result is lost in a power cut; commits share a flush. `normal`: the last results\nmay be lost. For PostgreSQL, `synchronous_commit` of its server counts.",
     ),
     Setting::new(
         "store.cache_mib",
         int_range(1, 65_536),
         "64",
-        "Memory for database pages in MiB; it fills as the database grows. Less is slower with very many monitors.",
+        "SQLite: memory for database pages in MiB; it fills as the database grows. Less is slower with very many\nmonitors. For PostgreSQL, `shared_buffers` of its server counts.",
     ),
     Setting::new(
         "store.key_file",
@@ -291,7 +212,7 @@ pub static SETTINGS: &[Setting] = &[
         "store.spool_dir",
         SettingType::Text,
         "null",
-        "Folder for results that the database did not take before the process ended, as when its disk was full.\nThe next start stores them. null: `spool` in the data folder. A folder on another disk helps more.",
+        "Folder for results that the database did not take before the process ended, as when its disk was full or it\nwas away. The next start stores them. null: `spool` in the data folder. A folder on another disk helps more.",
     ),
     Setting::new("store.spool_mib", int_range(1, 1_048_576), "1024", "Most MiB in that folder. Beyond it, the oldest captures are dropped, then the oldest results."),
     Setting::new("store.spool_days", int_range(1, 3_650), "7", "Age at which results and captures in that folder are dropped."),

@@ -1,18 +1,25 @@
 //! The store: traits by use, implemented with SQLite and PostgreSQL.
 
 pub mod contract;
+mod location;
+mod open;
 mod postgres;
 mod rows;
 mod sqlite;
+mod store_url;
 
 pub use contract::{
     AddedCapture, AlertChanges, AlertStore, AuditEntry, AuditEntryByIndex, AuditFilter, AuditObject,
     CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, DeliveryOutcome,
     EpisodeFilter, Housekeeping, Ingest, IngestBatch, MonitorLocationState, MonitorStore, NewAuditEntry,
     NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox, Paginated, PaginatedResults,
-    Pagination, PerformanceAlertStore, ResealFn, ResultFilter, ResultKey, ResultStore, Retention, RollupSpan,
-    SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken,
-    TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore, seal_context,
+    Pagination, PerformanceAlertStore, ReadOnlyStore, ResealFn, ResultFilter, ResultKey, ResultStore,
+    Retention, RollupSpan, SampleStore, Store, StoreError, StoreFuture, StoredEpisode, StoredMonitor,
+    StoredPerformanceAlert, StoredToken, TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore,
+    seal_context,
 };
-pub use postgres::{PostgresSettings, PostgresStore, TlsMode};
-pub use sqlite::{DATABASE_FILE, ReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+pub use location::{PostgresLocation, PostgresTls, StoreLocation, StorePassword};
+pub use open::{StoreOptions, open_read_only_store, open_store};
+pub use postgres::{PostgresSettings, PostgresStore};
+pub use sqlite::{DATABASE_FILE, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+pub use store_url::StoreUrlError;

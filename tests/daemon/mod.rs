@@ -12,5 +12,6 @@ pub mod process;
 mod refused_start;
 mod serving;
 mod settings;
+mod store_settings;
 mod support;
 mod unit_file;

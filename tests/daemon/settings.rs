@@ -583,9 +583,11 @@ fn other_value(setting: &Setting) -> Option<String> {
             | "mail.username"
             | "mail.password_file"
             | "sms.username"
-            | "sms.password_file",
+            | "sms.password_file"
+            | "store.password_file",
             _,
         ) => return None,
+        ("store.url", _) => "sqlite:other.db".to_owned(),
         (_, SettingType::Bool) => (default != json!(true)).to_string(),
         (_, SettingType::Int { min, max }) => (if default == json!(min) { max } else { min }).to_string(),
         (_, SettingType::Text | SettingType::List(SettingType::Text)) => "other".to_owned(),

@@ -18,3 +18,4 @@ mod rollups;
 mod samples;
 mod suite;
 mod tokens;
+mod url;

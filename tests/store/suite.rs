@@ -33,6 +33,7 @@ macro_rules! over_both_stores {
             $(mod $module {
                 $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $name() {
+                    use vigie::store::Store as _;
                     let database = crate::support::postgres::SharedDatabase::create().await;
                     let store = database.connect().await;
                     crate::store::$module::$name(&store).await;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use vigie::store::{PostgresSettings, PostgresStore};
+use vigie::store::{PostgresLocation, PostgresSettings, PostgresStore, Store, StoreLocation};
 
 use super::daemon::{free_port, is_root};
 
@@ -160,16 +160,25 @@ impl PostgresServer {
 
     /// Returns the settings for a connection to `database`.
     pub fn settings(&self, database: &str) -> PostgresSettings {
-        PostgresSettings {
-            max_connections: 8,
-            ..PostgresSettings::new("127.0.0.1", self.port, database, "vigie")
+        PostgresSettings { max_connections: 8, ..PostgresSettings::new(self.location(database)) }
+    }
+
+    /// Returns where `database` is.
+    pub fn location(&self, database: &str) -> PostgresLocation {
+        match StoreLocation::parse(&self.url(database)) {
+            Ok(StoreLocation::Postgres(location)) => location,
+            other => panic!("{other:?}"),
         }
+    }
+
+    /// Returns the URL of `database`.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://vigie@127.0.0.1:{}/{database}?sslmode=disable", self.port)
     }
 
     /// Runs SQL statements in `database`.
     pub async fn execute(&self, database: &str, sql: String) {
-        let url = format!("postgres://vigie@127.0.0.1:{}/{database}", self.port);
-        let mut conn = PgConnection::connect(&url).await.unwrap();
+        let mut conn = PgConnection::connect(&self.url(database)).await.unwrap();
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
         conn.close().await.unwrap();
     }

@@ -12,6 +12,7 @@ mod records;
 mod results;
 mod rollup;
 mod samples;
+mod store;
 mod tokens;
 mod usage;
 
@@ -34,5 +35,6 @@ pub use records::NewConfigRecord;
 pub use results::{NewestResultQuery, ResultStore};
 pub use rollup::RollupSpan;
 pub use samples::SampleStore;
+pub use store::{ReadOnlyStore, Store};
 pub use tokens::{StoredToken, TokenKind, TokenStore, TokenUse};
 pub use usage::{UsageQuery, UsageStore};

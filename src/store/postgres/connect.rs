@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 
 use crate::domain::Timestamp;
 use crate::store::contract::StoreError;
+use crate::store::location::{PostgresLocation, PostgresTls};
 
 use super::error::{ErrorMapper, PgError, PgResult};
 use super::migrations;
-use super::settings::{PostgresSettings, TlsMode};
+use super::settings::PostgresSettings;
 
 /// The oldest version that can be used: it detaches partitions without blocking readers.
 const OLDEST_SERVER_VERSION: i32 = 140_000;
@@ -25,6 +27,41 @@ pub(super) async fn open_pool(
     error_mapper: &ErrorMapper,
 ) -> Result<PgPool, StoreError> {
     let to_store_error = |error: PgError| error_mapper.to_store_error(&error);
+    let mut conn = connect_in_time(settings, error_mapper).await?;
+    check_server(&mut conn, settings, error_mapper).await.map_err(to_store_error)?;
+    migrations::migrate(&mut conn, error_mapper).await.map_err(to_store_error)?;
+    // Fails only when the server ended meanwhile, which the pool would notice too.
+    let _ = conn.close().await;
+    Ok(lazy_pool(settings, &[]))
+}
+
+/// Opens a pool for reading, after a check of the tables; changes nothing.
+pub(super) async fn open_read_only_pool(
+    settings: &PostgresSettings,
+    error_mapper: &ErrorMapper,
+) -> Result<PgPool, StoreError> {
+    let mut conn = connect_in_time(settings, error_mapper).await?;
+    let checked = migrations::check_version(&mut conn, error_mapper).await;
+    checked.map_err(|error| error_mapper.to_store_error(&error))?;
+    let _ = conn.close().await;
+    Ok(lazy_pool(settings, &[("default_transaction_read_only", "on")]))
+}
+
+fn lazy_pool(settings: &PostgresSettings, options: &[(&str, &str)]) -> PgPool {
+    let timeout_ms = settings.query_timeout.as_millis().to_string();
+    let connect_options = connect_options(settings)
+        .options([("statement_timeout", timeout_ms.as_str()), ("lock_timeout", LOCK_TIMEOUT_MS)])
+        .options(options.iter().copied());
+    PgPoolOptions::new()
+        .max_connections(settings.max_connections.max(2))
+        .acquire_timeout(settings.connect_timeout)
+        .connect_lazy_with(connect_options)
+}
+
+async fn connect_in_time(
+    settings: &PostgresSettings,
+    error_mapper: &ErrorMapper,
+) -> Result<PgConnection, StoreError> {
     let connecting = connect_once(settings, error_mapper);
     let Ok(connected) = tokio::time::timeout(settings.connect_timeout, connecting).await else {
         let seconds = settings.connect_timeout.as_secs();
@@ -32,22 +69,11 @@ pub(super) async fn open_pool(
             "the server did not answer within {seconds} s; check that it runs and that this host reaches it"
         )));
     };
-    let mut conn = connected.map_err(to_store_error)?;
-    check_server(&mut conn, settings, error_mapper).await.map_err(to_store_error)?;
-    migrations::migrate(&mut conn, error_mapper).await.map_err(to_store_error)?;
-    // Fails only when the server ended meanwhile, which the pool would notice too.
-    let _ = conn.close().await;
-    let timeout_ms = settings.query_timeout.as_millis().to_string();
-    let options = connect_options(settings)
-        .options([("statement_timeout", timeout_ms.as_str()), ("lock_timeout", LOCK_TIMEOUT_MS)]);
-    Ok(PgPoolOptions::new()
-        .max_connections(settings.max_connections.max(2))
-        .acquire_timeout(settings.connect_timeout)
-        .connect_lazy_with(options))
+    connected.map_err(|error| error_mapper.to_store_error(&error))
 }
 
 async fn connect_once(settings: &PostgresSettings, error_mapper: &ErrorMapper) -> PgResult<PgConnection> {
-    if let Some(path) = &settings.root_certificates
+    if let Some(path) = &settings.location.ca_file
         && let Err(error) = std::fs::File::open(path)
     {
         let reason = format!("cannot read the certificates in `{}`: {error}", path.display());
@@ -57,30 +83,42 @@ async fn connect_once(settings: &PostgresSettings, error_mapper: &ErrorMapper) -
 }
 
 fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
-    let PostgresSettings { host, port, database, user, password, tls, root_certificates, .. } = settings;
+    let PostgresLocation { host, port, database, user, password, tls, ca_file } = &settings.location;
     let mut options = PgConnectOptions::new_without_pgpass()
         .port(*port)
         .username(user)
         .database(database)
         .application_name("vigie")
         .ssl_mode(match tls {
-            TlsMode::Disable => PgSslMode::Disable,
-            TlsMode::Prefer => PgSslMode::Prefer,
-            TlsMode::Require => PgSslMode::Require,
-            TlsMode::VerifyCa => PgSslMode::VerifyCa,
-            TlsMode::VerifyFull => PgSslMode::VerifyFull,
+            PostgresTls::Disable => PgSslMode::Disable,
+            PostgresTls::Prefer => PgSslMode::Prefer,
+            PostgresTls::Require => PgSslMode::Require,
+            PostgresTls::VerifyFull => PgSslMode::VerifyFull,
         })
         // Whatever the server's defaults are: a commit that was acknowledged is on disk.
         .options([("synchronous_commit", "on"), ("timezone", "UTC"), ("jit", "off")])
         .disable_statement_logging();
-    options = if host.starts_with('/') { options.socket(host) } else { options.host(host) };
+    options = if settings.location.is_socket() { options.socket(host) } else { options.host(host) };
     if let Some(password) = password {
-        options = options.password(password);
+        options = options.password(password.expose());
     }
-    if let Some(path) = root_certificates {
-        options = options.ssl_root_cert(path);
+    match ca_file {
+        Some(path) => options.ssl_root_cert(path),
+        None if *tls == PostgresTls::VerifyFull => options.ssl_root_cert_from_pem(system_certificates()),
+        None => options,
     }
-    options
+}
+
+/// Returns the certificates that the operating system trusts, as PEM.
+fn system_certificates() -> Vec<u8> {
+    // Errors concern single files; without any certificate the connection is not trusted.
+    let mut pem = String::new();
+    for certificate in rustls_native_certs::load_native_certs().certs {
+        pem.push_str("-----BEGIN CERTIFICATE-----\n");
+        pem.push_str(&base64::engine::general_purpose::STANDARD.encode(&certificate));
+        pem.push_str("\n-----END CERTIFICATE-----\n");
+    }
+    pem.into_bytes()
 }
 
 /// Checks version, encoding, clock, and that the database can be written.

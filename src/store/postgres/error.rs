@@ -113,7 +113,7 @@ impl ErrorMapper {
                 "{error}; check that the server runs and that this host reaches it"
             )),
             sqlx::Error::Tls(error) => self.unusable_error(&format!(
-                "TLS: {error}; name the certificates to trust with `sslrootcert`, or another `sslmode`"
+                "TLS: {error}; name the certificates to trust with `sslrootcert`, or choose another `sslmode`"
             )),
             sqlx::Error::PoolTimedOut => self.unavailable_error(
                 "no connection became free in time; check that the server runs, or raise `store.max_connections`",

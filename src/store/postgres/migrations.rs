@@ -49,24 +49,55 @@ pub(super) fn newest_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
+/// Checks that the tables can be read without a migration.
+///
+/// # Errors
+/// Like [`migrate`], and [`StoreError::Unusable`] for tables of an older version, which only a server migrates.
+pub(super) async fn check_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<()> {
+    let newest_version = newest_version();
+    match stored_version(conn, error_mapper).await? {
+        Some(newer) if newer > newest_version => {
+            Err(StoreError::TooNew { found: newer, known: newest_version }.into())
+        }
+        Some(version) if version == newest_version => Ok(()),
+        Some(_) => {
+            let reason = "its tables are of an older version; run `vigie store migrate`, or start the server";
+            Err(error_mapper.unusable_error(reason).into())
+        }
+        None => {
+            let reason = "it has no tables; run `vigie store migrate`, or start the server";
+            Err(error_mapper.unusable_error(reason).into())
+        }
+    }
+}
+
 /// Returns the version of the tables, 0 for an empty database; creates the table that records it.
 async fn schema_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<i64> {
+    if let Some(version) = stored_version(conn, error_mapper).await? {
+        return Ok(version);
+    }
+    let create = "CREATE TABLE vigie_schema (version BIGINT PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
+    sqlx::query(create).execute(conn).await?;
+    Ok(0)
+}
+
+/// Returns the version of the tables; `None` for an empty database.
+async fn stored_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<Option<i64>> {
     let (is_vigie, has_tables): (bool, bool) = sqlx::query_as(
         "SELECT to_regclass('vigie_schema') IS NOT NULL,
              EXISTS (SELECT 1 FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace)",
     )
     .fetch_one(&mut *conn)
     .await?;
-    if !is_vigie {
-        if has_tables {
-            return Err(error_mapper
-                .unusable_error("it holds the tables of another program; use a database of its own")
-                .into());
+    match (is_vigie, has_tables) {
+        (true, _) => {
+            let version: Option<i64> =
+                sqlx::query_scalar("SELECT max(version) FROM vigie_schema").fetch_one(conn).await?;
+            Ok(Some(version.unwrap_or(0)))
         }
-        let create = "CREATE TABLE vigie_schema (version BIGINT PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
-        sqlx::query(create).execute(&mut *conn).await?;
+        (false, true) => Err(error_mapper
+            .unusable_error("it holds the tables of another program; use a database of its own")
+            .into()),
+        (false, false) => Ok(None),
     }
-    let version: Option<i64> =
-        sqlx::query_scalar("SELECT max(version) FROM vigie_schema").fetch_one(conn).await?;
-    Ok(version.unwrap_or(0))
 }

@@ -19,6 +19,7 @@ mod outbox;
 mod paged_query;
 mod partitions;
 mod performance;
+mod read_only;
 mod records;
 mod result_counts;
 mod result_filter;
@@ -38,5 +39,6 @@ mod tokens;
 mod transaction;
 mod usage;
 
-pub use settings::{PostgresSettings, TlsMode};
+pub(super) use read_only::PostgresReadOnlyStore;
+pub use settings::PostgresSettings;
 pub use store::PostgresStore;

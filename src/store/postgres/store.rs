@@ -1,11 +1,12 @@
 //! The store in a PostgreSQL database.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::PgPool;
 
-use crate::store::contract::StoreError;
+use crate::store::contract::{Store, StoreError};
 
 use super::connect;
 use super::error::ErrorMapper;
@@ -39,25 +40,37 @@ impl PostgresStore {
     /// Vigie, [`StoreError::Unusable`] when it refuses the user, is too old, holds the tables of another program, is
     /// read-only, or its clock is off.
     pub async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
-        let error_mapper = ErrorMapper { url: settings.display_url() };
+        let error_mapper = ErrorMapper { url: settings.location.to_string() };
         let pool = connect::open_pool(settings, &error_mapper).await?;
-        Ok(Self {
+        Ok(Self::new(pool, error_mapper, settings))
+    }
+
+    /// Connects to a database whose tables are of the newest version, for reading; changes nothing.
+    ///
+    /// # Errors
+    /// Like [`Self::connect`], and [`StoreError::Unusable`] for tables of an older Vigie.
+    pub(super) async fn connect_read_only(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let error_mapper = ErrorMapper { url: settings.location.to_string() };
+        let pool = connect::open_read_only_pool(settings, &error_mapper).await?;
+        Ok(Self::new(pool, error_mapper, settings))
+    }
+
+    fn new(pool: PgPool, error_mapper: ErrorMapper, settings: &PostgresSettings) -> Self {
+        Self {
             pool,
             error_mapper,
             query_timeout: settings.query_timeout,
             caches: Arc::new(Caches::default()),
-        })
+        }
     }
+}
 
-    /// Returns the URL of the database, without password.
-    #[must_use]
-    pub fn url(&self) -> &str {
+impl Store for PostgresStore {
+    fn describe(&self) -> &str {
         &self.error_mapper.url
     }
 
-    /// Stops accepting calls, waits for running ones and closes the connections. Later calls fail with
-    /// [`StoreError::Closed`].
-    pub async fn close(&self) {
-        self.pool.close().await;
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.pool.close())
     }
 }

@@ -31,6 +31,6 @@ mod usage;
 mod write_cache;
 mod writer;
 
-pub use read_only::ReadOnlyStore;
+pub use read_only::SqliteReadOnlyStore;
 pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 pub use store::SqliteStore;

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::domain::{ConfigRecord, ConfigRecordFilter, ConfigRecordKind, Paginated, Rollup, RollupQuery};
 use crate::schema::Monitor;
-use crate::store::contract::{PaginatedResults, Pagination, ResultFilter, StoreError};
+use crate::store::contract::{
+    PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, StoreError, StoreFuture,
+};
 
 use super::error::ErrorMapper;
 use super::reader_pool::ReaderPool;
@@ -14,11 +16,11 @@ use super::store::join_threads;
 use super::{migrations, monitors, open, records, results};
 
 /// A database opened for reading. Takes no lock, so that it works beside a running server.
-pub struct ReadOnlyStore {
+pub struct SqliteReadOnlyStore {
     readers: ReaderPool,
 }
 
-impl ReadOnlyStore {
+impl SqliteReadOnlyStore {
     /// Opens the database at `path`. Blocks.
     ///
     /// # Errors
@@ -32,40 +34,33 @@ impl ReadOnlyStore {
         migrations::check_version(&open::open_reader(path, settings, &error_mapper)?, &error_mapper)?;
         Ok(Self { readers: ReaderPool::start(path, settings, &error_mapper)? })
     }
+}
 
-    /// Returns all monitors that were not removed.
-    pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
-        self.readers.call(monitors::select_all).await
+impl ReadOnlyStore for SqliteReadOnlyStore {
+    fn monitors(&self) -> StoreFuture<'_, Vec<Monitor>> {
+        Box::pin(self.readers.call(monitors::select_all))
     }
 
-    /// Returns all records of `kind` of all accounts.
-    pub async fn records(&self, kind: ConfigRecordKind) -> Result<Vec<ConfigRecord>, StoreError> {
-        let everything = Pagination::ALL;
+    fn records(&self, kind: ConfigRecordKind) -> StoreFuture<'_, Vec<ConfigRecord>> {
         let filter = ConfigRecordFilter::new(kind);
-        let page = self.readers.call(move |conn| records::read_page(conn, &filter, everything)).await?;
-        Ok(page.items)
+        let read = self.readers.call(move |conn| records::read_page(conn, &filter, Pagination::ALL));
+        Box::pin(async move { Ok(read.await?.items) })
     }
 
-    /// Returns results, newest first.
-    pub async fn results(
-        &self,
-        filter: ResultFilter,
-        page: Pagination,
-    ) -> Result<PaginatedResults, StoreError> {
-        self.readers.call(move |conn| results::read_page(conn, &filter, page)).await
+    fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults> {
+        Box::pin(self.readers.call(move |conn| results::read_page(conn, &filter, page)))
     }
 
-    /// Returns statistics by minute, hour or day, oldest first, then by location; `None` for an unknown monitor.
-    pub async fn rollup_points(
+    fn rollup_points(
         &self,
         query: RollupQuery,
         page: Pagination,
-    ) -> Result<Option<Paginated<Rollup>>, StoreError> {
-        self.readers.call(move |conn| points::select_points(conn, &query, page)).await
+    ) -> StoreFuture<'_, Option<Paginated<Rollup>>> {
+        Box::pin(self.readers.call(move |conn| points::select_points(conn, &query, page)))
     }
 }
 
-impl Drop for ReadOnlyStore {
+impl Drop for SqliteReadOnlyStore {
     fn drop(&mut self) {
         join_threads(self.readers.close());
     }

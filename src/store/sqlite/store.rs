@@ -1,8 +1,9 @@
 //! The store in one SQLite file and its threads.
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 
-use crate::store::contract::StoreError;
+use crate::store::contract::{Store, StoreError};
 
 use super::error::ErrorMapper;
 use super::open;
@@ -13,6 +14,7 @@ use super::writer::Writer;
 /// The store in one SQLite file. Dropping it finishes queued writes and closes the file, like [`SqliteStore::close`].
 pub struct SqliteStore {
     path: PathBuf,
+    description: String,
     pub(super) writer: Writer,
     pub(super) readers: ReaderPool,
 }
@@ -30,7 +32,7 @@ impl SqliteStore {
         let conn = open::open_writer(path, settings, &error_mapper)?;
         let readers = ReaderPool::start(path, settings, &error_mapper)?;
         let writer = Writer::start(conn, lock, settings, error_mapper)?;
-        Ok(Self { path: path.to_owned(), writer, readers })
+        Ok(Self { path: path.to_owned(), description: path.display().to_string(), writer, readers })
     }
 
     /// Returns the path of the file.
@@ -48,6 +50,16 @@ impl SqliteStore {
         let _ = tokio::task::spawn_blocking(|| join_threads(readers)).await;
         let writer = self.writer.close();
         let _ = tokio::task::spawn_blocking(|| join_threads(writer)).await;
+    }
+}
+
+impl Store for SqliteStore {
+    fn describe(&self) -> &str {
+        &self.description
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(Self::close(self))
     }
 }
 

@@ -1,0 +1,119 @@
+//! Opens the store that a location names: the only place that chooses the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::contract::{ReadOnlyStore, Store, StoreError};
+use super::location::{PostgresLocation, StoreLocation};
+use super::postgres::{PostgresReadOnlyStore, PostgresSettings, PostgresStore};
+use super::sqlite::{SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+use crate::telemetry::TaskRegistry;
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// When a commit counts as durable (SQLite).
+    pub synchronous: Synchronous,
+    /// Most bytes of pages that SQLite caches.
+    pub cache_bytes: u64,
+    /// Number of threads that read SQLite.
+    pub reader_threads: usize,
+    /// Most connections to PostgreSQL.
+    pub max_connections: u32,
+    /// How long to wait for a connection to PostgreSQL.
+    pub connect_timeout: Duration,
+    /// Longest duration of a query.
+    pub query_timeout: Duration,
+    /// Watches the threads and tasks of the store; `None` outside of the server.
+    pub tasks: Option<Arc<TaskRegistry>>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        let sqlite = SqliteSettings::default();
+        Self {
+            synchronous: sqlite.synchronous,
+            cache_bytes: sqlite.cache_bytes,
+            reader_threads: sqlite.reader_threads,
+            max_connections: 10,
+            connect_timeout: Duration::from_secs(10),
+            query_timeout: sqlite.query_timeout,
+            tasks: None,
+        }
+    }
+}
+
+impl StoreOptions {
+    /// Returns them for a command, which reads and writes one thing after the other.
+    #[must_use]
+    pub fn for_command(self) -> Self {
+        Self { reader_threads: 1, max_connections: self.max_connections.min(2), ..self }
+    }
+
+    fn postgres_settings(self, location: PostgresLocation) -> PostgresSettings {
+        PostgresSettings {
+            max_connections: self.max_connections,
+            connect_timeout: self.connect_timeout,
+            query_timeout: self.query_timeout,
+            ..PostgresSettings::new(location)
+        }
+    }
+
+    fn sqlite_settings(self) -> SqliteSettings {
+        SqliteSettings {
+            synchronous: self.synchronous,
+            cache_bytes: self.cache_bytes,
+            reader_threads: self.reader_threads,
+            query_timeout: self.query_timeout,
+            tasks: self.tasks,
+            ..SqliteSettings::default()
+        }
+    }
+}
+
+/// Opens the store at `location`, creates it if it does not exist, and migrates it.
+///
+/// # Errors
+/// Those of [`SqliteStore::open`] and [`PostgresStore::connect`].
+pub async fn open_store(
+    location: &StoreLocation,
+    options: StoreOptions,
+) -> Result<Arc<dyn Store>, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let (path, settings) = (path.clone(), options.sqlite_settings());
+            Ok(Arc::new(run_blocking(move || SqliteStore::open(&path, &settings)).await?))
+        }
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Arc::new(PostgresStore::connect(&settings).await?))
+        }
+    }
+}
+
+/// Opens the store at `location` for reading; a server may use it meanwhile.
+///
+/// # Errors
+/// Those of [`SqliteReadOnlyStore::open`], and of [`PostgresStore::connect`].
+pub async fn open_read_only_store(
+    location: &StoreLocation,
+    options: StoreOptions,
+) -> Result<Arc<dyn ReadOnlyStore>, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let (path, settings) = (path.clone(), options.sqlite_settings());
+            Ok(Arc::new(run_blocking(move || SqliteReadOnlyStore::open(&path, &settings)).await?))
+        }
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Arc::new(PostgresReadOnlyStore::connect(&settings).await?))
+        }
+    }
+}
+
+async fn run_blocking<T: Send + 'static>(
+    open: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let outcome = tokio::task::spawn_blocking(open).await;
+    outcome.unwrap_or_else(|error| Err(StoreError::Panicked(error.to_string())))
+}
