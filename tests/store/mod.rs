@@ -12,6 +12,7 @@ mod ingestor;
 mod killed;
 mod monitors;
 mod outbox;
+mod postgres_faults;
 mod provisioning;
 mod results;
 mod rollups;

@@ -4,6 +4,7 @@ pub mod alone;
 pub mod app;
 pub mod binary;
 pub mod closed;
+pub mod cutting_proxy;
 pub mod daemon;
 pub mod fields;
 pub mod ftp_user;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use vigie::store::{PostgresLocation, PostgresSettings, PostgresStore, Store, StoreLocation};
+use vigie::store::{PostgresSettings, PostgresStore, Store, StoreLocation};
 
 use super::daemon::{free_port, is_root};
 
@@ -70,17 +70,31 @@ impl PostgresServer {
 
     /// Starts a server with these further arguments.
     pub fn start_with(arguments: &[&str]) -> Self {
+        Self::start_with_files(arguments, &[])
+    }
+
+    /// Starts a server that presents this certificate (PEM).
+    pub fn start_with_tls(certificate: &str, key: &str) -> Self {
+        let files = [("server.crt", certificate), ("server.key", key)];
+        Self::start_with_files(&["-c", "fsync=off", "-c", "ssl=on"], &files)
+    }
+
+    /// Makes `path` belong to the user of the server.
+    pub fn give_to_postgres(path: &Path) {
+        if is_root() {
+            let user = nix::unistd::User::from_name("postgres").unwrap().expect("the user `postgres`");
+            nix::unistd::chown(path, Some(user.uid), Some(user.gid)).unwrap();
+        }
+    }
+
+    fn start_with_files(arguments: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::Builder::new().prefix("vigie-postgres").tempdir().unwrap().keep();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         let data = folder.join("data");
         fs::create_dir(&data).unwrap();
         fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-        if is_root() {
-            let user = nix::unistd::User::from_name("postgres").unwrap().expect("the user `postgres`");
-            for path in [&folder, &data] {
-                nix::unistd::chown(path, Some(user.uid), Some(user.gid)).unwrap();
-            }
-        }
+        Self::give_to_postgres(&folder);
+        Self::give_to_postgres(&data);
         let initdb = as_postgres(&binaries().join("initdb"))
             .args(["--auth=trust", "--username=vigie", "--no-locale", "--encoding=UTF8", "--no-sync", "-D"])
             .arg(&data)
@@ -94,6 +108,12 @@ impl PostgresServer {
             "host all guest 127.0.0.1/32 scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n",
         )
         .unwrap();
+        for (name, content) in files {
+            let path = data.join(name);
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            Self::give_to_postgres(&path);
+        }
         let port = free_port();
         let mut server = as_postgres(&binaries().join("postgres"));
         server.args(["-h", "127.0.0.1", "-c", "max_connections=200", "-c", "shared_buffers=64MB"]);
@@ -160,13 +180,16 @@ impl PostgresServer {
 
     /// Returns the settings for a connection to `database`.
     pub fn settings(&self, database: &str) -> PostgresSettings {
-        PostgresSettings { max_connections: 8, ..PostgresSettings::new(self.location(database)) }
+        Self::settings_at(self.port, database)
     }
 
-    /// Returns where `database` is.
-    pub fn location(&self, database: &str) -> PostgresLocation {
-        match StoreLocation::parse(&self.url(database)) {
-            Ok(StoreLocation::Postgres(location)) => location,
+    /// Returns the settings for a connection to `database` at this port.
+    pub fn settings_at(port: u16, database: &str) -> PostgresSettings {
+        let url = format!("postgres://vigie@127.0.0.1:{port}/{database}?sslmode=disable");
+        match StoreLocation::parse(&url) {
+            Ok(StoreLocation::Postgres(location)) => {
+                PostgresSettings { max_connections: 8, ..PostgresSettings::new(location) }
+            }
             other => panic!("{other:?}"),
         }
     }

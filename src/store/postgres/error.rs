@@ -109,11 +109,10 @@ impl ErrorMapper {
                 Some(error) => self.server_error(error),
                 None => self.unusable_error(&error.to_string()),
             },
+            sqlx::Error::Io(error) if is_tls_error(error) => self.tls_error(error),
+            sqlx::Error::Tls(error) => self.tls_error(error),
             sqlx::Error::Io(error) => self.unavailable_error(&format!(
                 "{error}; check that the server runs and that this host reaches it"
-            )),
-            sqlx::Error::Tls(error) => self.unusable_error(&format!(
-                "TLS: {error}; name the certificates to trust with `sslrootcert`, or choose another `sslmode`"
             )),
             sqlx::Error::PoolTimedOut => self.unavailable_error(
                 "no connection became free in time; check that the server runs, or raise `store.max_connections`",
@@ -159,6 +158,12 @@ impl ErrorMapper {
         }
     }
 
+    fn tls_error(&self, error: &dyn std::fmt::Display) -> StoreError {
+        self.unusable_error(&format!(
+            "TLS: {error}; name the certificates to trust with `sslrootcert`, or choose another `sslmode`"
+        ))
+    }
+
     /// Returns the error that the database cannot be used for the given `reason`.
     pub(super) fn unusable_error(&self, reason: &str) -> StoreError {
         StoreError::Unusable(self.describe(reason))
@@ -172,4 +177,9 @@ impl ErrorMapper {
     fn describe(&self, reason: &str) -> String {
         format!("`{}`: {reason}", self.url)
     }
+}
+
+/// Whether `error` is one of a handshake, such as a certificate that is not trusted.
+fn is_tls_error(error: &std::io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>())
 }
