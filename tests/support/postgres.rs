@@ -206,6 +206,55 @@ impl PostgresServer {
         conn.close().await.unwrap();
     }
 
+    /// Returns the CPU time of its processes, ended ones included.
+    pub fn cpu_time(&self) -> Duration {
+        let ticks_per_second = 100;
+        let fields = |pid: u32| -> Option<(u32, u64)> {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            // Parent, then user and system time, and those of ended children (proc(5)).
+            let ticks = fields[11..15].iter().map(|ticks| ticks.parse::<u64>().unwrap_or(0)).sum();
+            Some((fields[1].parse().ok()?, ticks))
+        };
+        let pid_file = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap();
+        let postmaster: u32 = pid_file.lines().next().unwrap().trim().parse().unwrap();
+        let pids = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+        let ticks: u64 = pids
+            .filter_map(|pid| fields(pid).filter(|(parent, _)| pid == postmaster || *parent == postmaster))
+            .map(|(_, ticks)| ticks)
+            .sum();
+        Duration::from_millis(ticks * 1000 / ticks_per_second)
+    }
+
+    /// Copies the rows of `table` before `until` `rounds` - 1 times, each `step_us` later in `column`.
+    pub async fn multiply(
+        &self,
+        database: &str,
+        table: &str,
+        column: &str,
+        until: i64,
+        step_us: i64,
+        rounds: i64,
+    ) {
+        let mut conn = PgConnection::connect(&self.url(database)).await.unwrap();
+        let select = "SELECT string_agg(quote_ident(attname), ',' ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = $1::regclass AND attnum > 0 AND attgenerated = ''";
+        let columns: String = sqlx::query_scalar(select).bind(table).fetch_one(&mut conn).await.unwrap();
+        let values = columns
+            .split(',')
+            .map(|name| if name == column { format!("{name} + n * {step_us}") } else { name.to_owned() })
+            .collect::<Vec<_>>()
+            .join(",");
+        let insert = format!(
+            "INSERT INTO {table} ({columns}) SELECT {values} FROM {table} CROSS JOIN generate_series(1, {rounds} - 1) AS n
+             WHERE {column} < {until} ON CONFLICT DO NOTHING"
+        );
+        sqlx::raw_sql(AssertSqlSafe(insert)).execute(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+    }
+
     /// Creates an empty database.
     pub async fn create_database(&self) -> String {
         let name = new_name();
