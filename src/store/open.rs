@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::contract::{ReadOnlyStore, Store, StoreError};
 use super::location::StoreLocation;
-use super::sqlite::{SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+use super::maintenance::{MigrationSummary, StoreReport};
+use super::sqlite::{self, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::TaskRegistry;
 
 /// How a store is opened.
@@ -90,6 +91,40 @@ pub async fn open_read_only_store(
         StoreLocation::Sqlite(path) => {
             let (path, settings) = (path.clone(), options.sqlite_settings());
             Ok(Arc::new(run_blocking(move || SqliteReadOnlyStore::open(&path, &settings)).await?))
+        }
+        StoreLocation::Postgres(_) => Err(unsupported(location)),
+    }
+}
+
+/// Says what the store at `location` contains and whether it is sound; a server may use it meanwhile.
+///
+/// # Errors
+/// [`StoreError::Unusable`] when it cannot be read or is of another program.
+pub async fn inspect_store(
+    location: &StoreLocation,
+    _options: StoreOptions,
+) -> Result<StoreReport, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let path = path.clone();
+            run_blocking(move || sqlite::inspect(&path)).await
+        }
+        StoreLocation::Postgres(_) => Err(unsupported(location)),
+    }
+}
+
+/// Brings the tables of the store at `location` to the newest version.
+///
+/// # Errors
+/// [`StoreError::Locked`] while a server uses it, [`StoreError::TooNew`] when a newer Vigie wrote it.
+pub async fn migrate_store(
+    location: &StoreLocation,
+    _options: StoreOptions,
+) -> Result<MigrationSummary, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let path = path.clone();
+            run_blocking(move || sqlite::migrate_file(&path)).await
         }
         StoreLocation::Postgres(_) => Err(unsupported(location)),
     }

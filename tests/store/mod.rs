@@ -10,6 +10,7 @@ mod first_checks;
 mod housekeeping;
 mod ingestor;
 mod killed;
+mod maintenance;
 mod monitors;
 mod outbox;
 mod provisioning;
