@@ -36,6 +36,7 @@ mod script;
 mod serve;
 mod settings;
 mod source;
+mod store;
 pub mod style;
 mod table;
 mod time_argument;

@@ -100,8 +100,8 @@ fn read_location(reader: &mut SettingsReader<'_>, sources: &SettingSources) -> O
         }
     };
     if let StoreLocation::Postgres(postgres) = &mut location {
-        if let Some(password) = read_password(reader, sources) {
-            postgres.password = Some(password);
+        if postgres.password.is_none() {
+            postgres.password = read_password(reader, sources);
         }
         if let Some(password) = &postgres.password {
             reader.secrets.add(password.expose());

@@ -185,7 +185,7 @@ pub static SETTINGS: &[Setting] = &[
         "store.password_file",
         SettingType::Text,
         "null",
-        "File with the password for PostgreSQL. The variable VIGIE_STORE_PASSWORD beats it. null:\n`vigie-store-password` among the credentials of systemd (LoadCredential=), or else the one in `store.url`.",
+        "File with the password for PostgreSQL, unless `store.url` contains one. The variable VIGIE_STORE_PASSWORD\nbeats it. null: `vigie-store-password` among the credentials of systemd (LoadCredential=), if there is one.",
     ),
     Setting::new("store.max_connections", int_range(2, 1_000), "10", "Most connections to PostgreSQL. SQLite has none."),
     Setting::new("store.connect_seconds", int_range(1, 300), "10", "Time limit for a connection to PostgreSQL, until it can be used."),

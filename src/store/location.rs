@@ -22,6 +22,9 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'[')
     .add(b']');
 
+/// Characters that a parameter of a URL cannot contain as they are.
+const ESCAPED_PARAMETER: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+');
+
 /// Where a store is (setting `store.url`). Its `Display` is the path of the file, or the URL without its password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreLocation {
@@ -60,16 +63,19 @@ pub enum PostgresTls {
     Prefer,
     /// TLS; the certificate is not checked.
     Require,
+    /// TLS with a trusted certificate, for whatever name.
+    VerifyCa,
     /// TLS with a trusted certificate for the name of the server.
     VerifyFull,
 }
 
 impl PostgresTls {
     /// Every mode with its name in a URL.
-    pub const NAMES: [(&'static str, Self); 4] = [
+    pub const NAMES: [(&'static str, Self); 5] = [
         ("disable", Self::Disable),
         ("prefer", Self::Prefer),
         ("require", Self::Require),
+        ("verify-ca", Self::VerifyCa),
         ("verify-full", Self::VerifyFull),
     ];
 
@@ -113,17 +119,6 @@ impl StoreLocation {
             Self::Postgres(_) => "PostgreSQL",
         }
     }
-
-    /// Returns it with `password`, unless it has one or needs none.
-    #[must_use]
-    pub fn or_password(mut self, password: Option<StorePassword>) -> Self {
-        if let Self::Postgres(postgres) = &mut self
-            && postgres.password.is_none()
-        {
-            postgres.password = password;
-        }
-        self
-    }
 }
 
 impl PostgresLocation {
@@ -149,10 +144,19 @@ impl fmt::Display for PostgresLocation {
         let database = utf8_percent_encode(&self.database, ESCAPED);
         let (host, port) = (&self.host, self.port);
         if self.is_socket() {
-            return write!(f, "postgres://{user}@/{database}?host={host}&port={port}");
+            let folder = utf8_percent_encode(host, ESCAPED_PARAMETER);
+            return write!(f, "postgres://{user}@/{database}?host={folder}&port={port}");
         }
         let is_ipv6 = host.contains(':');
         let (open, close) = if is_ipv6 { ("[", "]") } else { ("", "") };
-        write!(f, "postgres://{user}@{open}{host}{close}:{port}/{database}?sslmode={}", self.tls.name())
+        write!(f, "postgres://{user}@{open}{host}{close}:{port}/{database}?sslmode={}", self.tls.name())?;
+        if let Some(file) = &self.ca_file {
+            write!(
+                f,
+                "&sslrootcert={}",
+                utf8_percent_encode(&file.display().to_string(), ESCAPED_PARAMETER)
+            )?;
+        }
+        Ok(())
     }
 }

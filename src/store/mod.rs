@@ -2,6 +2,7 @@
 
 pub mod contract;
 mod location;
+mod maintenance;
 mod open;
 mod postgres;
 mod rows;
@@ -19,7 +20,13 @@ pub use contract::{
     seal_context,
 };
 pub use location::{PostgresLocation, PostgresTls, StoreLocation, StorePassword};
-pub use open::{StoreOptions, open_read_only_store, open_store};
+pub use maintenance::{
+    BackupSummary, MaintenanceError, MigrationSummary, RestoreSummary, StoreContents, StoreReport,
+    require_sqlite,
+};
+pub use open::{StoreOptions, inspect_store, migrate_store, open_read_only_store, open_store};
 pub use postgres::{PostgresSettings, PostgresStore};
-pub use sqlite::{DATABASE_FILE, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+pub use sqlite::{
+    DATABASE_FILE, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous, back_up, restore,
+};
 pub use store_url::StoreUrlError;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::contract::{ReadOnlyStore, Store, StoreError};
 use super::location::{PostgresLocation, StoreLocation};
-use super::postgres::{PostgresReadOnlyStore, PostgresSettings, PostgresStore};
-use super::sqlite::{SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+use super::maintenance::{MigrationSummary, StoreReport};
+use super::postgres::{self, PostgresReadOnlyStore, PostgresSettings, PostgresStore};
+use super::sqlite::{self, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::TaskRegistry;
 
 /// How a store is opened.
@@ -107,6 +108,44 @@ pub async fn open_read_only_store(
         StoreLocation::Postgres(postgres) => {
             let settings = options.postgres_settings(postgres.clone());
             Ok(Arc::new(PostgresReadOnlyStore::connect(&settings).await?))
+        }
+    }
+}
+
+/// Says what the store at `location` contains and whether it is sound; a server may use it meanwhile.
+///
+/// # Errors
+/// [`StoreError::Unusable`] when it cannot be read or is of another program.
+pub async fn inspect_store(
+    location: &StoreLocation,
+    options: StoreOptions,
+) -> Result<StoreReport, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let path = path.clone();
+            run_blocking(move || sqlite::inspect(&path)).await
+        }
+        StoreLocation::Postgres(postgres) => {
+            postgres::inspect(&options.postgres_settings(postgres.clone())).await
+        }
+    }
+}
+
+/// Brings the tables of the store at `location` to the newest version.
+///
+/// # Errors
+/// [`StoreError::Locked`] while a server uses it, [`StoreError::TooNew`] when a newer Vigie wrote it.
+pub async fn migrate_store(
+    location: &StoreLocation,
+    options: StoreOptions,
+) -> Result<MigrationSummary, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let path = path.clone();
+            run_blocking(move || sqlite::migrate_file(&path)).await
+        }
+        StoreLocation::Postgres(postgres) => {
+            postgres::migrate(&options.postgres_settings(postgres.clone())).await
         }
     }
 }

@@ -221,7 +221,7 @@ fn choose_tls(name: Option<&str>, host: &str, has_ca_file: bool) -> Result<Postg
         Some(name) => {
             let known = PostgresTls::NAMES.iter().find(|(known, _)| *known == name);
             known.map(|(_, mode)| *mode).ok_or(StoreUrlError::Invalid(
-                "has an unknown `sslmode`; use `disable`, `prefer`, `require` or `verify-full`",
+                "has an unknown `sslmode`; use `disable`, `prefer`, `require`, `verify-ca` or `verify-full`",
             ))?
         }
         None if is_socket => PostgresTls::Disable,
@@ -229,13 +229,13 @@ fn choose_tls(name: Option<&str>, host: &str, has_ca_file: bool) -> Result<Postg
         None => PostgresTls::VerifyFull,
     };
     match mode {
-        PostgresTls::Require | PostgresTls::VerifyFull if is_socket => {
+        PostgresTls::Require | PostgresTls::VerifyCa | PostgresTls::VerifyFull if is_socket => {
             Err(StoreUrlError::Invalid("asks for TLS on a socket, which has none; leave `sslmode` out"))
         }
         PostgresTls::Prefer if is_socket => Ok(PostgresTls::Disable),
-        PostgresTls::VerifyFull => Ok(mode),
+        PostgresTls::VerifyCa | PostgresTls::VerifyFull => Ok(mode),
         _ if has_ca_file => Err(StoreUrlError::Invalid(
-            "has `sslrootcert`, which only `sslmode=verify-full` uses; change `sslmode` or leave one out",
+            "has `sslrootcert`, which only `sslmode=verify-full` and `verify-ca` use; change `sslmode` or leave one out",
         )),
         _ => Ok(mode),
     }

@@ -43,23 +43,28 @@ fn limits_of_connections_and_queries_are_settings() {
 }
 
 #[test]
-fn the_password_comes_from_the_variable_the_file_the_credential_or_the_url() {
+fn the_password_comes_from_the_url_the_variable_the_file_or_the_credential() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("password"), "from-file\n").unwrap();
-    let url = "postgres://v:from%2Durl@db/d";
-    let mut tried = sources(folder.path(), &format!("store: {{url: '{url}'}}"));
-    assert_eq!(password(&tried).as_deref(), Some("from-url"));
+    let with_url = |url: &str, others: &str| {
+        fs::write(path("vigie.yaml"), format!("store: {{url: '{url}'{others}}}")).unwrap();
+    };
+    let mut tried = sources(folder.path(), "");
+    with_url("postgres://v@db/d", "");
+    assert_eq!(password(&tried), None);
     fs::create_dir(path("credentials")).unwrap();
     tried.credentials_folder = Some(path("credentials"));
-    assert_eq!(password(&tried).as_deref(), Some("from-url"), "there is no such credential");
+    assert_eq!(password(&tried), None, "there is no such credential");
     fs::write(path("credentials/vigie-store-password"), "from-credential\n").unwrap();
     assert_eq!(password(&tried).as_deref(), Some("from-credential"));
-    let text = format!("store: {{url: '{url}', password_file: '{}'}}", path("password").display());
-    fs::write(path("vigie.yaml"), text).unwrap();
+    let password_file = format!(", password_file: '{}'", path("password").display());
+    with_url("postgres://v@db/d", &password_file);
     assert_eq!(password(&tried).as_deref(), Some("from-file"));
     tried.environment = vec![("VIGIE_STORE_PASSWORD".to_owned(), "from-variable".to_owned())];
     assert_eq!(password(&tried).as_deref(), Some("from-variable"));
+    with_url("postgres://v:from%2Durl@db/d", &password_file);
+    assert_eq!(password(&tried).as_deref(), Some("from-url"));
     assert_eq!(tried.unknown_variables(), [], "the variable is known");
 }
 

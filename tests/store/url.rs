@@ -75,6 +75,7 @@ fn a_certificate_is_verified_unless_the_server_is_on_this_host() {
         ("postgres://v@[::1]/d", PostgresTls::Prefer),
         ("postgres://v@localhost/d?sslrootcert=ca.pem", PostgresTls::VerifyFull),
         ("postgres://v@db/d?sslmode=disable", PostgresTls::Disable),
+        ("postgres://v@db/d?sslmode=verify-ca&sslrootcert=ca.pem", PostgresTls::VerifyCa),
         ("postgres://v@db/d?sslmode=verify-full", PostgresTls::VerifyFull),
     ] {
         assert_eq!(postgres(url).tls, tls, "{url}");
@@ -86,7 +87,8 @@ fn what_is_shown_can_be_parsed_again() {
     for url in [
         "postgres://v:s3cr3t@db/d",
         "postgres://v%3A%40:s3cr3t@[::1]:1/d%2Fe",
-        "postgres://v:s3cr3t@/d?host=/run/a",
+        "postgres://v:s3cr3t@/d?host=/run/a%20b",
+        "postgres://v:s3cr3t@db/d?sslrootcert=/etc/a%26b.pem",
     ] {
         let Ok(StoreLocation::Postgres(mut location)) = StoreLocation::parse(url) else {
             assert!(url.contains("%2Fe"), "{url}");
@@ -133,10 +135,16 @@ fn every_mistake_says_what_to_do_and_shows_no_password() {
         ("postgres://v:s3cr3t%@db/d", "encode a percent sign as `%25`"),
         ("postgres://v:s3cr3t%FF@db/d", "not as UTF-8"),
         ("postgres://v:s3cr3t@db/d%00", "a control character"),
-        ("postgres://v:s3cr3t@db/d?sslmode=verify-ca", "use `disable`, `prefer`, `require` or `verify-full`"),
+        (
+            "postgres://v:s3cr3t@db/d?sslmode=verify",
+            "use `disable`, `prefer`, `require`, `verify-ca` or `verify-full`",
+        ),
         ("postgres://v:s3cr3t@db/d?sslmode=", "a parameter without a value"),
         ("postgres://v:s3cr3t@db/d?sslmode=require&sslmode=require", "the parameter `sslmode` twice"),
-        ("postgres://v:s3cr3t@db/d?sslmode=require&sslrootcert=a", "which only `sslmode=verify-full` uses"),
+        (
+            "postgres://v:s3cr3t@db/d?sslmode=require&sslrootcert=a",
+            "which only `sslmode=verify-full` and `verify-ca` use",
+        ),
         (
             "postgres://v:s3cr3t@db/d?application_name=x",
             "the unknown parameter `application_name`; use `host`",

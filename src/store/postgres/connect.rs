@@ -58,7 +58,8 @@ fn lazy_pool(settings: &PostgresSettings, options: &[(&str, &str)]) -> PgPool {
         .connect_lazy_with(connect_options)
 }
 
-async fn connect_in_time(
+/// Connects, within the time that the settings allow.
+pub(super) async fn connect_in_time(
     settings: &PostgresSettings,
     error_mapper: &ErrorMapper,
 ) -> Result<PgConnection, StoreError> {
@@ -93,6 +94,7 @@ fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
             PostgresTls::Disable => PgSslMode::Disable,
             PostgresTls::Prefer => PgSslMode::Prefer,
             PostgresTls::Require => PgSslMode::Require,
+            PostgresTls::VerifyCa => PgSslMode::VerifyCa,
             PostgresTls::VerifyFull => PgSslMode::VerifyFull,
         })
         // Whatever the server's defaults are: a commit that was acknowledged is on disk.
@@ -104,7 +106,9 @@ fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
     }
     match ca_file {
         Some(path) => options.ssl_root_cert(path),
-        None if *tls == PostgresTls::VerifyFull => options.ssl_root_cert_from_pem(system_certificates()),
+        None if matches!(tls, PostgresTls::VerifyCa | PostgresTls::VerifyFull) => {
+            options.ssl_root_cert_from_pem(system_certificates())
+        }
         None => options,
     }
 }
@@ -122,7 +126,7 @@ fn system_certificates() -> Vec<u8> {
 }
 
 /// Checks version, encoding, clock, and that the database can be written.
-async fn check_server(
+pub(super) async fn check_server(
     conn: &mut PgConnection,
     settings: &PostgresSettings,
     error_mapper: &ErrorMapper,

@@ -82,7 +82,10 @@ async fn schema_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> 
 }
 
 /// Returns the version of the tables; `None` for an empty database.
-async fn stored_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<Option<i64>> {
+pub(super) async fn stored_version(
+    conn: &mut PgConnection,
+    error_mapper: &ErrorMapper,
+) -> PgResult<Option<i64>> {
     let (is_vigie, has_tables): (bool, bool) = sqlx::query_as(
         "SELECT to_regclass('vigie_schema') IS NOT NULL,
              EXISTS (SELECT 1 FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace)",

@@ -12,6 +12,7 @@ mod error;
 mod event_series;
 mod ingest;
 mod known_days;
+mod maintenance;
 mod migrations;
 mod monitors;
 mod notifications;
@@ -39,6 +40,7 @@ mod tokens;
 mod transaction;
 mod usage;
 
+pub(super) use maintenance::{inspect, migrate};
 pub(super) use read_only::PostgresReadOnlyStore;
 pub use settings::PostgresSettings;
 pub use store::PostgresStore;

@@ -45,14 +45,24 @@ fn migrate_location_pairs(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("DROP TABLE places")
 }
 
+/// Returns the newest version.
+pub(super) fn newest_version() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Returns the version of the tables; 0 without any.
+pub(super) fn stored_version(conn: &Connection) -> rusqlite::Result<i64> {
+    pragma_value(conn, "user_version")
+}
+
 /// Migrates the file to the newest version, each migration in a transaction of its own.
 ///
 /// # Errors
 /// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::Unusable`] for the database of
 /// another program.
 pub(super) fn migrate(conn: &mut Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
-    let version = pragma_value(conn, "user_version").map_err(|e| error_mapper.to_store_error(&e))?;
-    let newest_version = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let version = stored_version(conn).map_err(|e| error_mapper.to_store_error(&e))?;
+    let newest_version = newest_version();
     if version > newest_version {
         return Err(StoreError::TooNew { found: version, known: newest_version });
     }
@@ -69,18 +79,20 @@ pub(super) fn migrate(conn: &mut Connection, error_mapper: &ErrorMapper) -> Resu
 /// Like [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing process
 /// migrates.
 pub(super) fn check_version(conn: &Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
-    let version = pragma_value(conn, "user_version").map_err(|e| error_mapper.to_store_error(&e))?;
-    let newest_version = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let version = stored_version(conn).map_err(|e| error_mapper.to_store_error(&e))?;
+    let newest_version = newest_version();
     check_application_id(conn, error_mapper)?;
     match version {
         newer if newer > newest_version => Err(StoreError::TooNew { found: newer, known: newest_version }),
-        older if older < newest_version => Err(error_mapper
-            .unusable_error("it is of an older version; run `vigie serve` on it once to migrate it")),
+        older if older < newest_version => Err(error_mapper.unusable_error(
+            "it is of an older version; `vigie store migrate` or the next start of the server migrates it",
+        )),
         _ => Ok(()),
     }
 }
 
-fn check_application_id(conn: &Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
+/// Checks that the file is of Vigie, or has no tables.
+pub(super) fn check_application_id(conn: &Connection, error_mapper: &ErrorMapper) -> Result<(), StoreError> {
     let application_id = pragma_value(conn, "application_id").map_err(|e| error_mapper.to_store_error(&e))?;
     let table_count: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))

@@ -11,6 +11,7 @@ mod error;
 mod event_series;
 mod housekeeping;
 mod ingest;
+mod maintenance;
 mod migrations;
 mod monitors;
 mod open;
@@ -31,6 +32,7 @@ mod usage;
 mod write_cache;
 mod writer;
 
+pub use maintenance::{back_up, inspect, migrate_file, restore};
 pub use read_only::SqliteReadOnlyStore;
 pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 pub use store::SqliteStore;
