@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::contract::{ReadOnlyStore, Store, StoreError};
+use super::copy::{CopySource, CopyTarget};
 use super::location::StoreLocation;
-use super::maintenance::{MigrationSummary, StoreReport};
-use super::sqlite::{self, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+use super::maintenance::{MaintenanceError, MigrationSummary, StoreReport};
+use super::sqlite::{
+    self, SqliteCopySource, SqliteCopyTarget, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous,
+};
 use crate::telemetry::TaskRegistry;
 
 /// How a store is opened.
@@ -127,6 +130,37 @@ pub async fn migrate_store(
             run_blocking(move || sqlite::migrate_file(&path)).await
         }
         StoreLocation::Postgres(_) => Err(unsupported(location)),
+    }
+}
+
+/// Opens the store at `location` to be copied; no server can use it meanwhile.
+///
+/// # Errors
+/// [`StoreError::Locked`] while a server uses it, [`StoreError::Unusable`] when it is of an older version.
+pub async fn open_copy_source(
+    location: &StoreLocation,
+    _options: StoreOptions,
+) -> Result<Box<dyn CopySource>, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let path = path.clone();
+            Ok(Box::new(run_blocking(move || SqliteCopySource::open(&path)).await?))
+        }
+        StoreLocation::Postgres(_) => Err(unsupported(location)),
+    }
+}
+
+/// Opens the store at `location` to be copied to; no server can use it until the copy is complete.
+///
+/// # Errors
+/// [`MaintenanceError::Refused`] when it contains data.
+pub async fn open_copy_target(
+    location: &StoreLocation,
+    _options: StoreOptions,
+) -> Result<Box<dyn CopyTarget>, MaintenanceError> {
+    match location {
+        StoreLocation::Sqlite(path) => Ok(Box::new(SqliteCopyTarget::open(path)?)),
+        StoreLocation::Postgres(_) => Err(unsupported(location).into()),
     }
 }
 
