@@ -74,7 +74,10 @@ impl From<StoreError> for ApiError {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The query timed out; request a shorter period or fewer monitors",
             ),
-            StoreError::DiskFull(_) | StoreError::Locked(_) | StoreError::Closed => {
+            StoreError::DiskFull(_)
+            | StoreError::Locked(_)
+            | StoreError::Unavailable(_)
+            | StoreError::Closed => {
                 (StatusCode::SERVICE_UNAVAILABLE, "The store is not available; try again later")
             }
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "The store cannot be read; see the server log"),

@@ -9,6 +9,9 @@ pub enum StoreError {
     /// Another process holds the database; worth retrying.
     #[error("the database is locked by another process: {0}")]
     Locked(String),
+    /// The database server cannot be reached, or does not accept connections now; worth retrying.
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
     /// The database cannot be read or written at all.
     #[error("the database cannot be used: {0}")]
     Unusable(String),
@@ -61,6 +64,7 @@ impl StoreError {
         match self {
             Self::DiskFull(_) => "full",
             Self::Locked(_) => "locked",
+            Self::Unavailable(_) => "unavailable",
             Self::Unusable(_) => "unusable",
             Self::TooNew { .. } => "too_new",
             Self::Undecodable { .. } => "undecodable",
@@ -76,7 +80,7 @@ impl StoreError {
     /// Whether the same call may succeed later.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::DiskFull(_) | Self::Locked(_))
+        matches!(self, Self::DiskFull(_) | Self::Locked(_) | Self::Unavailable(_))
     }
 
     /// Whether the fault lies in what the call writes, so that it fails again however often it is repeated, while

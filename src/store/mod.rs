@@ -1,10 +1,12 @@
-//! The store: traits by use, implemented with SQLite; PostgreSQL will follow.
+//! The store: traits by use, implemented with SQLite and PostgreSQL.
 
 pub mod contract;
 pub mod copy;
 mod location;
 mod maintenance;
 mod open;
+mod postgres;
+mod rows;
 mod sqlite;
 mod store_url;
 
@@ -27,6 +29,7 @@ pub use open::{
     StoreOptions, inspect_store, migrate_store, open_copy_source, open_copy_target, open_read_only_store,
     open_store,
 };
+pub use postgres::{PostgresSettings, PostgresStore};
 pub use sqlite::{
     DATABASE_FILE, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous, back_up, restore,
 };

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::contract::{ReadOnlyStore, Store, StoreError};
 use super::copy::{CopySource, CopyTarget};
-use super::location::StoreLocation;
+use super::location::{PostgresLocation, StoreLocation};
 use super::maintenance::{MaintenanceError, MigrationSummary, StoreReport};
+use super::postgres::{PostgresReadOnlyStore, PostgresSettings, PostgresStore};
 use super::sqlite::{
     self, SqliteCopySource, SqliteCopyTarget, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous,
 };
@@ -53,6 +54,15 @@ impl StoreOptions {
         Self { reader_threads: 1, max_connections: self.max_connections.min(2), ..self }
     }
 
+    fn postgres_settings(self, location: PostgresLocation) -> PostgresSettings {
+        PostgresSettings {
+            max_connections: self.max_connections,
+            connect_timeout: self.connect_timeout,
+            query_timeout: self.query_timeout,
+            ..PostgresSettings::new(location)
+        }
+    }
+
     fn sqlite_settings(self) -> SqliteSettings {
         SqliteSettings {
             synchronous: self.synchronous,
@@ -68,7 +78,7 @@ impl StoreOptions {
 /// Opens the store at `location`, creates it if it does not exist, and migrates it.
 ///
 /// # Errors
-/// Those of [`SqliteStore::open`]; [`StoreError::Unusable`] when the server cannot be reached.
+/// Those of [`SqliteStore::open`] and [`PostgresStore::connect`].
 pub async fn open_store(
     location: &StoreLocation,
     options: StoreOptions,
@@ -78,14 +88,17 @@ pub async fn open_store(
             let (path, settings) = (path.clone(), options.sqlite_settings());
             Ok(Arc::new(run_blocking(move || SqliteStore::open(&path, &settings)).await?))
         }
-        StoreLocation::Postgres(_) => Err(unsupported(location)),
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Arc::new(PostgresStore::connect(&settings).await?))
+        }
     }
 }
 
 /// Opens the store at `location` for reading; a server may use it meanwhile.
 ///
 /// # Errors
-/// Those of [`SqliteReadOnlyStore::open`]; [`StoreError::Unusable`] when the server cannot be reached.
+/// Those of [`SqliteReadOnlyStore::open`], and of [`PostgresStore::connect`].
 pub async fn open_read_only_store(
     location: &StoreLocation,
     options: StoreOptions,
@@ -95,7 +108,10 @@ pub async fn open_read_only_store(
             let (path, settings) = (path.clone(), options.sqlite_settings());
             Ok(Arc::new(run_blocking(move || SqliteReadOnlyStore::open(&path, &settings)).await?))
         }
-        StoreLocation::Postgres(_) => Err(unsupported(location)),
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Arc::new(PostgresReadOnlyStore::connect(&settings).await?))
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod killed;
 mod maintenance;
 mod monitors;
 mod outbox;
+mod postgres_faults;
 mod provisioning;
 mod results;
 mod rollups;

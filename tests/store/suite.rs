@@ -14,8 +14,8 @@ impl<T: Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + Token
 {
 }
 
-/// Defines a test for each function of the suite, over a new and empty store.
-macro_rules! over_sqlite {
+/// Defines a test for each function of the suite and each store, which is new and empty.
+macro_rules! over_both_stores {
     ($($module:ident: $($name:ident),+ $(,)?;)+) => {
         mod sqlite {
             $(mod $module {
@@ -29,10 +29,23 @@ macro_rules! over_sqlite {
                 })+
             })+
         }
+        mod postgres {
+            $(mod $module {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    use vigie::store::Store as _;
+                    let database = crate::support::postgres::SharedDatabase::create().await;
+                    let store = database.connect().await;
+                    crate::store::$module::$name(&store).await;
+                    store.close().await;
+                    database.remove().await;
+                })+
+            })+
+        }
     };
 }
 
-over_sqlite! {
+over_both_stores! {
     results:
         a_result_is_returned_as_it_was_stored,
         a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped,

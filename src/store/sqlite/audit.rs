@@ -8,9 +8,9 @@ use crate::store::contract::{
     AuditEntry, AuditEntryByIndex, AuditFilter, AuditObject, NewAuditEntry, Paginated, Pagination,
 };
 
-use super::decode::RowLocator;
 use super::decode::json_object_column;
 use super::paged_query::PagedQuery;
+use crate::store::rows::decode::RowLocator;
 
 /// Most entries that one transaction removes.
 const DELETE_CHUNK_ROWS: i64 = 1000;
@@ -110,7 +110,7 @@ fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
         object_kind: row.get(6)?,
         object_id: row.get(7)?,
         object_name: row.get(8)?,
-        before: json_object_column(row, locator, 9, "before")?,
-        after: json_object_column(row, locator, 10, "after")?,
+        before: json_object_column(locator, row, 9, "before")?,
+        after: json_object_column(locator, row, 10, "after")?,
     })
 }

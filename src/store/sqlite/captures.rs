@@ -1,44 +1,9 @@
-//! Captures of results, stored in chunks; they are compressed before the commit, on the thread of its
-//! caller, and removed together with the details of the result.
-
-use std::sync::Arc;
+//! Reads and writes captures of results.
 
 use rusqlite::{Connection, params};
 
 use crate::domain::{CapturedFile, CheckResult, Outcome};
-
-use super::decode::RowLocator;
-
-/// Most bytes of a chunk (architecture.md, evidence).
-const CHUNK_BYTES: usize = 512 * 1024;
-/// Largest uncompressed file in bytes; larger ones are left out.
-const MAX_CAPTURE_BYTES: u64 = 8 * 1024 * 1024;
-/// zstd level: above it, time grows faster than files shrink.
-const ZSTD_LEVEL: i32 = 3;
-
-/// A chunk of a compressed file.
-pub(super) struct CaptureChunk {
-    name: String,
-    index: usize,
-    bytes: Vec<u8>,
-}
-
-/// Takes the contents out of `captures` and compresses them; removes captures without content and too large ones.
-pub(super) fn take_compressed_chunks(captures: &mut Vec<CapturedFile>) -> Vec<CaptureChunk> {
-    let mut chunks = Vec::new();
-    captures.retain_mut(|capture| {
-        let content = capture.content.take().filter(|content| content.len() as u64 <= MAX_CAPTURE_BYTES);
-        let Some(compressed) = content.and_then(|content| zstd::bulk::compress(&content, ZSTD_LEVEL).ok())
-        else {
-            return false;
-        };
-        for (index, body) in compressed.chunks(CHUNK_BYTES).enumerate() {
-            chunks.push(CaptureChunk { name: capture.name.clone(), index, bytes: body.to_vec() });
-        }
-        true
-    });
-    chunks
-}
+use crate::store::rows::captures::{CaptureChunk, with_content};
 
 /// Inserts chunks of the result with this planned time, monitor and location.
 pub(super) fn insert(
@@ -87,21 +52,5 @@ pub(super) fn read(
     while let Some(row) = rows.next()? {
         compressed.extend_from_slice(row.get_ref(0)?.as_blob()?);
     }
-    if compressed.is_empty() {
-        return Ok(None);
-    }
-    let key = [
-        ("planned_at", result.planned_at.as_micros()),
-        ("monitor_id", result.monitor_id.0),
-        ("location_id", result.location_id.0),
-    ];
-    let locator = RowLocator { table: "captures", key: &key };
-    let content_len = usize::try_from(capture.content_bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
-    let content = zstd::bulk::decompress(&compressed, content_len)
-        .map_err(|error| locator.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
-    if content.len() != content_len {
-        let reason = format_args!("`{}` has {} bytes, not {content_len}", capture.name, content.len());
-        return Err(locator.decode_error("body", reason));
-    }
-    Ok(Some(CapturedFile { content: Some(Arc::from(content)), ..capture }))
+    Ok(with_content(result, capture, &compressed)?)
 }

@@ -10,12 +10,12 @@ use crate::store::contract::{
     Pagination, ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse,
     seal_context,
 };
+use crate::store::rows::config_changes::PreparedConfigChanges;
 use crate::store::sqlite::writer::WriteContext;
 
-use super::config_changes::PreparedConfigChanges;
 use super::event_series;
 use super::store::SqliteStore;
-use super::{audit, monitors, records, tokens, write_cache};
+use super::{audit, config_changes, monitors, records, tokens, write_cache};
 
 /// Rows that one transaction reseals.
 const RESEAL_CHUNK_ROWS: i64 = 500;
@@ -34,7 +34,7 @@ impl ConfigStore for SqliteStore {
             let changes = PreparedConfigChanges::prepare(changes, audit_entries);
             let write = move |context: &mut WriteContext<'_>| {
                 changes.updated_monitor_ids().for_each(|id| context.cache.forget_monitor(id));
-                changes.apply(context.conn)
+                config_changes::apply(&changes, context.conn)
             };
             self.writer.call(write).await?
         })

@@ -1,7 +1,4 @@
-//! Decoding of stored values. A value that this build cannot decode is an error that names its row, never a default,
-//! which would be written over the value.
-
-use std::fmt::{self, Display, Write as _};
+//! Reads columns of SQLite as text and JSON; a value that cannot be decoded passes through rusqlite as an error.
 
 use rusqlite::Row;
 use rusqlite::types::{Type, ValueRef};
@@ -9,98 +6,57 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::store::contract::StoreError;
+use crate::store::rows::decode::{DecodeError, RowLocator};
 
-/// Identifies a row in errors: its table and the columns of its key.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RowLocator<'a> {
-    pub(super) table: &'static str,
-    pub(super) key: &'a [(&'static str, i64)],
-}
-
-/// A stored value that cannot be decoded, passed through rusqlite as an error.
-#[derive(Debug)]
-struct DecodeError {
-    table: &'static str,
-    row: String,
-    column: &'static str,
-    reason: String,
-}
-
-impl Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "table `{}`, row {}, column `{}`: {}", self.table, self.row, self.column, self.reason)
+impl From<DecodeError> for rusqlite::Error {
+    fn from(error: DecodeError) -> Self {
+        Self::FromSqlConversionFailure(0, Type::Text, Box::new(error))
     }
 }
 
-impl std::error::Error for DecodeError {}
-
-impl RowLocator<'_> {
-    /// Builds the error that `column_name` of this row cannot be decoded.
-    pub(super) fn decode_error(self, column_name: &'static str, reason: impl Display) -> rusqlite::Error {
-        let mut row = String::new();
-        for (index, (name, value)) in self.key.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            // Writing to a string does not fail.
-            let _ = write!(row, "{separator}{name} {value}");
+/// Returns the text in column number `column_index`; `None` for NULL.
+pub(super) fn text_column<'r>(
+    locator: RowLocator<'_>,
+    row: &'r Row<'_>,
+    column_index: usize,
+    column_name: &'static str,
+) -> rusqlite::Result<Option<&'r str>> {
+    match row.get_ref(column_index)? {
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(bytes) => {
+            Ok(Some(std::str::from_utf8(bytes).map_err(|error| locator.decode_error(column_name, error))?))
         }
-        let undecodable =
-            DecodeError { table: self.table, row, column: column_name, reason: reason.to_string() };
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(undecodable))
-    }
-
-    /// Returns `decoded`, the decoded value of the code or name `stored_value`.
-    pub(super) fn require_decoded<T>(
-        self,
-        column: &'static str,
-        stored_value: impl Display,
-        decoded: Option<T>,
-    ) -> rusqlite::Result<T> {
-        decoded.ok_or_else(|| self.decode_error(column, format_args!("unknown value `{stored_value}`")))
-    }
-
-    /// Returns the text in column number `column_index`; `None` for NULL.
-    pub(super) fn text_column<'r>(
-        self,
-        row: &'r Row<'_>,
-        column_index: usize,
-        column_name: &'static str,
-    ) -> rusqlite::Result<Option<&'r str>> {
-        match row.get_ref(column_index)? {
-            ValueRef::Null => Ok(None),
-            ValueRef::Text(bytes) => {
-                std::str::from_utf8(bytes).map(Some).map_err(|error| self.decode_error(column_name, error))
-            }
-            other => Err(self.decode_error(column_name, format_args!("{}, not text", other.data_type()))),
+        other => {
+            Err(locator.decode_error(column_name, format_args!("{}, not text", other.data_type())).into())
         }
     }
+}
 
-    /// Decodes the JSON in column number `column_index`; `None` for NULL.
-    pub(super) fn json_column<T: DeserializeOwned>(
-        self,
-        row: &Row<'_>,
-        column_index: usize,
-        column_name: &'static str,
-    ) -> rusqlite::Result<Option<T>> {
-        self.text_column(row, column_index, column_name)?
-            .map(|text| self.parse_json(text, column_name))
-            .transpose()
-    }
+/// Decodes the JSON in column number `column_index`; `None` for NULL.
+pub(super) fn json_column<T: DeserializeOwned>(
+    locator: RowLocator<'_>,
+    row: &Row<'_>,
+    column_index: usize,
+    column_name: &'static str,
+) -> rusqlite::Result<Option<T>> {
+    let text = text_column(locator, row, column_index, column_name)?;
+    Ok(text.map(|text| locator.parse_json(text, column_name)).transpose()?)
+}
 
-    /// Decodes the JSON `text` of `column_name`.
-    pub(super) fn parse_json<T: DeserializeOwned>(
-        self,
-        text: &str,
-        column_name: &'static str,
-    ) -> rusqlite::Result<T> {
-        serde_json::from_str(text).map_err(|error| self.decode_error(column_name, error))
-    }
+/// Decodes the JSON object in column number `column_index`.
+pub(super) fn json_object_column(
+    locator: RowLocator<'_>,
+    row: &Row<'_>,
+    column_index: usize,
+    column_name: &'static str,
+) -> rusqlite::Result<Map<String, Value>> {
+    Ok(locator.parse_json_object(text_column(locator, row, column_index, column_name)?, column_name)?)
 }
 
 /// Converts `error` to a store error if a value cannot be decoded.
 pub(super) fn undecodable_value_error(error: &rusqlite::Error) -> Option<StoreError> {
     let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
-    let DecodeError { table, row, column, reason } = inner.downcast_ref()?;
-    Some(StoreError::Undecodable { table, row: row.clone(), column, reason: reason.clone() })
+    inner.downcast_ref().map(DecodeError::to_store_error)
 }
 
 /// Returns the value of `decoded`, or `None` for a row that cannot be decoded, which is logged.
@@ -115,16 +71,4 @@ pub(super) fn skip_undecodable<T>(decoded: rusqlite::Result<T>) -> rusqlite::Res
             None => Err(error),
         },
     }
-}
-
-/// Decodes the JSON object in column number `column_index`.
-pub(super) fn json_object_column(
-    row: &Row<'_>,
-    locator: RowLocator<'_>,
-    column_index: usize,
-    column_name: &'static str,
-) -> rusqlite::Result<Map<String, Value>> {
-    locator
-        .json_column(row, column_index, column_name)?
-        .ok_or_else(|| locator.decode_error(column_name, "it is empty"))
 }

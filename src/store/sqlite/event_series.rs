@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-use crate::domain::{ConfigRecordKind, EventSeries, EventSeriesQuery, MAX_EVENT_POINTS, Timestamp};
+use crate::domain::{ConfigRecordKind, EventSeries, EventSeriesQuery};
+use crate::store::rows::event_points::EventPoints;
 
 /// Returns the series; `None` when they have too many points.
 pub(super) fn select_event_series(
@@ -22,19 +23,12 @@ pub(super) fn select_event_series(
         query.until.as_micros(),
         query.event_type
     ])?;
-    let (mut series, mut point_count) = (EventSeries::new(), 0);
+    let mut points = EventPoints::new(query.step_us);
     while let Some(row) = rows.next()? {
-        let (created_at, event_type): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
-        let (quantity, value): (Option<i64>, Option<String>) = (row.get(2)?, row.get(3)?);
-        let start =
-            Timestamp::from_micros(created_at.saturating_sub(created_at.rem_euclid(query.step_us.max(1))));
-        let series_of_type = series.entry(event_type.unwrap_or_default()).or_default();
-        let old_point_count = series_of_type.len();
-        series_of_type.entry(start).or_default().add(quantity.unwrap_or(1), value.as_deref());
-        point_count += series_of_type.len() - old_point_count;
-        if point_count > MAX_EVENT_POINTS {
+        let (event_type, value): (Option<String>, Option<String>) = (row.get(1)?, row.get(3)?);
+        if !points.add(row.get(0)?, event_type.unwrap_or_default(), row.get(2)?, value.as_deref()) {
             return Ok(None);
         }
     }
-    Ok(Some(series))
+    Ok(Some(points.into_series()))
 }

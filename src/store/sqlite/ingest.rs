@@ -7,16 +7,17 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{Outcome, Timestamp};
 use crate::store::contract::MonitorLocationState;
 
-use super::alerts::prepared_alerts::PreparedAlerts;
-use super::captures;
-use super::result_counts::CountChanges;
-use super::result_row::{MissedColumns, ResultRow, saturating_i64};
+use super::alerts::prepared_alerts;
 use super::rollup::pending_rollups;
 use super::store::SqliteStore;
-use super::usage::UsageChanges;
 use super::write_cache::WriteCache;
 use super::writer::WriteContext;
-use crate::store::contract::{Ingest, IngestBatch, StoreError, StoreFuture};
+use super::{captures, result_counts, usage};
+use crate::store::contract::{Ingest, IngestBatch, StoreFuture};
+use crate::store::rows::count_changes::CountChanges;
+use crate::store::rows::prepared_batch::PreparedBatch;
+use crate::store::rows::result_row::{MissedColumns, ResultRow, saturating_i64};
+use crate::store::rows::usage_changes::UsageChanges;
 
 const INSERT_RESULT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
@@ -30,50 +31,27 @@ const INSERT_RESULT: &str = "
 /// The code of [`crate::domain::Outcome::Missed`] in SQL statements.
 const MISSED_CODE: i64 = 4;
 
-/// A commit, ready to be written.
-pub(super) struct PreparedBatch {
-    /// In the order of the clustered key, so that adjacent rows are written together.
-    rows: Vec<ResultRow>,
-    location_states: Vec<MonitorLocationState>,
-    alert_changes: PreparedAlerts,
-}
-
-impl PreparedBatch {
-    pub(super) fn prepare(batch: &IngestBatch) -> Self {
-        let mut rows: Vec<ResultRow> = batch.results.iter().map(ResultRow::from_result).collect();
-        // Stable: of two rows with the same id, the real one or else the first one is stored.
-        rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
-        let mut states = batch.location_states.clone();
-        states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self {
-            rows,
-            location_states: states,
-            alert_changes: PreparedAlerts::prepare(batch.alert_changes.clone()),
-        }
-    }
-
-    /// Writes results with counts, usage and marks of stale rollups, then states and alerting changes.
-    pub(super) fn write(&self, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let rollup_marker = pending_rollups::StaleRollupMarker::from_stored_bounds(context.conn)?;
-        let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
-        for row in &self.rows {
-            if upsert_result(context, row, &mut count_changes)? {
-                // Neither usage nor rollups count it.
-                if row.is_first_check {
-                    continue;
-                }
-                let attributes = context.cache.cached_attributes(context.conn, row.monitor_id)?;
-                usage_changes.add(row.planned_at, &attributes, row.location_id, row.outcome);
-                rollup_marker.mark_result_row(context.conn, row)?;
+/// Writes results with counts, usage and marks of stale rollups, then states and alerting changes.
+fn write_batch(batch: &PreparedBatch, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
+    let rollup_marker = pending_rollups::StaleRollupMarker::from_stored_bounds(context.conn)?;
+    let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
+    for row in &batch.rows {
+        if upsert_result(context, row, &mut count_changes)? {
+            // Neither usage nor rollups count it.
+            if row.is_first_check {
+                continue;
             }
+            let attributes = context.cache.cached_attributes(context.conn, row.monitor_id)?;
+            usage_changes.add(row.planned_at, &attributes, row.location_id, row.outcome);
+            rollup_marker.mark_result_row(context.conn, row)?;
         }
-        count_changes.flush(context.conn)?;
-        usage_changes.flush(context.conn)?;
-        for state in &self.location_states {
-            upsert_state(context.conn, state)?;
-        }
-        self.alert_changes.write(context)
     }
+    result_counts::write_changes(context.conn, count_changes)?;
+    usage::write_changes(context.conn, usage_changes)?;
+    for state in &batch.location_states {
+        upsert_state(context.conn, state)?;
+    }
+    prepared_alerts::write(&batch.alert_changes, context)
 }
 
 /// Inserts a result, or replaces a missed one; returns whether anything changed.
@@ -209,14 +187,12 @@ fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<
 }
 
 impl MissedSeries {
-    /// Returns the planned time of the second run, and the series from it on, if there is one. Runs are evenly spaced.
+    /// Returns the planned time of the second run, and the series from it on, if there is one.
     fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
-        let remaining_runs = self.missed.run_count.checked_sub(1).filter(|&run_count| run_count > 0)?;
-        let interval_us =
-            self.missed.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_runs);
-        self.missed.run_count = remaining_runs;
-        self.detected_after_us -= interval_us;
-        (interval_us > 0).then_some((first_planned_at + interval_us, self))
+        let (planned_at, missed) = self.missed.without_first(first_planned_at)?;
+        self.missed = missed;
+        self.detected_after_us -= planned_at - first_planned_at;
+        Some((planned_at, self))
     }
 }
 
@@ -277,18 +253,8 @@ fn upsert_state(conn: &Connection, state: &MonitorLocationState) -> rusqlite::Re
 impl Ingest for SqliteStore {
     fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let prepared = prepare(batch).await?;
-            self.writer.call(move |context| prepared.write(context)).await
+            let prepared = PreparedBatch::prepare(batch).await?;
+            self.writer.call(move |context| write_batch(&prepared, context)).await
         })
     }
-}
-
-/// Prepares `batch` for writing. Files are compressed on a blocking thread.
-async fn prepare(batch: Arc<IngestBatch>) -> Result<PreparedBatch, StoreError> {
-    let has_captures = batch.results.iter().any(|result| !result.captures.is_empty());
-    if !has_captures && batch.alert_changes.added_captures.is_empty() {
-        return Ok(PreparedBatch::prepare(&batch));
-    }
-    // Fails only when the runtime shuts down.
-    tokio::task::spawn_blocking(move || PreparedBatch::prepare(&batch)).await.map_err(|_| StoreError::Closed)
 }

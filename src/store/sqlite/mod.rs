@@ -23,7 +23,6 @@ mod reader_pool;
 mod records;
 mod result_counts;
 mod result_filter;
-mod result_row;
 mod results;
 mod retention;
 mod rollup;

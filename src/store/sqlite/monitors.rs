@@ -1,152 +1,70 @@
 //! Stored monitors, and the ids of the keys of monitor files.
 
-use std::sync::Arc;
-
 use rusqlite::{Connection, Row, params};
-use serde_json::{Map, Value};
 
 use crate::clock::{Clock, SystemClock};
-use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
-use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
-use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
+use crate::domain::{CustomerId, MonitorId, Revision};
+use crate::schema::Monitor;
+use crate::store::contract::{AuditEntryByIndex, MonitorStore, StoreError, StoreFuture, StoredMonitor};
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::monitor_row::{MonitorColumns, MonitorRow};
 
+use super::audit;
 use super::change_error::{ChangeError, to_change_error};
-use super::decode::RowLocator;
-use crate::store::contract::AuditEntryByIndex;
-use crate::store::contract::MonitorStore;
-use crate::store::contract::StoreFuture;
-use crate::store::sqlite::audit;
-use crate::store::sqlite::store::SqliteStore;
-use crate::store::sqlite::writer::WriteContext;
+use super::decode::text_column;
+use super::store::SqliteStore;
+use super::writer::WriteContext;
 
-/// A monitor, ready to be written.
-pub(super) struct MonitorRow {
-    pub(super) id: i64,
-    customer: i64,
-    /// Code of the origin: 0 file, 1 API, 2 `vigie apply`.
-    origin: i64,
-    origin_key: Option<Arc<str>>,
-    monitor_type: &'static str,
-    revision: i64,
-    modified_at: i64,
-    document_json: String,
-    sealed_secrets: Option<Vec<u8>>,
-    /// `None` without metadata.
-    metadata_json: Option<String>,
+/// Inserts a new monitor; returns its id.
+pub(super) fn insert(conn: &Connection, row: &MonitorRow) -> Result<i64, ChangeError> {
+    let inserted = conn
+        .prepare_cached(
+            "INSERT INTO monitors (customer, origin, key, type, revision, modified_at, document, sealed, trail)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .insert(params![
+            row.customer,
+            row.origin,
+            row.origin_key,
+            row.monitor_type,
+            row.revision,
+            row.modified_at,
+            row.document_json,
+            row.sealed_secrets,
+            row.metadata_json
+        ]);
+    inserted.map_err(|error| to_change_error(error, row.origin_key.as_deref()))
 }
 
-impl MonitorRow {
-    pub(super) fn from_monitor(monitor: &Monitor) -> Self {
-        let (origin, key) = origin_columns(&monitor.origin);
-        Self {
-            id: monitor.id.0,
-            customer: monitor.customer.0,
-            origin,
-            origin_key: key,
-            monitor_type: monitor.monitor_type().name(),
-            revision: monitor.revision.0,
-            modified_at: monitor.modified_at.as_micros(),
-            document_json: document_json(&monitor.document),
-            sealed_secrets: None,
-            metadata_json: metadata_json(&monitor.metadata),
-        }
+/// Replaces the revision `expected_revision` of a monitor.
+pub(super) fn update(
+    conn: &Connection,
+    row: &MonitorRow,
+    expected_revision: Revision,
+) -> Result<(), ChangeError> {
+    let changed = conn
+        .prepare_cached(
+            "UPDATE monitors SET customer = ?2, origin = ?3, key = ?4, type = ?5, revision = ?6,
+                 modified_at = ?7, document = ?8, sealed = ?9, trail = ?10
+             WHERE id = ?1 AND revision = ?11 AND removed_at IS NULL",
+        )?
+        .execute(params![
+            row.id,
+            row.customer,
+            row.origin,
+            row.origin_key,
+            row.monitor_type,
+            row.revision,
+            row.modified_at,
+            row.document_json,
+            row.sealed_secrets,
+            row.metadata_json,
+            expected_revision.0
+        ]);
+    match changed.map_err(|error| to_change_error(error, row.origin_key.as_deref()))? {
+        0 => Err(ChangeError::Rejected(StoreError::Stale)),
+        _ => Ok(()),
     }
-
-    pub(super) fn from_stored(stored: StoredMonitor) -> Self {
-        Self { sealed_secrets: stored.sealed_secrets, ..Self::from_monitor(&stored.monitor) }
-    }
-
-    /// Converts a new monitor, which has no id yet.
-    pub(super) fn from_new(new: NewMonitor) -> Self {
-        let (origin, key) = origin_columns(&new.origin);
-        Self {
-            id: 0,
-            customer: new.customer.0,
-            origin,
-            origin_key: key,
-            monitor_type: new.document.monitor_type().name(),
-            revision: 1,
-            modified_at: new.modified_at.as_micros(),
-            document_json: document_json(&new.document),
-            sealed_secrets: new.sealed_secrets,
-            metadata_json: metadata_json(&new.metadata),
-        }
-    }
-
-    /// Inserts it; returns its id.
-    pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
-        let inserted = conn
-            .prepare_cached(
-                "INSERT INTO monitors (customer, origin, key, type, revision, modified_at, document, sealed, trail)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .insert(params![
-                self.customer,
-                self.origin,
-                self.origin_key,
-                self.monitor_type,
-                self.revision,
-                self.modified_at,
-                self.document_json,
-                self.sealed_secrets,
-                self.metadata_json
-            ]);
-        inserted.map_err(|error| to_change_error(error, self.origin_key.as_deref()))
-    }
-
-    /// Replaces the revision `expected_revision`.
-    pub(super) fn update(&self, conn: &Connection, expected_revision: Revision) -> Result<(), ChangeError> {
-        let changed = conn
-            .prepare_cached(
-                "UPDATE monitors SET customer = ?2, origin = ?3, key = ?4, type = ?5, revision = ?6,
-                     modified_at = ?7, document = ?8, sealed = ?9, trail = ?10
-                 WHERE id = ?1 AND revision = ?11 AND removed_at IS NULL",
-            )?
-            .execute(params![
-                self.id,
-                self.customer,
-                self.origin,
-                self.origin_key,
-                self.monitor_type,
-                self.revision,
-                self.modified_at,
-                self.document_json,
-                self.sealed_secrets,
-                self.metadata_json,
-                expected_revision.0
-            ]);
-        match changed.map_err(|error| to_change_error(error, self.origin_key.as_deref()))? {
-            0 => Err(ChangeError::Rejected(StoreError::Stale)),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn origin_columns(origin: &Origin) -> (i64, Option<Arc<str>>) {
-    match origin {
-        Origin::File { key } => (0, Some(Arc::clone(key))),
-        Origin::Api => (1, None),
-        Origin::Applied { key } => (2, Some(Arc::clone(key))),
-    }
-}
-
-fn origin_from_columns(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
-    match (origin, key) {
-        (0, Some(key)) => Some(Origin::File { key }),
-        (1, _) => Some(Origin::Api),
-        (2, Some(key)) => Some(Origin::Applied { key }),
-        _ => None,
-    }
-}
-
-fn document_json(document: &MonitorDocument) -> String {
-    Value::Object(document.to_non_default_fields(SecretMode::Omitted)).to_string()
-}
-
-/// Serializes metadata; `None` when it is empty.
-fn metadata_json(metadata: &MonitorMetadata) -> Option<String> {
-    // Serialization cannot fail: only texts and numbers.
-    if *metadata == MonitorMetadata::default() { None } else { serde_json::to_string(metadata).ok() }
 }
 
 /// Returns all monitors that were not removed, ordered by id. Fails when one cannot be decoded: leaving it out would
@@ -179,22 +97,18 @@ fn map_rows<T>(
 fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
     let locator = RowLocator { table: "monitors", key: &key };
-    let monitor_type = locator.text_column(row, 3, "type")?.unwrap_or_default();
-    let monitor_type = locator.require_decoded("type", monitor_type, MonitorType::from_name(monitor_type))?;
-    let values: Map<String, Value> = locator.json_column(row, 6, "document")?.unwrap_or_default();
-    let origin: i64 = row.get(7)?;
-    let metadata: Option<MonitorMetadata> = locator.json_column(row, 8, "trail")?;
-    let document = MonitorDocument::new(monitor_type, values)
-        .map_err(|error| locator.decode_error("document", error))?;
-    Ok(Monitor {
-        id: MonitorId(row.get(0)?),
-        customer: CustomerId(row.get(1)?),
-        origin: locator.require_decoded("origin", origin, origin_from_columns(origin, row.get(2)?))?,
-        revision: Revision(row.get(4)?),
-        modified_at: Timestamp::from_micros(row.get(5)?),
-        document: Arc::new(document),
-        metadata: metadata.map(Arc::new).unwrap_or_default(),
-    })
+    let stored = MonitorColumns {
+        id: row.get(0)?,
+        customer: row.get(1)?,
+        origin_key: row.get(2)?,
+        monitor_type: text_column(locator, row, 3, "type")?,
+        revision: row.get(4)?,
+        modified_at: row.get(5)?,
+        document_json: text_column(locator, row, 6, "document")?,
+        origin: row.get(7)?,
+        metadata_json: text_column(locator, row, 8, "trail")?,
+    };
+    Ok(stored.decode()?)
 }
 
 /// Returns the ids of the `keys` of files, in order; assigns ids to new keys.

@@ -5,91 +5,70 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
 use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Revision, Timestamp};
-use crate::store::contract::{ConfigRecordFilter, NewConfigRecord, Paginated, Pagination, StoreError};
+use crate::store::contract::{ConfigRecordFilter, Paginated, Pagination, StoreError};
 
 use super::change_error::{ChangeError, to_change_error};
-use super::decode::RowLocator;
 use super::paged_query::PagedQuery;
 use super::tokens;
-use crate::store::sqlite::decode::json_object_column;
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::record_row::{NewRecordRow, UpdatedRecordRow};
+use crate::store::sqlite::decode::{json_object_column, text_column};
 
 const COLUMNS: &str =
     "id, kind, customer, assoc, unique_text, revision, created_at, created_by, modified_at, fields, private";
 
-/// A new record, ready to be written.
-pub(super) struct NewRecordRow {
-    record: NewConfigRecord,
-    fields_json: String,
+/// Inserts a new record; returns its id.
+pub(super) fn insert(conn: &Connection, row: &NewRecordRow) -> Result<i64, ChangeError> {
+    let record = &row.record;
+    let id = conn
+        .prepare_cached(
+            "INSERT INTO records (kind, customer, assoc, unique_text, revision, created_at, created_by,
+                 modified_at, fields, private)
+             VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?5, ?7, ?8)",
+        )?
+        .insert(params![
+            record.kind.name(),
+            record.customer.map(|customer| customer.0),
+            record.parent_id,
+            record.unique_key,
+            record.created_at.as_micros(),
+            record.created_by,
+            row.fields_json,
+            record.private_data
+        ])
+        .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
+    if record.customer.is_none() {
+        conn.prepare_cached("UPDATE records SET customer = id WHERE id = ?1")?.execute([id])?;
+    }
+    Ok(id)
 }
 
-impl NewRecordRow {
-    pub(super) fn from_record(mut record: NewConfigRecord) -> Self {
-        let fields_json = Value::Object(std::mem::take(&mut record.fields)).to_string();
-        Self { record, fields_json }
-    }
-
-    /// Inserts it; returns its id.
-    pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
-        let record = &self.record;
-        let id = conn
-            .prepare_cached(
-                "INSERT INTO records (kind, customer, assoc, unique_text, revision, created_at, created_by,
-                     modified_at, fields, private)
-                 VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?5, ?7, ?8)",
-            )?
-            .insert(params![
-                record.kind.name(),
-                record.customer.map(|customer| customer.0),
-                record.parent_id,
-                record.unique_key,
-                record.created_at.as_micros(),
-                record.created_by,
-                self.fields_json,
-                record.private_data
-            ])
-            .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
-        if record.customer.is_none() {
-            conn.prepare_cached("UPDATE records SET customer = id WHERE id = ?1")?.execute([id])?;
-        }
-        Ok(id)
-    }
-}
-
-/// A new revision of a record, ready to be written.
-pub(super) struct UpdatedRecordRow {
-    record: ConfigRecord,
-    fields_json: String,
-}
-
-impl UpdatedRecordRow {
-    pub(super) fn from_record(mut record: ConfigRecord) -> Self {
-        let fields_json = Value::Object(std::mem::take(&mut record.fields)).to_string();
-        Self { record, fields_json }
-    }
-
-    /// Replaces the revision `expected_revision`. Kind, account, creator and creation time stay the same.
-    pub(super) fn update(&self, conn: &Connection, expected_revision: Revision) -> Result<(), ChangeError> {
-        let record = &self.record;
-        let changed = conn
-            .prepare_cached(
-                "UPDATE records SET assoc = ?3, unique_text = ?4, revision = ?5, modified_at = ?6, fields = ?7,
-                     private = ?8
-                 WHERE id = ?1 AND kind = ?2 AND revision = ?9",
-            )?
-            .execute(params![
-                record.id,
-                record.kind.name(),
-                record.parent_id,
-                record.unique_key,
-                record.revision.0,
-                record.modified_at.as_micros(),
-                self.fields_json,
-                record.private_data,
-                expected_revision.0
-            ])
-            .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
-        if changed == 0 { Err(ChangeError::Rejected(StoreError::Stale)) } else { Ok(()) }
-    }
+/// Replaces the revision `expected_revision` of a record. Kind, account, creator and creation time stay the same.
+pub(super) fn update(
+    conn: &Connection,
+    row: &UpdatedRecordRow,
+    expected_revision: Revision,
+) -> Result<(), ChangeError> {
+    let record = &row.record;
+    let changed = conn
+        .prepare_cached(
+            "UPDATE records SET assoc = ?3, unique_text = ?4, revision = ?5, modified_at = ?6, fields = ?7,
+                 private = ?8
+             WHERE id = ?1 AND kind = ?2 AND revision = ?9",
+        )?
+        .execute(params![
+            record.id,
+            record.kind.name(),
+            record.parent_id,
+            record.unique_key,
+            record.revision.0,
+            record.modified_at.as_micros(),
+            row.fields_json,
+            record.private_data,
+            expected_revision.0
+        ])
+        .map_err(|error| to_change_error(error, record.unique_key.as_deref()))?;
+    if changed == 0 { Err(ChangeError::Rejected(StoreError::Stale)) } else { Ok(()) }
 }
 
 /// Removes the revision `expected_revision` of a record, for a user also its tokens; returns whether it existed.
@@ -187,7 +166,7 @@ fn to_sql_value(value: &Value) -> SqlValue {
 fn record_from_row(row: &Row<'_>) -> rusqlite::Result<ConfigRecord> {
     let id = row.get(0)?;
     let locator = RowLocator { table: "records", key: &[("id", id)] };
-    let kind = locator.text_column(row, 1, "kind")?.unwrap_or_default();
+    let kind = text_column(locator, row, 1, "kind")?.unwrap_or_default();
     Ok(ConfigRecord {
         id,
         kind: locator.require_decoded("kind", kind, ConfigRecordKind::from_name(kind))?,
@@ -198,7 +177,7 @@ fn record_from_row(row: &Row<'_>) -> rusqlite::Result<ConfigRecord> {
         created_at: Timestamp::from_micros(row.get(6)?),
         created_by: row.get(7)?,
         modified_at: Timestamp::from_micros(row.get(8)?),
-        fields: json_object_column(row, locator, 9, "fields")?,
+        fields: json_object_column(locator, row, 9, "fields")?,
         private_data: row.get(10)?,
     })
 }

@@ -1,52 +1,29 @@
 //! Counts of results by minute, since counting millions of rows for each page would take seconds.
 
-use std::collections::BTreeMap;
-
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
 use crate::store::contract::ResultFilter;
+use crate::store::rows::count_changes::{CountChanges, MINUTE_US, minute_start};
 
 use super::result_filter::where_clause;
 
-/// A minute in microseconds.
-const MINUTE_US: i64 = 60_000_000;
-
-/// Changes of counts in one transaction, by minute, account, location and outcome.
-#[derive(Default)]
-pub(super) struct CountChanges(BTreeMap<(i64, i64, i64, i64), i64>);
-
-impl CountChanges {
-    /// Adds `row_delta` rows of this kind; a negative number removes rows. `outcome` is the code.
-    pub(super) fn add(
-        &mut self,
-        planned_at: i64,
-        customer: i64,
-        location: i64,
-        outcome: i64,
-        row_delta: i64,
-    ) {
-        *self.0.entry((minute_start(planned_at), customer, location, outcome)).or_default() += row_delta;
-    }
-
-    /// Writes the changes, in the transaction that changes the rows.
-    pub(super) fn flush(self, conn: &Connection) -> rusqlite::Result<()> {
-        let mut upsert = conn.prepare_cached(
-            "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
-        )?;
-        let mut delete_empty = conn.prepare_cached(
-            "DELETE FROM counts
-             WHERE minute = ?1 AND customer = ?2 AND location_id = ?3 AND outcome = ?4 AND rows <= 0",
-        )?;
-        for ((minute, customer, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0)
-        {
-            upsert.execute([minute, customer, location, outcome, rows])?;
-            if rows < 0 {
-                delete_empty.execute([minute, customer, location, outcome])?;
-            }
+/// Writes changes of counts, in the transaction that changes the rows.
+pub(super) fn write_changes(conn: &Connection, changes: CountChanges) -> rusqlite::Result<()> {
+    let mut upsert = conn.prepare_cached(
+        "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
+    )?;
+    let mut delete_empty = conn.prepare_cached(
+        "DELETE FROM counts
+         WHERE minute = ?1 AND customer = ?2 AND location_id = ?3 AND outcome = ?4 AND rows <= 0",
+    )?;
+    for [minute, customer, location, outcome, rows] in changes.into_rows() {
+        upsert.execute([minute, customer, location, outcome, rows])?;
+        if rows < 0 {
+            delete_empty.execute([minute, customer, location, outcome])?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Counts the results that match `filter`: whole minutes from the counts, the remaining time at both ends row by row.
@@ -101,8 +78,4 @@ fn count_rows(
     }
     conn.prepare_cached(&format!("SELECT count(*) FROM results WHERE {conditions}"))?
         .query_row(params_from_iter(&values), |row| row.get(0))
-}
-
-fn minute_start(time_us: i64) -> i64 {
-    time_us.saturating_sub(time_us.rem_euclid(MINUTE_US))
 }

@@ -1,30 +1,26 @@
 //! Reads results and states.
 
-use std::borrow::Cow;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
 use crate::domain::{
-    Attempt, CapturedFile, CheckId, CheckResult, CheckTrigger, Facts, LocationId, MissedReason, MissedRuns,
-    MonitorId, MonitorType, Outcome, Paginated, Phase, Phases, Revision, Rollup, RollupQuery, RunId, Status,
-    Timestamp, TlsFacts, default_status_text,
+    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, Outcome, Paginated, Phase, Rollup,
+    RollupQuery, Timestamp,
 };
-use crate::store::contract::{MonitorLocationState, PaginatedResults, Pagination, ResultFilter};
+use crate::store::contract::{
+    MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore,
+    RollupSpan, StoreFuture,
+};
+use crate::store::rows::check_id_search::{aligned_blocks, hash_range};
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::location_state::StoredLocationState;
+use crate::store::rows::stored_result::StoredResult;
 
-use super::decode::{RowLocator, skip_undecodable};
-use super::result_row::{DetailsBody, decode_address};
+use super::decode::{skip_undecodable, text_column};
+use super::result_filter::where_clause;
+use super::rollup::{points, stored};
+use super::store::SqliteStore;
 use super::{captures, result_counts};
-use crate::store::contract::NewestResultQuery;
-use crate::store::contract::ResultStore;
-use crate::store::contract::RollupSpan;
-use crate::store::contract::StoreFuture;
-use crate::store::sqlite::result_filter::where_clause;
-use crate::store::sqlite::rollup::{points, stored};
-use crate::store::sqlite::store::SqliteStore;
 
 /// Selects a result with everything that belongs to it; columns as [`result_from_row`] reads them.
 const SELECT_RESULT: &str = "
@@ -69,10 +65,7 @@ pub(super) fn read_page(
     Ok(PaginatedResults { total, results })
 }
 
-/// Returns the result with this id. The id is a reversible hash of time, monitor and location: together with a location
-/// it gives the monitor's hash mixed with the time. All stored times lie in one or two aligned blocks with equal
-/// leading bits. This determines the leading bits of the monitor's hash and so a few candidate monitors. A wrong
-/// candidate gives a time at which nothing was planned.
+/// Returns the result with this id (see [`check_id_search`](crate::store::rows::check_id_search)).
 pub(super) fn by_id(tx: &Transaction<'_>, check_id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
     let bounds: (Option<i64>, Option<i64>) = tx
         .prepare_cached(
@@ -103,22 +96,6 @@ pub(super) fn by_id(tx: &Transaction<'_>, check_id: CheckId) -> rusqlite::Result
         }
     }
     Ok(None)
-}
-
-/// Returns one or two aligned blocks of a power of two that cover `first..=last`.
-fn aligned_blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
-    let width = last.abs_diff(first);
-    let low_bits = width.checked_ilog2().map_or(0, |bits| u64::MAX >> (63 - bits)).cast_signed();
-    let block_around = move |at: i64| (at & !low_bits, at | low_bits);
-    let (lower, upper) = (block_around(first), block_around(last));
-    std::iter::once(lower).chain((lower != upper).then_some(upper))
-}
-
-/// Returns the block of monitor hashes that give `hash_xor_time` when mixed with a time in `block_start..=block_end`.
-fn hash_range(hash_xor_time: u64, block_start: i64, block_end: i64) -> (i64, i64) {
-    let low_bits = (block_start ^ block_end).cast_unsigned();
-    let start = (hash_xor_time ^ block_start.cast_unsigned()) & !low_bits;
-    (start.cast_signed(), (start | low_bits).cast_signed())
 }
 
 /// Returns a capture of the result with this id, with its content.
@@ -183,133 +160,38 @@ fn result_by_key(
 }
 
 fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
-    let planned_at = Timestamp::from_micros(row.get(0)?);
-    let (monitor_id, location_id) = (MonitorId(row.get(1)?), LocationId(row.get(2)?));
-    let run_id = RunId::new(monitor_id, planned_at);
-    let status = Status(row.get(4)?);
-    let started_at = Timestamp::from_micros(planned_at.as_micros().saturating_add(row.get(6)?));
-    let total_us = row.get(7)?;
-    let key = [
-        ("planned_at", planned_at.as_micros()),
-        ("monitor_id", monitor_id.0),
-        ("location_id", location_id.0),
-    ];
+    let key = [("planned_at", row.get(0)?), ("monitor_id", row.get(1)?), ("location_id", row.get(2)?)];
     let locator = RowLocator { table: "results", key: &key };
-    let details_locator = RowLocator { table: "details", ..locator };
-    let details = match details_locator.text_column(row, 27, "body")? {
-        Some(body) => DetailsBody::decode(details_locator, body)?,
-        None => DetailsBody::default(),
+    let mut phases_us = [None; Phase::COMMON.len()];
+    for (column, micros) in (8..).zip(&mut phases_us) {
+        *micros = row.get(column)?;
+    }
+    let stored = StoredResult {
+        planned_at: row.get(0)?,
+        monitor_id: row.get(1)?,
+        location_id: row.get(2)?,
+        outcome: row.get(3)?,
+        status: row.get(4)?,
+        warning_status: row.get(5)?,
+        start_delay_us: row.get(6)?,
+        duration_us: row.get(7)?,
+        phases_us,
+        body_wire_bytes: row.get(16)?,
+        body_bytes: row.get(17)?,
+        address: row.get_ref(18)?.as_blob_or_null()?,
+        revision: row.get(19)?,
+        last_attempt_number: row.get(20)?,
+        missed_reason: row.get(21)?,
+        missed_run_count: row.get(22)?,
+        last_planned_at: row.get(23)?,
+        type_and_name: text_column(locator, row, 24, "label")?,
+        shared_facts_json: text_column(locator, row, 25, "facts")?,
+        certificate_chain_json: text_column(locator, row, 26, "chain")?,
+        details_json: text_column(RowLocator { table: "details", ..locator }, row, 27, "body")?,
+        uncommon_phases_json: text_column(locator, row, 28, "session")?,
+        is_first_check: row.get::<_, Option<bool>>(29)? == Some(true),
     };
-    let label = locator.text_column(row, 24, "label")?.unwrap_or_default();
-    let decoded_label = label
-        .split_once(' ')
-        .and_then(|(monitor_type, monitor_name)| Some((MonitorType::from_name(monitor_type)?, monitor_name)));
-    let (monitor_type, monitor_name) = locator.require_decoded("label", label, decoded_label)?;
-    let outcome: u8 = row.get(3)?;
-    let outcome = locator.require_decoded("outcome", outcome, Outcome::from_code(outcome))?;
-    Ok(CheckResult {
-        check_id: CheckId::new(run_id, location_id),
-        run_id,
-        monitor_id,
-        monitor_name: Arc::from(monitor_name),
-        revision: Revision(row.get(19)?),
-        monitor_type,
-        location_id,
-        planned_at,
-        trigger: if row.get::<_, Option<bool>>(29)? == Some(true) {
-            CheckTrigger::First
-        } else {
-            CheckTrigger::Schedule
-        },
-        started_at,
-        outcome,
-        status,
-        warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
-        status_text: details
-            .status_text
-            .map_or_else(|| default_status_text(outcome, status).to_owned(), Cow::into_owned),
-        reasons: details.reasons.into_owned(),
-        duration_us: total_us,
-        address: address_from_row(row, locator)?,
-        attempts: match details.attempts {
-            Some(attempts) => attempts.into_owned(),
-            None => attempts_without_details(row, locator, started_at, total_us)?,
-        },
-        facts: facts_from_row(row, locator, details.facts)?,
-        details: details.details.into_owned(),
-        captures: details.captures,
-        verification: details.verification.map(Cow::into_owned),
-        suppressed_by: details.suppressed_by,
-        missed: missed_from_row(row, locator)?,
-    })
-}
-
-fn address_from_row(row: &Row<'_>, locator: RowLocator<'_>) -> rusqlite::Result<Option<SocketAddr>> {
-    let bytes: Option<Vec<u8>> = row.get(18)?;
-    let decode = |bytes: Vec<u8>| {
-        decode_address(&bytes)
-            .ok_or_else(|| locator.decode_error("address", format_args!("{} bytes", bytes.len())))
-    };
-    bytes.map(decode).transpose()
-}
-
-/// Returns the only attempt, or what is known of the deciding one when its details were removed.
-fn attempts_without_details(
-    row: &Row<'_>,
-    locator: RowLocator<'_>,
-    started_at: Timestamp,
-    total_us: u64,
-) -> rusqlite::Result<Vec<Attempt>> {
-    let number: u8 = row.get(20)?;
-    if number == 0 {
-        return Ok(Vec::new());
-    }
-    let mut phases: Phases = locator.json_column(row, 28, "session")?.unwrap_or_default();
-    for (column, phase) in (8..).zip(Phase::COMMON) {
-        if let Some(micros) = row.get::<_, Option<u32>>(column)? {
-            phases.set(phase, Duration::from_micros(u64::from(micros)));
-        }
-    }
-    Ok(vec![Attempt {
-        number,
-        started_at,
-        duration_us: total_us,
-        phases,
-        failure: None,
-        warnings: Vec::new(),
-    }])
-}
-
-fn facts_from_row(
-    row: &Row<'_>,
-    locator: RowLocator<'_>,
-    own_facts: Option<Facts>,
-) -> rusqlite::Result<Facts> {
-    let mut facts = match own_facts {
-        Some(facts) => facts,
-        None => locator.json_column(row, 25, "facts")?.unwrap_or_default(),
-    };
-    // A flattened part without required fields deserializes as present: undo that.
-    if facts.tls.as_deref() == Some(&TlsFacts::default()) {
-        facts.tls = None;
-    }
-    if let Some(certificates) = locator.json_column(row, 26, "chain")? {
-        facts.tls.get_or_insert_default().certificates = certificates;
-    }
-    if let (Some(http), Some(wire_bytes), Some(body_bytes)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
-        (http.body_wire_bytes, http.body_bytes) = (wire_bytes, body_bytes);
-    }
-    Ok(facts)
-}
-
-fn missed_from_row(row: &Row<'_>, locator: RowLocator<'_>) -> rusqlite::Result<Option<MissedRuns>> {
-    let Some(run_count) = row.get(22)? else { return Ok(None) };
-    let reason: usize = row.get(21)?;
-    Ok(Some(MissedRuns {
-        reason: locator.require_decoded("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
-        run_count,
-        last_planned_at: Timestamp::from_micros(row.get(23)?),
-    }))
+    Ok(stored.decode()?)
 }
 
 const SELECT_STATES: &str = "
@@ -339,32 +221,21 @@ pub(super) fn states_for(
 }
 
 fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorLocationState> {
-    let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
-    let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
-    let outcome: u8 = row.get(4)?;
-    let decoded_outcome = RowLocator { table: "states", key: &key }.require_decoded(
-        "outcome",
-        outcome,
-        Outcome::from_code(outcome),
-    )?;
-    let planned_at = Timestamp::from_micros(row.get(3)?);
-    Ok(MonitorLocationState {
-        monitor_id,
-        location_id,
-        check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
-        planned_at,
-        outcome: decoded_outcome,
-        status: Status(row.get(5)?),
+    let stored = StoredLocationState {
+        monitor_id: row.get(0)?,
+        location_id: row.get(1)?,
+        check_id: row.get(2)?,
+        planned_at: row.get(3)?,
+        outcome: row.get(4)?,
+        status: row.get(5)?,
         duration_us: row.get(6)?,
-        streak_started_at: Timestamp::from_micros(row.get(7)?),
+        streak_started_at: row.get(7)?,
         streak: row.get(8)?,
-        last_slot_at: if row.get::<_, Option<bool>>(10)? == Some(true) {
-            row.get::<_, Option<i64>>(11)?.map(Timestamp::from_micros)
-        } else {
-            Some(planned_at)
-        },
-        last_full_page_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
-    })
+        last_full_page_at: row.get(9)?,
+        last_was_first_check: row.get::<_, Option<bool>>(10)? == Some(true),
+        last_slot_at: row.get(11)?,
+    };
+    Ok(stored.decode()?)
 }
 
 impl ResultStore for SqliteStore {
@@ -415,31 +286,5 @@ impl ResultStore for SqliteStore {
         page: Pagination,
     ) -> StoreFuture<'_, Option<Paginated<Rollup>>> {
         Box::pin(self.readers.call(move |conn| points::select_points(conn, &query, page)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    proptest::proptest! {
-        #[test]
-        fn the_monitor_hash_of_a_result_is_in_the_range_of_its_id(
-            monitor: i64, location: i64, first in 0_i64..1 << 52, width in 0_i64..1 << 45, fraction in 0.0..1.0,
-        ) {
-            #[expect(clippy::cast_possible_truncation, reason = "a place between the two")]
-            let planned_at = first + (width as f64 * fraction) as i64;
-            let (monitor, location) = (MonitorId(monitor), LocationId(location));
-            let id = CheckId::new(RunId::new(monitor, Timestamp::from_micros(planned_at)), location);
-            let hash_xor_time = id.monitor_hash_xor_time(location);
-            let monitor_hash = monitor.hash().cast_signed();
-            let ranges: Vec<_> =
-                aligned_blocks(first, first + width).map(|(from, to)| hash_range(hash_xor_time, from, to)).collect();
-            proptest::prop_assert!(ranges.iter().any(|&(from, to)| (from..=to).contains(&monitor_hash)));
-            let widest = ranges.iter().map(|(from, to)| from.abs_diff(*to)).max().unwrap_or(0);
-            proptest::prop_assert!(widest <= width.unsigned_abs() * 2);
-            proptest::prop_assert_eq!((hash_xor_time ^ monitor_hash.cast_unsigned()).cast_signed(), planned_at);
-            proptest::prop_assert_eq!(MonitorId::from_hash(monitor.hash()), monitor);
-        }
     }
 }

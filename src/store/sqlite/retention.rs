@@ -8,12 +8,13 @@ use crate::domain::Timestamp;
 use crate::store::contract::{AlertStore, Retention, RollupSpan, StoreError};
 
 use super::audit;
-use super::result_counts::CountChanges;
-use super::result_row::saturating_i64;
-use super::rollup::pending_rollups::{rollup_bounds, span_start};
-use super::rollup::span::{span_code, width_us};
+use super::result_counts;
+use super::rollup::pending_rollups::rollup_bounds;
 use super::store::SqliteStore;
 use super::writer::WriteContext;
+use crate::store::rows::count_changes::CountChanges;
+use crate::store::rows::result_row::saturating_i64;
+use crate::store::rows::rollup::span::{span_code, span_start, width_us};
 
 /// Rows that one transaction removes.
 const DELETE_CHUNK_ROWS: i64 = 1000;
@@ -143,7 +144,7 @@ async fn remove_results(store: &SqliteStore, cutoff_us: i64) -> Result<u64, Stor
                     count_changes.add(row.get(0)?, customer, row.get(1)?, row.get(2)?, -1);
                     chunk_removed += 1;
                 }
-                count_changes.flush(context.conn)?;
+                result_counts::write_changes(context.conn, count_changes)?;
                 Ok(chunk_removed)
             })
             .await?;

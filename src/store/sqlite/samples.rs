@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{LocationId, LocationMeanDuration, MonitorId, Outcome, Sample, Timestamp};
 use crate::store::contract::{SampleStore, StoreFuture};
+use crate::store::rows::decode::RowLocator;
 
-use super::decode::RowLocator;
 use super::store::SqliteStore;
 
 impl SampleStore for SqliteStore {

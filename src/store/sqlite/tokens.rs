@@ -3,23 +3,18 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::domain::{Timestamp, TokenScopes, UserId};
-use crate::store::contract::{StoredToken, TokenKind, TokenUse};
-
-use super::decode::RowLocator;
+use crate::store::contract::{StoredToken, TokenUse};
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::token_codes::{kind_code, kind_from_code, scopes_from_bits};
 
 const COLUMNS: &str = "hash, kind, user, issued_at, expires_at, name, scopes, address, last_used_at";
 
 pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
-    let kind = match token.kind {
-        TokenKind::Access => 0,
-        TokenKind::LegacySession => 1,
-        TokenKind::PageSession => 2,
-    };
     let sql =
         format!("INSERT OR REPLACE INTO tokens ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
     conn.prepare_cached(&sql)?.execute(params![
         token.hash,
-        kind,
+        kind_code(token.kind),
         token.user.0,
         token.issued_at.as_micros(),
         token.expires_at.as_micros(),
@@ -45,22 +40,14 @@ fn token_from_row(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
     let (kind, user): (i64, i64) = (row.get("kind")?, row.get("user")?);
     let key = [("user", user)];
     let locator = RowLocator { table: "tokens", key: &key };
-    let decoded_kind = match kind {
-        0 => Some(TokenKind::Access),
-        1 => Some(TokenKind::LegacySession),
-        2 => Some(TokenKind::PageSession),
-        _ => None,
-    };
-    let scopes: Option<i64> = row.get("scopes")?;
-    let scopes = scopes.map(|bits| locator.require_decoded("scopes", bits, TokenScopes::from_bits(bits)));
     Ok(StoredToken {
         hash: row.get("hash")?,
-        kind: locator.require_decoded("kind", kind, decoded_kind)?,
+        kind: kind_from_code(locator, kind)?,
         user: UserId(user),
         issued_at: Timestamp::from_micros(row.get("issued_at")?),
         expires_at: Timestamp::from_micros(row.get("expires_at")?),
         name: row.get("name")?,
-        scopes: scopes.transpose()?,
+        scopes: scopes_from_bits(locator, row.get("scopes")?)?,
         address: row.get("address")?,
         last_used_at: Timestamp::from_micros(row.get("last_used_at")?),
     })

@@ -1,61 +1,30 @@
 //! Counts the checks that ran, by day, account, plan, type and location; those of single monitors come from rollups.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use rusqlite::{Connection, params};
 
 use super::rollup::pending_rollups::rollup_bounds;
 use super::store::SqliteStore;
-use super::write_cache::MonitorAttributes;
 use crate::domain::{Outcome, UsageGrouping};
 use crate::store::contract::{RollupSpan, StoreFuture, UsageQuery, UsageStore};
+use crate::store::rows::usage_changes::UsageChanges;
 
-/// A day in microseconds.
-const DAY_US: i64 = 86_400_000_000;
-
-/// Whether a check with this outcome ran.
-fn has_run(outcome: Outcome) -> bool {
-    !matches!(outcome, Outcome::Missed | Outcome::Blackout)
-}
-
-/// Plan, type and location.
-type UsageKey = (Arc<str>, Arc<str>, i64);
-
-/// Checks of one transaction, by account and day.
-#[derive(Default)]
-pub(super) struct UsageChanges(BTreeMap<(i64, i64), BTreeMap<UsageKey, i64>>);
-
-impl UsageChanges {
-    /// Adds a check, if it ran.
-    pub(super) fn add(
-        &mut self,
-        planned_at: i64,
-        attributes: &MonitorAttributes,
-        location: i64,
-        outcome: Outcome,
-    ) {
-        if !has_run(outcome) {
-            return;
-        }
-        let day = planned_at.saturating_sub(planned_at.rem_euclid(DAY_US));
-        let key = (Arc::clone(&attributes.plan), Arc::clone(&attributes.monitor_type), location);
-        *self.0.entry((attributes.customer, day)).or_default().entry(key).or_default() += 1;
+/// Writes changes of usage, in the transaction that adds the rows.
+pub(super) fn write_changes(conn: &Connection, changes: UsageChanges) -> rusqlite::Result<()> {
+    let mut upsert = conn.prepare_cached(
+        "INSERT INTO usage (customer, day, plan, type, location_id, checks) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT DO UPDATE SET checks = checks + ?6",
+    )?;
+    for row in changes.into_rows() {
+        upsert.execute(params![
+            row.customer,
+            row.day,
+            row.plan,
+            row.monitor_type,
+            row.location,
+            row.checks
+        ])?;
     }
-
-    /// Writes the changes, in the transaction that adds the rows.
-    pub(super) fn flush(self, conn: &Connection) -> rusqlite::Result<()> {
-        let mut upsert = conn.prepare_cached(
-            "INSERT INTO usage (customer, day, plan, type, location_id, checks) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT DO UPDATE SET checks = checks + ?6",
-        )?;
-        for ((customer, day), checks_by_key) in self.0 {
-            for ((plan, monitor_type, location), checks) in checks_by_key {
-                upsert.execute(params![customer, day, plan, monitor_type, location, checks])?;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn select_usage(conn: &Connection, query: UsageQuery) -> rusqlite::Result<Vec<(String, u64)>> {

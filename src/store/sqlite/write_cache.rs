@@ -3,30 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use aws_lc_rs::digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{CustomerId, MonitorId};
+use crate::store::rows::shared_text::SharedText;
+use crate::store::rows::usage_changes::MonitorAttributes;
 
 /// Most texts whose ids are cached; beyond, the cache is cleared.
 const MAX_CACHED_TEXTS: usize = 200_000;
 /// How far `last_used` may lag behind, in microseconds.
 const LAST_USED_SLACK_US: i64 = 86_400_000_000;
-
-/// A text with the hash for its lookup.
-#[derive(Clone, Debug)]
-pub(super) struct SharedText {
-    hash: [u8; 16],
-    text: String,
-}
-
-impl SharedText {
-    pub(super) fn from_string(text: String) -> Self {
-        let mut hash = [0; 16];
-        hash.copy_from_slice(&digest::digest(&digest::SHA256, text.as_bytes()).as_ref()[..16]);
-        Self { hash, text }
-    }
-}
 
 /// Most pairs that are cached; beyond, the cache is cleared.
 const MAX_CACHED_MONITOR_LOCATIONS: usize = 4_000_000;
@@ -35,25 +21,12 @@ const MAX_CACHED_MONITOR_LOCATIONS: usize = 4_000_000;
 #[derive(Default)]
 pub(super) struct WriteCache {
     /// Id and last written `last_used` of a text, by its hash.
-    /// Id and last written `last_used` of a text, by its hash.
     text_ids: HashMap<[u8; 16], (i64, i64)>,
-    /// Pairs of monitor and location that are stored.
     /// Pairs of monitor and location that are stored.
     monitor_locations: HashSet<(i64, i64)>,
     attributes_by_monitor: HashMap<i64, MonitorAttributes>,
     /// Plans and types, each once.
     interned_names: HashSet<Arc<str>>,
-}
-
-/// What the counts of results need of a monitor.
-#[derive(Clone)]
-pub(super) struct MonitorAttributes {
-    /// Its account; 0 when the monitor is unknown.
-    pub(super) customer: i64,
-    /// Code of its billing plan.
-    pub(super) plan: Arc<str>,
-    /// Its type.
-    pub(super) monitor_type: Arc<str>,
 }
 
 impl WriteCache {
@@ -134,7 +107,6 @@ impl WriteCache {
     }
 
     /// Returns the one shared copy of `text`.
-    /// Returns the one shared copy of `text`.
     fn intern(&mut self, text: &str) -> Arc<str> {
         if let Some(name) = self.interned_names.get(text) {
             return Arc::clone(name);
@@ -169,7 +141,6 @@ pub(super) fn insert_monitor_location(
     Ok(())
 }
 
-/// Inserts `text`, or updates its `last_used`; returns its id.
 /// Inserts `text`, or updates its `last_used`; returns its id.
 fn upsert_text(conn: &Connection, text: &SharedText, planned_at: i64) -> rusqlite::Result<i64> {
     let existing_id: Option<i64> = conn

@@ -6,11 +6,11 @@ use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{
     AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreError, StoreFuture, StoredEpisode,
 };
-use crate::store::sqlite::result_row::saturating_i64;
+use crate::store::rows::prepared_alerts::PreparedAlerts;
+use crate::store::rows::result_row::saturating_i64;
 use crate::store::sqlite::store::SqliteStore;
 
-use super::prepared_alerts::PreparedAlerts;
-use super::{episodes, outbox};
+use super::{episodes, outbox, prepared_alerts};
 
 /// Rows that one transaction removes.
 const DELETE_CHUNK_ROWS: i64 = 1000;
@@ -22,8 +22,8 @@ impl AlertStore for SqliteStore {
 
     fn commit_alerts(&self, changes: AlertChanges) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let prepared = prepare(changes).await?;
-            self.writer.call(move |context| prepared.write(context)).await
+            let prepared = PreparedAlerts::prepare(changes).await?;
+            self.writer.call(move |context| prepared_alerts::write(&prepared, context)).await
         })
     }
 
@@ -55,17 +55,6 @@ impl AlertStore for SqliteStore {
             Ok(removed + delete_in_chunks(self, outbox::DELETE_FINISHED, before).await?)
         })
     }
-}
-
-/// Prepares `changes` for writing. Files are compressed on a blocking thread.
-async fn prepare(changes: AlertChanges) -> Result<PreparedAlerts, StoreError> {
-    if changes.added_captures.is_empty() {
-        return Ok(PreparedAlerts::prepare(changes));
-    }
-    // Fails only when the runtime shuts down.
-    tokio::task::spawn_blocking(move || PreparedAlerts::prepare(changes))
-        .await
-        .map_err(|_| StoreError::Closed)
 }
 
 fn select_alert_states(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, String)>> {

@@ -6,7 +6,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{EpisodeFilter, Paginated, Pagination, StoredEpisode};
 
-use crate::store::sqlite::decode::RowLocator;
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::episode_row::EpisodeRow;
 use crate::store::sqlite::decode::json_object_column;
 use crate::store::sqlite::paged_query::PagedQuery;
 
@@ -17,39 +18,25 @@ const COLUMNS: &str =
 pub(super) const DELETE_ENDED: &str =
     "DELETE FROM episodes WHERE id IN (SELECT id FROM episodes WHERE ended_at < ?1 LIMIT ?2)";
 
-/// An episode with its body as text.
-pub(super) struct EpisodeRow {
-    episode: StoredEpisode,
-    snapshot_json: String,
-}
-
-impl EpisodeRow {
-    pub(super) fn from_episode(mut episode: StoredEpisode) -> Self {
-        let snapshot_fields = std::mem::take(&mut episode.snapshot_fields);
-        Self { episode, snapshot_json: serde_json::Value::Object(snapshot_fields).to_string() }
-    }
-
-    /// Inserts or updates the episode, but keeps its acknowledgement, which is written separately.
-    pub(super) fn upsert(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let StoredEpisode { id, customer, monitor_id, monitor_name, started_at: since, ended_at, .. } =
-            &self.episode;
-        conn.prepare_cached(
-            "INSERT INTO episodes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT DO UPDATE SET ended_at = ?6, body = ?9",
-        )?
-        .execute(params![
-            id.0,
-            customer.0,
-            monitor_id.0,
-            monitor_name,
-            since.as_micros(),
-            ended_at.map(Timestamp::as_micros),
-            self.episode.acknowledged_by,
-            self.episode.acknowledged_at.map(Timestamp::as_micros),
-            self.snapshot_json
-        ])?;
-        Ok(())
-    }
+/// Inserts or updates the episode, but keeps its acknowledgement, which is written separately.
+pub(super) fn upsert(conn: &Connection, row: &EpisodeRow) -> rusqlite::Result<()> {
+    let StoredEpisode { id, customer, monitor_id, monitor_name, started_at, ended_at, .. } = &row.episode;
+    conn.prepare_cached(
+        "INSERT INTO episodes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT DO UPDATE SET ended_at = ?6, body = ?9",
+    )?
+    .execute(params![
+        id.0,
+        customer.0,
+        monitor_id.0,
+        monitor_name,
+        started_at.as_micros(),
+        ended_at.map(Timestamp::as_micros),
+        row.episode.acknowledged_by,
+        row.episode.acknowledged_at.map(Timestamp::as_micros),
+        row.snapshot_json
+    ])?;
+    Ok(())
 }
 
 /// Returns a page of the matching episodes, newest first, and their number.
@@ -129,8 +116,8 @@ fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> 
         acknowledged_by: row.get(6)?,
         acknowledged_at: optional_time(7)?,
         snapshot_fields: json_object_column(
-            row,
             RowLocator { table: "episodes", key: &[("id", id)] },
+            row,
             8,
             "body",
         )?,

@@ -3,15 +3,14 @@
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, params};
 
-use crate::domain::{
-    CheckId, CustomerId, NewNotification, Notification, NotificationContent, NotificationState, RecipientId,
-    Timestamp,
-};
+use crate::domain::{CheckId, CustomerId, NewNotification, Notification, RecipientId, Timestamp};
 use crate::store::contract::{
     DeliveryOutcome, NotificationFilter, Outbox, Paginated, Pagination, StoreFuture,
 };
 
-use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::notification_row::{NotificationRow, state_code, state_from_code};
+use crate::store::sqlite::decode::{skip_undecodable, text_column};
 use crate::store::sqlite::paged_query::PagedQuery;
 use crate::store::sqlite::store::SqliteStore;
 
@@ -24,58 +23,44 @@ const COLUMNS: &str =
 pub(super) const DELETE_FINISHED: &str = "DELETE FROM notifications WHERE id IN (
     SELECT id FROM notifications WHERE state >= 2 AND created_at < ?1 LIMIT ?2)";
 
-/// A notification with its content as text.
-pub(super) struct NotificationRow {
-    notification: NewNotification,
-    content_json: String,
+/// Inserts a notification; returns whether its key is new.
+pub(super) fn insert(conn: &Connection, row: &NotificationRow) -> rusqlite::Result<bool> {
+    let NewNotification {
+        idempotency_key: key,
+        recipient_id: recipient,
+        group_id: group,
+        content,
+        created_at,
+        not_before,
+    } = &row.notification;
+    let inserted = conn
+        .prepare_cached(
+            "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
+                 created_at, not_before, state, attempts, next_at, error, notice)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0, ?9, '', ?10) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            key,
+            content.customer.0,
+            recipient.0,
+            group,
+            content.monitor_id.map(|id| id.0),
+            content.episode_id.map(|id| id.0),
+            content.check_id.map(|id| id.0.cast_signed()),
+            created_at.as_micros(),
+            not_before.as_micros(),
+            row.content_json
+        ])?;
+    Ok(inserted == 1)
 }
 
-impl NotificationRow {
-    pub(super) fn from_notification(notification: NewNotification) -> Self {
-        // Serialization cannot fail: all map keys are strings.
-        let content_json = serde_json::to_string(&notification.content).unwrap_or_else(|_| "null".to_owned());
-        Self { notification, content_json }
+/// Inserts a notification; returns its id, also that of an existing one with its key.
+fn insert_or_find_id(conn: &Connection, row: &NotificationRow) -> rusqlite::Result<i64> {
+    if insert(conn, row)? {
+        return Ok(conn.last_insert_rowid());
     }
-
-    /// Inserts it; returns whether its key is new.
-    pub(super) fn insert(&self, conn: &Connection) -> rusqlite::Result<bool> {
-        let NewNotification {
-            idempotency_key: key,
-            recipient_id: recipient,
-            group_id: group,
-            content,
-            created_at,
-            not_before,
-        } = &self.notification;
-        let inserted = conn
-            .prepare_cached(
-                "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
-                     created_at, not_before, state, attempts, next_at, error, notice)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0, ?9, '', ?10) ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![
-                key,
-                content.customer.0,
-                recipient.0,
-                group,
-                content.monitor_id.map(|id| id.0),
-                content.episode_id.map(|id| id.0),
-                content.check_id.map(|id| id.0.cast_signed()),
-                created_at.as_micros(),
-                not_before.as_micros(),
-                self.content_json
-            ])?;
-        Ok(inserted == 1)
-    }
-
-    /// Returns its id, whether it is new or exists already.
-    fn insert_or_find_id(&self, conn: &Connection) -> rusqlite::Result<i64> {
-        if self.insert(conn)? {
-            return Ok(conn.last_insert_rowid());
-        }
-        conn.prepare_cached("SELECT id FROM notifications WHERE key = ?1")?
-            .query_row([&self.notification.idempotency_key], |row| row.get(0))
-    }
+    conn.prepare_cached("SELECT id FROM notifications WHERE key = ?1")?
+        .query_row([&row.notification.idempotency_key], |row| row.get(0))
 }
 
 impl Outbox for SqliteStore {
@@ -146,7 +131,7 @@ impl Outbox for SqliteStore {
             let rows: Vec<NotificationRow> =
                 notifications.into_iter().map(NotificationRow::from_notification).collect();
             self.writer
-                .call(move |context| rows.iter().map(|row| row.insert_or_find_id(context.conn)).collect())
+                .call(move |context| rows.iter().map(|row| insert_or_find_id(context.conn, row)).collect())
                 .await
         })
     }
@@ -282,30 +267,21 @@ fn read_page(
     )
 }
 
-/// Returns the code of a state in the table: its index in `NotificationState::ALL`.
-fn state_code(state: NotificationState) -> i64 {
-    let position = NotificationState::ALL.iter().position(|(known, _)| *known == state);
-    position.and_then(|position| i64::try_from(position).ok()).unwrap_or_default()
-}
-
 fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
     let id = row.get(0)?;
     let locator = RowLocator { table: "notifications", key: &[("id", id)] };
-    let content: NotificationContent =
-        locator.parse_json(locator.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
-    let code: usize = row.get(6)?;
-    let decoded_state = NotificationState::ALL.get(code).map(|(state, _)| *state);
+    let content_json = text_column(locator, row, 12, "notice")?.unwrap_or_default();
     Ok(Notification {
         id,
         message: NewNotification {
             idempotency_key: row.get(1)?,
             recipient_id: RecipientId(row.get(2)?),
             group_id: row.get(3)?,
-            content,
+            content: locator.parse_json(content_json, "notice")?,
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: locator.require_decoded("state", code, decoded_state)?,
+        state: state_from_code(locator, row.get(6)?)?,
         attempts: row.get(7)?,
         next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

@@ -6,6 +6,7 @@ use crate::domain::{LocationId, NewNotification};
 use crate::store::contract::{PerformanceAlertStore, StoreFuture, StoredPerformanceAlert};
 
 use super::outbox;
+use crate::store::rows::notification_row::NotificationRow;
 use crate::store::sqlite::store::SqliteStore;
 
 impl PerformanceAlertStore for SqliteStore {
@@ -20,7 +21,7 @@ impl PerformanceAlertStore for SqliteStore {
         notifications: Vec<NewNotification>,
     ) -> StoreFuture<'_, ()> {
         let notifications: Vec<_> =
-            notifications.into_iter().map(outbox::NotificationRow::from_notification).collect();
+            notifications.into_iter().map(NotificationRow::from_notification).collect();
         Box::pin(self.writer.call(move |context| {
             for StoredPerformanceAlert { alert_id: alert, location_id: location, state_json: body } in &raised
             {
@@ -36,7 +37,7 @@ impl PerformanceAlertStore for SqliteStore {
                     .execute([*alert, location.0])?;
             }
             for notification in &notifications {
-                notification.insert(context.conn)?;
+                outbox::insert(context.conn, notification)?;
             }
             Ok(())
         }))

@@ -4,50 +4,30 @@ use std::borrow::Cow;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{CapturedFile, Outcome, Status};
-use crate::store::contract::{AddedCapture, CheckSuppression, CheckVerification, ResultKey};
-
-use crate::store::sqlite::captures::{self, CaptureChunk};
-use crate::store::sqlite::decode::{RowLocator, skip_undecodable};
-use crate::store::sqlite::result_counts::CountChanges;
-use crate::store::sqlite::result_row::{DetailsBody, to_json};
+use crate::domain::{Outcome, Status};
+use crate::store::contract::{CheckSuppression, CheckVerification, ResultKey};
+use crate::store::rows::captures::CompressedCapture;
+use crate::store::rows::count_changes::CountChanges;
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::result_row::{DetailsBody, to_json};
+use crate::store::sqlite::decode::skip_undecodable;
 use crate::store::sqlite::rollup::pending_rollups::StaleRollupMarker;
 use crate::store::sqlite::writer::WriteContext;
+use crate::store::sqlite::{captures, result_counts};
 
-/// A compressed file that is added after its result.
-pub(super) struct CompressedCapture {
-    result_key: ResultKey,
-    capture: CapturedFile,
-    chunks: Vec<CaptureChunk>,
-}
-
-impl CompressedCapture {
-    /// Compresses a file; `None` when it has no content, or is too large.
-    pub(super) fn from_added_capture(added: AddedCapture) -> Option<Self> {
-        let mut captures = vec![added.capture];
-        let chunks = captures::take_compressed_chunks(&mut captures);
-        Some(Self { result_key: added.result_key, capture: captures.pop()?, chunks })
+/// Adds a file to its result, if that exists and has no file of this name.
+pub(super) fn attach_capture(conn: &Connection, added: &CompressedCapture) -> rusqlite::Result<()> {
+    let Some(stored) = StoredOutcome::read(conn, &added.result_key)? else { return Ok(()) };
+    // Details that cannot be decoded are neither overwritten nor do they block other writes.
+    let Some(mut details) = skip_undecodable(stored.read_details(conn, &added.result_key))? else {
+        return Ok(());
+    };
+    if details.captures.iter().any(|file| file.name == added.capture.name) {
+        return Ok(());
     }
-
-    /// Adds it to its result, if that exists and has no file of this name.
-    pub(super) fn attach(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let Some(stored) = StoredOutcome::read(conn, &self.result_key)? else { return Ok(()) };
-        // Details that cannot be decoded are neither overwritten nor do they block other writes.
-        let Some(mut details) = skip_undecodable(stored.read_details(conn, &self.result_key))? else {
-            return Ok(());
-        };
-        if details.captures.iter().any(|file| file.name == self.capture.name) {
-            return Ok(());
-        }
-        details.captures.push(self.capture.clone());
-        stored.write_details(conn, &self.result_key, &details)?;
-        captures::insert(
-            conn,
-            stored.is_stored_as_failed(),
-            result_primary_key(&self.result_key),
-            &self.chunks,
-        )
-    }
+    details.captures.push(added.capture.clone());
+    stored.write_details(conn, &added.result_key, &details)?;
+    captures::insert(conn, stored.is_stored_as_failed(), result_primary_key(&added.result_key), &added.chunks)
 }
 
 /// Stores a verification. Status 70 turns an error into a warning whose warning status is the status that it had
@@ -86,7 +66,7 @@ pub(super) fn apply_verification(
     let mut count_changes = CountChanges::default();
     count_changes.add(planned_at, customer, location, i64::from(Outcome::Error.code()), -1);
     count_changes.add(planned_at, customer, location, i64::from(Outcome::Warning.code()), 1);
-    count_changes.flush(conn)?;
+    result_counts::write_changes(conn, count_changes)?;
     rollup_marker.mark_result(conn, planned_at, monitor, location)
 }
 
@@ -142,7 +122,10 @@ impl StoredOutcome {
             .optional()?;
         let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
         let locator = RowLocator { table: "details", key: &key };
-        body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(locator, &body))
+        match body {
+            Some(body) => Ok(DetailsBody::decode(locator, &body)?),
+            None => Ok(DetailsBody::default()),
+        }
     }
 
     fn write_details(

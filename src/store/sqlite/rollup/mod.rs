@@ -8,8 +8,4 @@ pub(super) mod pending_rollups;
 pub(super) mod points;
 mod result_stats;
 pub(super) mod roll_up;
-pub(super) mod span;
-mod stats;
 pub(super) mod stored;
-mod sums;
-mod sums_codec;

@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 
 use crate::store::contract::RollupSpan;
 
-use super::span::{span_code, width_us};
-use crate::store::sqlite::result_row::ResultRow;
+use crate::store::rows::result_row::ResultRow;
+use crate::store::rows::rollup::span::{span_code, span_start, width_us};
 
 /// Monitor id of the rows of all monitors in the table `late` of rollups to write; see [`LOCATION_OF_ALL_MONITORS`].
 pub(super) const ALL_MONITORS: i64 = i64::MIN;
@@ -94,9 +94,4 @@ pub(super) fn mark_pending(
     conn.prepare_cached("INSERT INTO late VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
         .execute(params![span_code(span), start, monitor, location])?;
     Ok(())
-}
-
-/// Returns the start of the hour or day that contains `time_us`.
-pub(in super::super) fn span_start(span: RollupSpan, time_us: i64) -> i64 {
-    time_us.saturating_sub(time_us.rem_euclid(width_us(span)))
 }

@@ -8,10 +8,11 @@ use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, Roll
 use crate::store::contract::RollupSpan;
 
 use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
-use super::result_stats::{ResultRange, result_stats, runs_within};
-use super::span::span_code;
-use super::stats::RollupStats;
+use super::result_stats::{ResultRange, result_stats};
 use super::stored;
+use crate::store::rows::rollup::missed_series::runs_within;
+use crate::store::rows::rollup::span::span_code;
+use crate::store::rows::rollup::stats::RollupStats;
 
 /// Start of a step, and a location.
 type PointKey = (i64, i64);

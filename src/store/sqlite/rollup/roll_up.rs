@@ -7,13 +7,11 @@ use rusqlite::{Connection, Row, params};
 use crate::domain::Timestamp;
 use crate::store::contract::{RollupSpan, StoreError};
 
-use super::pending_rollups::{
-    ALL_MONITORS, LOCATION_OF_ALL_MONITORS, mark_pending, rollup_bounds, span_start,
-};
+use super::pending_rollups::{ALL_MONITORS, LOCATION_OF_ALL_MONITORS, mark_pending, rollup_bounds};
 use super::result_stats::{ResultRange, result_stats};
-use super::span::{span_code, width_us};
-use super::stats::RollupStats;
 use super::stored;
+use crate::store::rows::rollup::span::{span_code, span_start, width_us};
+use crate::store::rows::rollup::stats::RollupStats;
 use crate::store::sqlite::decode::skip_undecodable;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;

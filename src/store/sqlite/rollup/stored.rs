@@ -4,12 +4,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::domain::{LocationId, MonitorId, Rollup, Timestamp};
 use crate::store::contract::RollupSpan;
-use crate::store::sqlite::decode::RowLocator;
-use crate::store::sqlite::result_row::saturating_i64;
+use crate::store::rows::decode::RowLocator;
+use crate::store::rows::result_row::saturating_i64;
 
-use super::span::{span_code, width_us};
-use super::stats::RollupStats;
-use super::sums_codec;
+use crate::store::rows::rollup::span::{span_code, width_us};
+use crate::store::rows::rollup::stats::RollupStats;
 
 /// Returns the rollups of one monitor, oldest first.
 pub(in crate::store::sqlite) fn select_rollups(
@@ -95,7 +94,7 @@ pub(super) fn replace(
         blackout,
         saturating_i64(stats.duration_sum_us),
         stats.to_sketch_bytes(),
-        sums_codec::encode(&stats.sums)
+        stats.to_sums_bytes()
     ])?;
     Ok(())
 }
@@ -109,5 +108,12 @@ fn stats_from_row(
 ) -> rusqlite::Result<RollupStats> {
     let key =
         [("span", span_code(span)), ("start", start), ("monitor_id", monitor), ("location_id", location)];
-    RollupStats::from_row(row, RowLocator { table: "rollups", key: &key }, first_column)
+    let mut runs_by_outcome = [0; 6];
+    for (offset, count) in runs_by_outcome.iter_mut().enumerate() {
+        *count = row.get(first_column + offset)?;
+    }
+    let locator = RowLocator { table: "rollups", key: &key };
+    let blob = |offset| Ok::<_, rusqlite::Error>(row.get_ref(first_column + offset)?.as_blob_or_null()?);
+    let duration_sum_us = row.get(first_column + 6)?;
+    Ok(RollupStats::from_columns(locator, runs_by_outcome, duration_sum_us, blob(7)?, blob(8)?)?)
 }

@@ -13,31 +13,31 @@ use crate::domain::{
 };
 
 use super::captures::{self, CaptureChunk};
-use super::decode::RowLocator;
-use super::write_cache::SharedText;
+use super::decode::{DecodeError, RowLocator};
+use super::shared_text::SharedText;
 
 /// The details that the narrow row lacks; absent parts can be derived from that row.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct DetailsBody<'a> {
+pub(in crate::store) struct DetailsBody<'a> {
     /// Absent for a single attempt that passed without warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) attempts: Option<Cow<'a, [Attempt]>>,
+    pub(in crate::store) attempts: Option<Cow<'a, [Attempt]>>,
     #[serde(default, skip_serializing_if = "is_empty")]
-    pub(super) reasons: Cow<'a, [String]>,
+    pub(in crate::store) reasons: Cow<'a, [String]>,
     /// Facts that differ from run to run, without certificates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) facts: Option<Facts>,
+    pub(in crate::store) facts: Option<Facts>,
     #[serde(flatten)]
-    pub(super) details: Cow<'a, CheckDetails>,
+    pub(in crate::store) details: Cow<'a, CheckDetails>,
     /// Absent when it is the standard text of the status code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) status_text: Option<Cow<'a, str>>,
+    pub(in crate::store) status_text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) captures: Vec<CapturedFile>,
+    pub(in crate::store) captures: Vec<CapturedFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) verification: Option<Cow<'a, Verification>>,
+    pub(in crate::store) verification: Option<Cow<'a, Verification>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) suppressed_by: Vec<MonitorId>,
+    pub(in crate::store) suppressed_by: Vec<MonitorId>,
     /// Unknown fields of a row, which flattened parts do not reject by themselves.
     #[serde(flatten, skip_serializing)]
     unknown: Map<String, Value>,
@@ -45,7 +45,7 @@ pub(super) struct DetailsBody<'a> {
 
 impl DetailsBody<'static> {
     /// Decodes the details of `row` from the JSON `body`; fails for unknown fields, which would be lost.
-    pub(super) fn decode(row: RowLocator<'_>, body: &str) -> rusqlite::Result<Self> {
+    pub(in crate::store) fn decode(row: RowLocator<'_>, body: &str) -> Result<Self, DecodeError> {
         let details: Self = row.parse_json(body, "body")?;
         match details.unknown.keys().next() {
             Some(name) => Err(row.decode_error("body", format_args!("unknown field `{name}`"))),
@@ -55,50 +55,60 @@ impl DetailsBody<'static> {
 }
 
 /// A result, ready to be written.
-pub(super) struct ResultRow {
-    pub(super) planned_at: i64,
-    pub(super) monitor_id: i64,
-    pub(super) location_id: i64,
-    pub(super) outcome: Outcome,
-    pub(super) status: u16,
-    pub(super) warning_status: Option<u16>,
+pub(in crate::store) struct ResultRow {
+    pub(in crate::store) planned_at: i64,
+    pub(in crate::store) monitor_id: i64,
+    pub(in crate::store) location_id: i64,
+    pub(in crate::store) outcome: Outcome,
+    pub(in crate::store) status: u16,
+    pub(in crate::store) warning_status: Option<u16>,
     /// Time from the planned time to the start.
-    pub(super) start_delay_us: i64,
-    pub(super) duration_us: i64,
+    pub(in crate::store) start_delay_us: i64,
+    pub(in crate::store) duration_us: i64,
     /// Duration of the full page; stored here too, since details are removed earlier.
-    pub(super) full_page_us: Option<i64>,
-    pub(super) phases: Phases,
-    pub(super) body_wire_bytes: Option<i64>,
-    pub(super) body_bytes: Option<i64>,
+    pub(in crate::store) full_page_us: Option<i64>,
+    pub(in crate::store) phases: Phases,
+    pub(in crate::store) body_wire_bytes: Option<i64>,
+    pub(in crate::store) body_bytes: Option<i64>,
     /// Address and port, as `encode_address` returns them.
-    pub(super) address: Option<Vec<u8>>,
-    pub(super) revision: i64,
+    pub(in crate::store) address: Option<Vec<u8>>,
+    pub(in crate::store) revision: i64,
     /// Number of the last attempt, from 1; 0 without attempts.
-    pub(super) last_attempt_number: i64,
+    pub(in crate::store) last_attempt_number: i64,
     /// Type and name of the monitor, with a space between them.
-    pub(super) type_and_name: SharedText,
+    pub(in crate::store) type_and_name: SharedText,
     /// All facts as JSON, when they stay the same from run to run.
-    pub(super) shared_facts: Option<SharedText>,
-    pub(super) certificate_chain: Option<SharedText>,
-    pub(super) missed: Option<MissedColumns>,
-    pub(super) is_first_check: bool,
+    pub(in crate::store) shared_facts: Option<SharedText>,
+    pub(in crate::store) certificate_chain: Option<SharedText>,
+    pub(in crate::store) missed: Option<MissedColumns>,
+    pub(in crate::store) is_first_check: bool,
     /// [`DetailsBody`]; `None` when it is empty.
-    pub(super) details_json: Option<String>,
-    pub(super) capture_chunks: Vec<CaptureChunk>,
+    pub(in crate::store) details_json: Option<String>,
+    pub(in crate::store) capture_chunks: Vec<CaptureChunk>,
 }
 
 /// Columns of missed runs.
 #[derive(Clone, Copy)]
-pub(super) struct MissedColumns {
+pub(in crate::store) struct MissedColumns {
     /// Index of the reason in [`MissedReason::ALL`].
-    pub(super) reason_code: usize,
-    pub(super) run_count: u32,
+    pub(in crate::store) reason_code: usize,
+    pub(in crate::store) run_count: u32,
     /// Planned time of the last of these runs, in microseconds.
-    pub(super) last_planned_at: i64,
+    pub(in crate::store) last_planned_at: i64,
+}
+
+impl MissedColumns {
+    /// Returns the planned time of the second run, and the series from it on, if there is one. Runs are evenly spaced.
+    pub(in crate::store) fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
+        let remaining_runs = self.run_count.checked_sub(1).filter(|&run_count| run_count > 0)?;
+        let interval_us = self.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_runs);
+        self.run_count = remaining_runs;
+        (interval_us > 0).then_some((first_planned_at + interval_us, self))
+    }
 }
 
 impl ResultRow {
-    pub(super) fn from_result(result: &CheckResult) -> Self {
+    pub(in crate::store) fn from_result(result: &CheckResult) -> Self {
         let start_delay_us = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
         let phases = result.phases();
         let last_attempt_number = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
@@ -156,17 +166,17 @@ impl ResultRow {
     }
 
     /// Whether its details and captures are stored with `failed` = 1 and kept longer: for every outcome but ok.
-    pub(super) fn is_stored_as_failed(&self) -> bool {
+    pub(in crate::store) fn is_stored_as_failed(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
     /// Returns the microseconds of the phases that have a column, in order.
-    pub(super) fn phase_columns(&self) -> [Option<u32>; Phase::COMMON.len()] {
+    pub(in crate::store) fn phase_columns(&self) -> [Option<u32>; Phase::COMMON.len()] {
         Phase::COMMON.map(|phase| self.phases.micros(phase))
     }
 
     /// Serializes the other phases, if there are any.
-    pub(super) fn uncommon_phases_json(&self) -> Option<String> {
+    pub(in crate::store) fn uncommon_phases_json(&self) -> Option<String> {
         Some(self.phases.without_common()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
     }
 }
@@ -222,7 +232,7 @@ fn share_or_keep_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
 }
 
 /// Serializes a value; cannot fail for stored types, whose map keys are strings.
-pub(super) fn to_json(value: &impl Serialize) -> String {
+pub(in crate::store) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
@@ -236,7 +246,7 @@ fn encode_address(address: SocketAddr) -> Vec<u8> {
 }
 
 /// Decodes an address encoded by [`encode_address`].
-pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
+pub(in crate::store) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
     let (ip, port) = bytes.split_at_checked(bytes.len().checked_sub(2)?)?;
     let port = u16::from_be_bytes(port.try_into().ok()?);
     let ip: IpAddr = match ip.len() {
@@ -246,7 +256,7 @@ pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// Converts to SQLite's signed integers.
-pub(super) fn saturating_i64(number: u64) -> i64 {
+/// Converts to the signed integers of databases.
+pub(in crate::store) fn saturating_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -42,7 +42,7 @@ const fn phase_code(phase: Phase) -> u64 {
 }
 
 /// Encodes `sums`; `None` when they are empty.
-pub(super) fn encode(sums: &RollupSums) -> Option<Vec<u8>> {
+pub(in crate::store) fn encode(sums: &RollupSums) -> Option<Vec<u8>> {
     if sums.is_empty() {
         return None;
     }
@@ -68,7 +68,7 @@ pub(super) fn encode(sums: &RollupSums) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// Returns what is wrong with the bytes.
-pub(super) fn decode(mut bytes: &[u8]) -> Result<RollupSums, &'static str> {
+pub(in crate::store) fn decode(mut bytes: &[u8]) -> Result<RollupSums, &'static str> {
     let bytes = &mut bytes;
     if take_number(bytes)? != VERSION {
         return Err("unknown version");

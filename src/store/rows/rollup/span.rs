@@ -3,7 +3,7 @@
 use crate::store::contract::RollupSpan;
 
 /// Returns the width in microseconds.
-pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
+pub(in crate::store) const fn width_us(span: RollupSpan) -> i64 {
     match span {
         RollupSpan::Hour => 3_600_000_000,
         RollupSpan::Day => 86_400_000_000,
@@ -11,9 +11,14 @@ pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
 }
 
 /// Returns the stored code of `span`.
-pub(in crate::store::sqlite) const fn span_code(span: RollupSpan) -> i64 {
+pub(in crate::store) const fn span_code(span: RollupSpan) -> i64 {
     match span {
         RollupSpan::Hour => 0,
         RollupSpan::Day => 1,
     }
+}
+
+/// Returns the start of the hour or day that contains `time_us`.
+pub(in crate::store) fn span_start(span: RollupSpan, time_us: i64) -> i64 {
+    time_us.saturating_sub(time_us.rem_euclid(width_us(span)))
 }

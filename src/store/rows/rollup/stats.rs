@@ -1,28 +1,26 @@
 //! The statistics of one rollup: counts by outcome, sum and sketch of durations, and [`RollupSums`].
 
-use rusqlite::Row;
-
 use crate::domain::{DurationSketch, LocationId, MonitorId, Outcome, Rollup, Timestamp};
-use crate::store::sqlite::decode::RowLocator;
+use crate::store::rows::decode::{DecodeError, RowLocator};
 
 use super::sums::RollupSums;
 use super::sums_codec;
 
 /// Statistics of one monitor at one location.
 #[derive(Default)]
-pub(super) struct RollupStats {
+pub(in crate::store) struct RollupStats {
     /// Numbers of runs, by the code of the outcome.
-    pub(super) runs_by_outcome: [u64; 6],
+    pub(in crate::store) runs_by_outcome: [u64; 6],
     /// Of the runs that passed, as the sketch and the sums of phases are.
-    pub(super) duration_sum_us: u64,
+    pub(in crate::store) duration_sum_us: u64,
     durations: DurationSketch,
     /// Sums of phases, user experience and content views.
-    pub(super) sums: RollupSums,
+    pub(in crate::store) sums: RollupSums,
 }
 
 impl RollupStats {
     /// Adds `run_count` runs with `outcome` that took `duration_us` microseconds.
-    pub(super) fn add(&mut self, outcome: Outcome, run_count: u64, duration_us: u64) {
+    pub(in crate::store) fn add(&mut self, outcome: Outcome, run_count: u64, duration_us: u64) {
         self.runs_by_outcome[usize::from(outcome.code())] += run_count;
         if has_passed(outcome) {
             self.duration_sum_us = self.duration_sum_us.saturating_add(duration_us);
@@ -31,7 +29,7 @@ impl RollupStats {
     }
 
     /// Adds the statistics of a shorter span.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(in crate::store) fn merge(&mut self, other: &Self) {
         for (sum, added) in self.runs_by_outcome.iter_mut().zip(other.runs_by_outcome) {
             *sum += added;
         }
@@ -41,43 +39,42 @@ impl RollupStats {
     }
 
     /// Whether there are no runs.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::store) fn is_empty(&self) -> bool {
         self.runs_by_outcome == [0; 6]
     }
 
     /// Encodes the sketch of durations; `None` without durations.
-    pub(super) fn to_sketch_bytes(&self) -> Option<Vec<u8>> {
+    pub(in crate::store) fn to_sketch_bytes(&self) -> Option<Vec<u8>> {
         self.durations.to_bytes()
     }
 
-    /// Reads the columns `ok` to `parts` of a row; `ok` is column `first_column`.
-    pub(super) fn from_row(
-        row: &Row<'_>,
+    /// Encodes the sums; `None` without sums.
+    pub(in crate::store) fn to_sums_bytes(&self) -> Option<Vec<u8>> {
+        sums_codec::encode(&self.sums)
+    }
+
+    /// Decodes the stored columns of the row at `locator`.
+    pub(in crate::store) fn from_columns(
         locator: RowLocator<'_>,
-        first_column: usize,
-    ) -> rusqlite::Result<Self> {
-        let mut runs = [0; 6];
-        for (offset, count) in runs.iter_mut().enumerate() {
-            *count = row.get(first_column + offset)?;
-        }
-        let sketch: Option<Vec<u8>> = row.get(first_column + 7)?;
-        let sums: Option<Vec<u8>> = row.get(first_column + 8)?;
+        runs_by_outcome: [u64; 6],
+        duration_sum_us: u64,
+        sketch: Option<&[u8]>,
+        sums: Option<&[u8]>,
+    ) -> Result<Self, DecodeError> {
         let durations = match sketch {
             Some(bytes) => {
-                DurationSketch::from_bytes(&bytes).map_err(|error| locator.decode_error("sketch", error))?
+                DurationSketch::from_bytes(bytes).map_err(|error| locator.decode_error("sketch", error))?
             }
             None => DurationSketch::default(),
         };
         let sums = match sums {
-            Some(bytes) => {
-                sums_codec::decode(&bytes).map_err(|error| locator.decode_error("parts", error))?
-            }
+            Some(bytes) => sums_codec::decode(bytes).map_err(|error| locator.decode_error("parts", error))?,
             None => RollupSums::default(),
         };
-        Ok(Self { runs_by_outcome: runs, duration_sum_us: row.get(first_column + 6)?, durations, sums })
+        Ok(Self { runs_by_outcome, duration_sum_us, durations, sums })
     }
 
-    pub(super) fn to_rollup(
+    pub(in crate::store) fn to_rollup(
         &self,
         monitor_id: MonitorId,
         location_id: LocationId,
@@ -100,7 +97,7 @@ impl RollupStats {
 }
 
 /// Whether the duration and the phases of a run with this outcome count.
-pub(super) const fn has_passed(outcome: Outcome) -> bool {
+pub(in crate::store) const fn has_passed(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Ok | Outcome::Warning)
 }
 

@@ -14,30 +14,30 @@ const EXPERIENCE_FIGURES: usize = 6;
 
 /// A sum and the number of its summands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct MeanSum {
-    pub(super) count: u64,
-    pub(super) sum: u64,
+pub(in crate::store) struct MeanSum {
+    pub(in crate::store) count: u64,
+    pub(in crate::store) sum: u64,
 }
 
 /// Sums of a content view. Those of durations, objects and bytes are of runs in which it passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ViewSums {
-    pub(super) runs: u64,
-    pub(super) errors: u64,
-    pub(super) duration_us: u64,
-    pub(super) objects: u64,
-    pub(super) bytes: u64,
+pub(in crate::store) struct ViewSums {
+    pub(in crate::store) runs: u64,
+    pub(in crate::store) errors: u64,
+    pub(in crate::store) duration_us: u64,
+    pub(in crate::store) objects: u64,
+    pub(in crate::store) bytes: u64,
 }
 
 /// The sums that the means of a rollup are computed from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RollupSums {
-    pub(super) phases: BTreeMap<Phase, MeanSum>,
+pub(in crate::store) struct RollupSums {
+    pub(in crate::store) phases: BTreeMap<Phase, MeanSum>,
     /// Number of pages that browsers measured.
-    pub(super) pages: u64,
+    pub(in crate::store) pages: u64,
     /// First paint, first and largest contentful paint, layout shift, `DOMContentLoaded`, `load`.
-    pub(super) experience: [MeanSum; EXPERIENCE_FIGURES],
-    pub(super) views: BTreeMap<i64, ViewSums>,
+    pub(in crate::store) experience: [MeanSum; EXPERIENCE_FIGURES],
+    pub(in crate::store) views: BTreeMap<i64, ViewSums>,
 }
 
 impl MeanSum {
@@ -83,17 +83,17 @@ impl ViewSums {
 }
 
 impl RollupSums {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::store) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Adds a phase of a run that passed.
-    pub(super) fn add_phase(&mut self, phase: Phase, micros: u32) {
+    pub(in crate::store) fn add_phase(&mut self, phase: Phase, micros: u32) {
         self.phases.entry(phase).or_default().add(u64::from(micros));
     }
 
     /// Adds the details of a browser check with this outcome.
-    pub(super) fn add_details(&mut self, outcome: Outcome, details: &CheckDetails) {
+    pub(in crate::store) fn add_details(&mut self, outcome: Outcome, details: &CheckDetails) {
         for view in &details.content_views {
             let passed = view.status == Status::OK;
             let sums = ViewSums {
@@ -136,7 +136,7 @@ impl RollupSums {
     }
 
     /// Adds the sums of a shorter span.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(in crate::store) fn merge(&mut self, other: &Self) {
         for (phase, sum) in &other.phases {
             self.phases.entry(*phase).or_default().merge(*sum);
         }
@@ -150,7 +150,7 @@ impl RollupSums {
     }
 
     /// Takes the browser figures of `stored` where they cover more runs: the details of some were removed since.
-    pub(super) fn restore_browser_figures(&mut self, stored: &Self) {
+    pub(in crate::store) fn restore_browser_figures(&mut self, stored: &Self) {
         if stored.pages > self.pages {
             (self.pages, self.experience) = (stored.pages, stored.experience);
         }
@@ -160,7 +160,7 @@ impl RollupSums {
         }
     }
 
-    pub(super) fn mean_phases(&self) -> Option<Phases> {
+    pub(in crate::store) fn mean_phases(&self) -> Option<Phases> {
         let mut phases = Phases::default();
         for (phase, sum) in &self.phases {
             if let Some(mean) = sum.mean() {
@@ -170,7 +170,7 @@ impl RollupSums {
         Some(phases).filter(|phases| !phases.is_empty())
     }
 
-    pub(super) fn user_experience(&self) -> Option<UserExperience> {
+    pub(in crate::store) fn user_experience(&self) -> Option<UserExperience> {
         let [first_paint, first_contentful, largest_contentful, layout_shift, dom_load, page_load] =
             self.experience;
         (self.pages > 0).then(|| UserExperience {
@@ -184,7 +184,7 @@ impl RollupSums {
         })
     }
 
-    pub(super) fn view_figures(&self) -> Vec<ContentViewFigures> {
+    pub(in crate::store) fn view_figures(&self) -> Vec<ContentViewFigures> {
         self.views.iter().map(|(id, sums)| sums.figures(*id)).collect()
     }
 }

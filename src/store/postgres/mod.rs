@@ -1,0 +1,44 @@
+//! Implements the store with PostgreSQL 14 or newer: a pool of connections, results in a partition per day.
+
+mod alerts;
+mod audit;
+mod batch_columns;
+mod captures;
+mod config_changes;
+mod config_store;
+mod connect;
+mod episodes;
+mod error;
+mod event_series;
+mod ingest;
+mod known_days;
+mod migrations;
+mod monitors;
+mod notifications;
+mod outbox;
+mod paged_query;
+mod partitions;
+mod performance;
+mod read_only;
+mod records;
+mod result_counts;
+mod result_filter;
+mod result_lookup;
+mod result_pages;
+mod result_store;
+mod result_updates;
+mod result_writes;
+mod retention;
+mod rollup;
+mod samples;
+mod settings;
+mod shared_texts;
+mod states;
+mod store;
+mod tokens;
+mod transaction;
+mod usage;
+
+pub(super) use read_only::PostgresReadOnlyStore;
+pub use settings::PostgresSettings;
+pub use store::PostgresStore;

@@ -1,0 +1,76 @@
+//! The store in a PostgreSQL database.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::PgPool;
+
+use crate::store::contract::{Store, StoreError};
+
+use super::connect;
+use super::error::ErrorMapper;
+use super::known_days::KnownDays;
+use super::settings::PostgresSettings;
+use super::shared_texts::KnownTexts;
+use super::states::KnownPairs;
+
+/// The store in a PostgreSQL database.
+pub struct PostgresStore {
+    pub(super) pool: PgPool,
+    pub(super) error_mapper: ErrorMapper,
+    /// Longest duration of a statement.
+    pub(super) query_timeout: Duration,
+    pub(super) caches: Arc<Caches>,
+}
+
+/// What this process knows to be stored, so that it is not written again.
+#[derive(Default)]
+pub(super) struct Caches {
+    pub(super) days: KnownDays,
+    pub(super) texts: KnownTexts,
+    pub(super) pairs: KnownPairs,
+}
+
+impl PostgresStore {
+    /// Connects to the database and brings its tables to the newest version.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the server cannot be reached, [`StoreError::TooNew`] for the tables of a newer
+    /// Vigie, [`StoreError::Unusable`] when it refuses the user, is too old, holds the tables of another program, is
+    /// read-only, or its clock is off.
+    pub async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let error_mapper = ErrorMapper { url: settings.location.to_string() };
+        let pool = connect::open_pool(settings, &error_mapper).await?;
+        Ok(Self::new(pool, error_mapper, settings))
+    }
+
+    /// Connects to a database whose tables are of the newest version, for reading; changes nothing.
+    ///
+    /// # Errors
+    /// Like [`Self::connect`], and [`StoreError::Unusable`] for tables of an older Vigie.
+    pub(super) async fn connect_read_only(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let error_mapper = ErrorMapper { url: settings.location.to_string() };
+        let pool = connect::open_read_only_pool(settings, &error_mapper).await?;
+        Ok(Self::new(pool, error_mapper, settings))
+    }
+
+    fn new(pool: PgPool, error_mapper: ErrorMapper, settings: &PostgresSettings) -> Self {
+        Self {
+            pool,
+            error_mapper,
+            query_timeout: settings.query_timeout,
+            caches: Arc::new(Caches::default()),
+        }
+    }
+}
+
+impl Store for PostgresStore {
+    fn describe(&self) -> &str {
+        &self.error_mapper.url
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.pool.close())
+    }
+}

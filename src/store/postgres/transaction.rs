@@ -1,0 +1,159 @@
+//! Calls on connections of the pool: reads, and writes in a transaction whose outcome is found out even if the connection
+//! breaks during the commit.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection, PgConnection, Postgres};
+
+use crate::store::contract::StoreError;
+use crate::telemetry::{fault_point, panic_message};
+
+use super::error::{PgError, PgResult};
+use super::store::PostgresStore;
+
+/// How much longer than the server a call waits for the reply, so that the server's error arrives first.
+const REPLY_GRACE_PERIOD: Duration = Duration::from_secs(5);
+/// Statements that a call may run, each as long as the settings allow.
+const MAX_SLOW_STATEMENTS: u32 = 4;
+/// How often, and with which pauses, the outcome of a commit is asked for.
+const OUTCOME_ATTEMPTS: u32 = 60;
+const OUTCOME_PAUSE: Duration = Duration::from_millis(500);
+
+impl PostgresStore {
+    /// Runs `work`, which only reads, on a connection.
+    ///
+    /// # Errors
+    /// [`StoreError::QueryTimeout`] when a statement takes longer than the settings allow.
+    pub(super) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send,
+    {
+        let outcome = async {
+            fault_point("store_reader").await?;
+            let mut conn = self.pool.acquire().await?;
+            let reply = self.bounded(work(&mut conn)).await;
+            close_if_unanswered(&mut conn, reply)
+        };
+        outcome.await.map_err(|error| self.error_mapper.to_store_error(&error))
+    }
+
+    /// Like [`Self::read`]; all statements of `work` see the same state of the database.
+    pub(super) async fn read_snapshot<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send,
+    {
+        let outcome = async {
+            fault_point("store_reader").await?;
+            let mut conn = self.pool.acquire().await?;
+            let reply = self
+                .bounded(async {
+                    let mut tx = conn.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                    let value = work(&mut tx).await?;
+                    tx.commit().await?;
+                    Ok(value)
+                })
+                .await;
+            close_if_unanswered(&mut conn, reply)
+        };
+        outcome.await.map_err(|error| self.error_mapper.to_store_error(&error))
+    }
+
+    /// Runs `work` in a transaction; returns once that is committed.
+    pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send,
+    {
+        let outcome = async {
+            fault_point("store_writer").await?;
+            let mut conn = self.pool.acquire().await?;
+            let (mut transaction_id, mut written) = (None, None);
+            let reply = self
+                .bounded(async {
+                    let mut tx = conn.begin().await?;
+                    let id: String =
+                        sqlx::query_scalar("SELECT pg_current_xact_id()::text").fetch_one(&mut *tx).await?;
+                    transaction_id = Some(id);
+                    written = Some(work(&mut tx).await?);
+                    tx.commit().await?;
+                    Ok(())
+                })
+                .await;
+            let committed = close_if_unanswered(&mut conn, reply);
+            drop(conn);
+            match (committed, transaction_id, written) {
+                (Ok(()), _, Some(value)) => Ok(value),
+                // All was written, and only the reply to the commit is missing.
+                (Err(error), Some(id), Some(value)) if error.is_reply_lost() => {
+                    self.resolve_commit(&id, error).await.map(|()| value)
+                }
+                (Err(error), ..) => Err(error),
+                (Ok(()), ..) => Err(PgError::Rejected(StoreError::Closed)),
+            }
+        };
+        outcome.await.map_err(|error| self.error_mapper.to_store_error(&error))
+    }
+
+    /// Runs a call until its time limit. A panic is an error.
+    async fn bounded<T>(&self, call: impl Future<Output = PgResult<T>> + Send) -> Reply<T> {
+        let limit = self.query_timeout * MAX_SLOW_STATEMENTS + REPLY_GRACE_PERIOD;
+        match tokio::time::timeout(limit, AssertUnwindSafe(call).catch_unwind()).await {
+            Ok(Ok(outcome)) => Reply::Received(outcome),
+            Ok(Err(payload)) => {
+                let message = panic_message(payload.as_ref()).to_owned();
+                Reply::Missing(PgError::Rejected(StoreError::Panicked(message)))
+            }
+            Err(_) => Reply::Missing(PgError::NoReply(limit)),
+        }
+    }
+
+    /// Finds out whether the transaction with this id was committed; returns `error` if it was not.
+    async fn resolve_commit(&self, transaction_id: &str, error: PgError) -> PgResult<()> {
+        for _ in 0..OUTCOME_ATTEMPTS {
+            match self.transaction_status(transaction_id).await {
+                Ok(Some(status)) if status == "committed" => return Ok(()),
+                Ok(Some(status)) if status == "in progress" => {}
+                // Also for an id that the server forgot, which is that of a finished transaction of long ago.
+                Ok(_) => return Err(error),
+                Err(error) if error.is_reply_lost() || error.is_pool_timeout() => {}
+                Err(error) => return Err(error),
+            }
+            tokio::time::sleep(OUTCOME_PAUSE).await;
+        }
+        Err(error)
+    }
+
+    async fn transaction_status(&self, transaction_id: &str) -> PgResult<Option<String>> {
+        let mut conn = self.pool.acquire().await?;
+        let id = transaction_id.to_owned();
+        let query = async {
+            let status = sqlx::query_scalar("SELECT pg_xact_status($1::xid8)").bind(id);
+            Ok(status.fetch_one(&mut *conn).await?)
+        };
+        let reply = self.bounded(query).await;
+        close_if_unanswered(&mut conn, reply)
+    }
+}
+
+/// The reply to a call, if it arrived in time.
+enum Reply<T> {
+    Received(PgResult<T>),
+    Missing(PgError),
+}
+
+/// Returns the outcome of a call. Without a reply the connection is closed, since the server may still answer.
+fn close_if_unanswered<T>(conn: &mut PoolConnection<Postgres>, reply: Reply<T>) -> PgResult<T> {
+    match reply {
+        Reply::Received(outcome) => outcome,
+        Reply::Missing(error) => {
+            conn.close_on_drop();
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! PostgreSQL servers of Debian's package on loopback, each with its own data, port and user.
+#![allow(dead_code, reason = "every test binary takes what it needs")]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use vigie::store::{PostgresSettings, PostgresStore, Store, StoreLocation};
+
+use super::daemon::{free_port, is_root};
+
+/// Ends the server and removes its data when the test process ends, however that happens.
+const GUARD: &str = r#"
+"$@" >"$FOLDER/log" 2>&1 &
+server=$!
+while read -r line; do
+    case "$line" in
+        kill) kill -KILL "$server"; wait "$server"; echo killed ;;
+        stop) kill -INT "$server"; wait "$server"; echo stopped ;;
+        start) "$@" >>"$FOLDER/log" 2>&1 & server=$!; echo started ;;
+    esac
+done
+kill -QUIT "$server"
+wait "$server"
+rm -rf "$FOLDER"
+"#;
+
+/// A server, which ends when it is dropped.
+pub struct PostgresServer {
+    pub port: u16,
+    folder: PathBuf,
+    guard: Child,
+}
+
+/// Returns the folder of the programs of the newest installed version.
+fn binaries() -> PathBuf {
+    let mut versions: Vec<(u32, PathBuf)> = fs::read_dir("/usr/lib/postgresql")
+        .expect("the package `postgresql` is installed")
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let version = path.file_name()?.to_str()?.parse().ok()?;
+            path.join("bin/postgres").exists().then(|| (version, path.join("bin")))
+        })
+        .collect();
+    versions.sort();
+    versions.pop().expect("the package `postgresql` is installed").1
+}
+
+/// Returns a command that runs `program` as the user `postgres`, since the server refuses root.
+fn as_postgres(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
+    command
+}
+
+impl PostgresServer {
+    /// Starts a server that does not wait for its disk.
+    pub fn start() -> Self {
+        Self::start_with(&["-c", "fsync=off", "-c", "full_page_writes=off"])
+    }
+
+    /// Starts a server with these further arguments.
+    pub fn start_with(arguments: &[&str]) -> Self {
+        Self::start_with_files(arguments, &[])
+    }
+
+    /// Starts a server that presents this certificate (PEM).
+    pub fn start_with_tls(certificate: &str, key: &str) -> Self {
+        let files = [("server.crt", certificate), ("server.key", key)];
+        Self::start_with_files(&["-c", "fsync=off", "-c", "ssl=on"], &files)
+    }
+
+    /// Makes `path` belong to the user of the server.
+    pub fn give_to_postgres(path: &Path) {
+        if is_root() {
+            let user = nix::unistd::User::from_name("postgres").unwrap().expect("the user `postgres`");
+            nix::unistd::chown(path, Some(user.uid), Some(user.gid)).unwrap();
+        }
+    }
+
+    fn start_with_files(arguments: &[&str], files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::Builder::new().prefix("vigie-postgres").tempdir().unwrap().keep();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let data = folder.join("data");
+        fs::create_dir(&data).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+        Self::give_to_postgres(&folder);
+        Self::give_to_postgres(&data);
+        let initdb = as_postgres(&binaries().join("initdb"))
+            .args(["--auth=trust", "--username=vigie", "--no-locale", "--encoding=UTF8", "--no-sync", "-D"])
+            .arg(&data)
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
+        // Whoever proves a password is `guest`; all others are trusted.
+        fs::write(
+            data.join("pg_hba.conf"),
+            "host all guest 127.0.0.1/32 scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n",
+        )
+        .unwrap();
+        for (name, content) in files {
+            let path = data.join(name);
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            Self::give_to_postgres(&path);
+        }
+        let port = free_port();
+        let mut server = as_postgres(&binaries().join("postgres"));
+        server.args(["-h", "127.0.0.1", "-c", "max_connections=200", "-c", "shared_buffers=64MB"]);
+        server.args(["-p", &port.to_string()]).arg("-D").arg(&data).arg("-k").arg(&folder).args(arguments);
+        let mut guard = Command::new("sh");
+        guard.args(["-c", GUARD, "sh"]).arg(server.get_program()).args(server.get_args());
+        let guard = guard
+            .env("FOLDER", &folder)
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self { port, folder, guard };
+        server.wait_until_ready();
+        server
+    }
+
+    /// Waits until it accepts connections.
+    pub fn wait_until_ready(&self) {
+        let end = Instant::now() + Duration::from_secs(60);
+        let is_ready = || {
+            let probe = Command::new(binaries().join("pg_isready"))
+                .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()])
+                .status();
+            probe.unwrap().success()
+        };
+        while !is_ready() {
+            let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+            assert!(Instant::now() < end, "PostgreSQL does not start: {log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub fn kill(&mut self) {
+        self.order("kill");
+    }
+
+    /// Ends it in an orderly way; its clients are disconnected.
+    pub fn stop(&mut self) {
+        self.order("stop");
+    }
+
+    /// Starts it again.
+    pub fn restart(&mut self) {
+        self.order("start");
+        self.wait_until_ready();
+    }
+
+    fn order(&mut self, word: &str) {
+        let stdin = self.guard.stdin.as_mut().unwrap();
+        writeln!(stdin, "{word}").unwrap();
+        let mut reply = [0; 1];
+        let out = self.guard.stdout.as_mut().unwrap();
+        loop {
+            std::io::Read::read_exact(out, &mut reply).unwrap();
+            if reply == [b'\n'] {
+                return;
+            }
+        }
+    }
+
+    /// Returns the settings for a connection to `database`.
+    pub fn settings(&self, database: &str) -> PostgresSettings {
+        Self::settings_at(self.port, database)
+    }
+
+    /// Returns the settings for a connection to `database` at this port.
+    pub fn settings_at(port: u16, database: &str) -> PostgresSettings {
+        let url = format!("postgres://vigie@127.0.0.1:{port}/{database}?sslmode=disable");
+        match StoreLocation::parse(&url) {
+            Ok(StoreLocation::Postgres(location)) => {
+                PostgresSettings { max_connections: 8, ..PostgresSettings::new(location) }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Returns the URL of `database`.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://vigie@127.0.0.1:{}/{database}?sslmode=disable", self.port)
+    }
+
+    /// Runs SQL statements in `database`.
+    pub async fn execute(&self, database: &str, sql: String) {
+        let mut conn = PgConnection::connect(&self.url(database)).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+    }
+
+    /// Returns the CPU time of its processes, ended ones included.
+    pub fn cpu_time(&self) -> Duration {
+        let ticks_per_second = 100;
+        let fields = |pid: u32| -> Option<(u32, u64)> {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            // Parent, then user and system time, and those of ended children (proc(5)).
+            let ticks = fields[11..15].iter().map(|ticks| ticks.parse::<u64>().unwrap_or(0)).sum();
+            Some((fields[1].parse().ok()?, ticks))
+        };
+        let pid_file = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap();
+        let postmaster: u32 = pid_file.lines().next().unwrap().trim().parse().unwrap();
+        let pids = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+        let ticks: u64 = pids
+            .filter_map(|pid| fields(pid).filter(|(parent, _)| pid == postmaster || *parent == postmaster))
+            .map(|(_, ticks)| ticks)
+            .sum();
+        Duration::from_millis(ticks * 1000 / ticks_per_second)
+    }
+
+    /// Copies the rows of `table` before `until` `rounds` - 1 times, each `step_us` later in `column`.
+    pub async fn multiply(
+        &self,
+        database: &str,
+        table: &str,
+        column: &str,
+        until: i64,
+        step_us: i64,
+        rounds: i64,
+    ) {
+        let mut conn = PgConnection::connect(&self.url(database)).await.unwrap();
+        let select = "SELECT string_agg(quote_ident(attname), ',' ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = $1::regclass AND attnum > 0 AND attgenerated = ''";
+        let columns: String = sqlx::query_scalar(select).bind(table).fetch_one(&mut conn).await.unwrap();
+        let values = columns
+            .split(',')
+            .map(|name| if name == column { format!("{name} + n * {step_us}") } else { name.to_owned() })
+            .collect::<Vec<_>>()
+            .join(",");
+        let insert = format!(
+            "INSERT INTO {table} ({columns}) SELECT {values} FROM {table} CROSS JOIN generate_series(1, {rounds} - 1) AS n
+             WHERE {column} < {until} ON CONFLICT DO NOTHING"
+        );
+        sqlx::raw_sql(AssertSqlSafe(insert)).execute(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+    }
+
+    /// Creates an empty database.
+    pub async fn create_database(&self) -> String {
+        let name = new_name();
+        self.execute("postgres", format!("CREATE DATABASE {name}")).await;
+        name
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}
+
+fn new_name() -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A database on the server that the tests of this process share.
+pub struct SharedDatabase {
+    pub server: &'static PostgresServer,
+    pub name: String,
+}
+
+impl SharedDatabase {
+    /// Creates a database with the newest tables.
+    pub async fn create() -> Self {
+        static SERVER: OnceLock<PostgresServer> = OnceLock::new();
+        static TEMPLATE: tokio::sync::OnceCell<()> = tokio::sync::OnceCell::const_new();
+        let server = SERVER.get_or_init(PostgresServer::start);
+        TEMPLATE
+            .get_or_init(|| async {
+                server.execute("postgres", "CREATE DATABASE vigie_template".to_owned()).await;
+                PostgresStore::connect(&server.settings("vigie_template")).await.unwrap().close().await;
+            })
+            .await;
+        let name = new_name();
+        server.execute("postgres", format!("CREATE DATABASE {name} TEMPLATE vigie_template")).await;
+        Self { server, name }
+    }
+
+    pub async fn connect(&self) -> PostgresStore {
+        PostgresStore::connect(&self.server.settings(&self.name)).await.unwrap()
+    }
+
+    /// Removes the database.
+    pub async fn remove(self) {
+        self.server.execute("postgres", format!("DROP DATABASE {} WITH (FORCE)", self.name)).await;
+    }
+}
