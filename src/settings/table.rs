@@ -194,7 +194,7 @@ pub static SETTINGS: &[Setting] = &[
         "store.synchronous",
         SettingType::Choice(&["normal", "full"]),
         "full",
-        "SQLite: `full`: no stored result is lost in a power cut; commits share a flush. `normal`: the last results\nmay be lost. For PostgreSQL, `synchronous_commit` of its server counts.",
+        "SQLite: `full`: no stored result is lost in a power cut; commits share a flush. `normal`: the last results\nmay be lost. PostgreSQL always has `full`.",
     ),
     Setting::new(
         "store.cache_mib",

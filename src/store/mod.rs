@@ -1,6 +1,7 @@
 //! The store: traits by use, implemented with SQLite and PostgreSQL.
 
 pub mod contract;
+pub mod copy;
 mod location;
 mod maintenance;
 mod open;
@@ -24,7 +25,10 @@ pub use maintenance::{
     BackupSummary, MaintenanceError, MigrationSummary, RestoreSummary, StoreContents, StoreReport,
     require_sqlite,
 };
-pub use open::{StoreOptions, inspect_store, migrate_store, open_read_only_store, open_store};
+pub use open::{
+    StoreOptions, inspect_store, migrate_store, open_copy_source, open_copy_target, open_read_only_store,
+    open_store,
+};
 pub use postgres::{PostgresSettings, PostgresStore};
 pub use sqlite::{
     DATABASE_FILE, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous, back_up, restore,

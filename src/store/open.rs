@@ -4,10 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::contract::{ReadOnlyStore, Store, StoreError};
+use super::copy::{CopySource, CopyTarget};
 use super::location::{PostgresLocation, StoreLocation};
-use super::maintenance::{MigrationSummary, StoreReport};
-use super::postgres::{self, PostgresReadOnlyStore, PostgresSettings, PostgresStore};
-use super::sqlite::{self, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous};
+use super::maintenance::{MaintenanceError, MigrationSummary, StoreReport};
+use super::postgres::{
+    self, PostgresCopySource, PostgresCopyTarget, PostgresReadOnlyStore, PostgresSettings, PostgresStore,
+};
+use super::sqlite::{
+    self, SqliteCopySource, SqliteCopyTarget, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous,
+};
 use crate::telemetry::TaskRegistry;
 
 /// How a store is opened.
@@ -146,6 +151,43 @@ pub async fn migrate_store(
         }
         StoreLocation::Postgres(postgres) => {
             postgres::migrate(&options.postgres_settings(postgres.clone())).await
+        }
+    }
+}
+
+/// Opens the store at `location` to be copied; no server can use it meanwhile.
+///
+/// # Errors
+/// [`StoreError::Locked`] while a server uses it, [`StoreError::Unusable`] when it is of an older version.
+pub async fn open_copy_source(
+    location: &StoreLocation,
+    options: StoreOptions,
+) -> Result<Box<dyn CopySource>, StoreError> {
+    match location {
+        StoreLocation::Sqlite(path) => {
+            let path = path.clone();
+            Ok(Box::new(run_blocking(move || SqliteCopySource::open(&path)).await?))
+        }
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Box::new(PostgresCopySource::open(&settings).await?))
+        }
+    }
+}
+
+/// Opens the store at `location` to be copied to; no server can use it until the copy is complete.
+///
+/// # Errors
+/// [`MaintenanceError::Refused`] when it contains data.
+pub async fn open_copy_target(
+    location: &StoreLocation,
+    options: StoreOptions,
+) -> Result<Box<dyn CopyTarget>, MaintenanceError> {
+    match location {
+        StoreLocation::Sqlite(path) => Ok(Box::new(SqliteCopyTarget::open(path)?)),
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Box::new(PostgresCopyTarget::open(&settings).await?))
         }
     }
 }

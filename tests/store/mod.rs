@@ -4,6 +4,7 @@ mod alerting;
 mod captures;
 mod concurrent_writes;
 mod config;
+mod copy;
 mod counts;
 mod faults;
 mod first_checks;

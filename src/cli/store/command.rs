@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{backup, check, migrate, restore};
+use super::{backup, check, copy, migrate, restore};
 
-/// Check, migrate, back up, restore and move the database
+/// Check, migrate, back up, restore and copy the database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,6 +23,7 @@ enum Action {
     Migrate(migrate::Args),
     Backup(backup::Args),
     Restore(restore::Args),
+    Copy(copy::Args),
 }
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -32,5 +33,6 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Action::Migrate(args) => runtime.block_on(migrate::run(args)),
         Action::Backup(args) => backup::run(&args),
         Action::Restore(args) => restore::run(&args),
+        Action::Copy(args) => runtime.block_on(copy::run(args)),
     }
 }

@@ -1,8 +1,9 @@
-//! `vigie store`: checks, migrates, backs up and restores the database.
+//! `vigie store`: checks, migrates, backs up, restores and copies the database.
 
 mod backup;
 mod check;
 mod command;
+mod copy;
 mod database_args;
 mod migrate;
 mod progress;

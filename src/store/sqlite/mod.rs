@@ -6,7 +6,9 @@ mod captures;
 mod change_error;
 mod config_changes;
 mod config_store;
+mod copy;
 mod decode;
+mod durable_file;
 mod error;
 mod event_series;
 mod housekeeping;
@@ -32,6 +34,7 @@ mod usage;
 mod write_cache;
 mod writer;
 
+pub use copy::{SqliteCopySource, SqliteCopyTarget};
 pub use maintenance::{back_up, inspect, migrate_file, restore};
 pub use read_only::SqliteReadOnlyStore;
 pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use crate::store::contract::StoreError;
 use crate::store::maintenance::{BackupSummary, MaintenanceError};
+use crate::store::sqlite::durable_file::{NewFile, beside, is_same_file, publish};
 use crate::store::sqlite::error::ErrorMapper;
 
-use super::durable_file::{NewFile, beside, is_same_file, publish};
 use super::page_copy::{OnProgress, copy_pages};
 
 /// Writes a copy of the database at `path` to `file`: complete and checked, or not at all. An existing file is refused

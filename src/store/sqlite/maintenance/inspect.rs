@@ -7,11 +7,10 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::domain::Timestamp;
 use crate::store::contract::StoreError;
 use crate::store::maintenance::{StoreContents, StoreReport};
+use crate::store::sqlite::durable_file::beside;
 use crate::store::sqlite::error::ErrorMapper;
 use crate::store::sqlite::settings::SqliteSettings;
 use crate::store::sqlite::{migrations, open};
-
-use super::durable_file::beside;
 
 /// Most problems that are reported.
 const MAX_PROBLEMS: u32 = 20;

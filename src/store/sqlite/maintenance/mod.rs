@@ -1,7 +1,6 @@
 //! Checks, migrates, backs up and restores SQLite files (src/manual/database.md).
 
 mod backup;
-mod durable_file;
 mod inspect;
 mod migrate;
 mod page_copy;

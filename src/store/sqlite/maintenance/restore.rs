@@ -9,11 +9,13 @@ use rusqlite::Connection;
 use crate::domain::Timestamp;
 use crate::store::contract::StoreError;
 use crate::store::maintenance::{MaintenanceError, RestoreSummary};
+use crate::store::sqlite::durable_file::{
+    NewFile, beside, copy_owner, folder_of, is_same_file, publish, sync_folder_of,
+};
 use crate::store::sqlite::error::ErrorMapper;
 use crate::store::sqlite::settings::SqliteSettings;
 use crate::store::sqlite::{migrations, open};
 
-use super::durable_file::{NewFile, beside, copy_owner, folder_of, is_same_file, publish, sync_folder_of};
 use super::migrate::migrate_locked;
 use super::page_copy::{OnProgress, copy_pages};
 
