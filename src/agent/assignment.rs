@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bus::contract::AssignedMonitor;
 use crate::domain::{
     CheckMetadata, CustomerId, EgressPrincipal, LocationId, MonitorId, MonitorType, Revision, Timestamp,
 };
@@ -55,6 +56,37 @@ pub struct Assignment {
 }
 
 impl Assignment {
+    /// Creates the assignment of `assigned` at `location_id`, to be checked by a probe with its class.
+    #[must_use]
+    pub fn new(
+        assigned: &AssignedMonitor,
+        location_id: LocationId,
+        (probe, concurrency_class): (Arc<dyn Probe>, ConcurrencyClass),
+    ) -> Self {
+        let monitor = &assigned.monitor;
+        let schedule = &monitor.document.settings().schedule;
+        Self {
+            monitor_id: monitor.id,
+            customer_id: monitor.customer,
+            egress_principal: monitor.egress_principal(),
+            revision: monitor.revision,
+            monitor_name: monitor.name().into(),
+            billing_plancode: monitor.document.billing_plancode().into(),
+            monitor_type: monitor.monitor_type(),
+            interval: monitor.interval(),
+            schedule_offset: monitor.schedule_offset(),
+            location_rotation: assigned.location_rotation,
+            attempt_timeout: probe.time_limit(monitor.timeout()),
+            retries_failure: schedule.retry_on_failure,
+            location_id,
+            probe,
+            concurrency_class,
+            allows_unscheduled_checks: schedule.allow_on_demand_tests,
+            last_planned_at: assigned.last_planned_at,
+            last_full_page_at: assigned.last_full_page_at,
+        }
+    }
+
     /// Returns its slots at this location.
     #[must_use]
     pub fn location_slot_grid(&self) -> LocationSlotGrid {

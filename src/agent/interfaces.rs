@@ -1,9 +1,11 @@
 //! Interfaces that the agent needs from the rest of the process.
 
-use std::pin::Pin;
+use std::sync::Arc;
 
 use super::assignment::Assignment;
-use crate::domain::{CheckResult, Timestamp};
+use crate::domain::Timestamp;
+use crate::probe::{ConcurrencyClass, Probe};
+use crate::schema::Monitor;
 
 /// Looks up blackouts of monitors (behaviour.md 6). Called before every planned check, so it must respond from memory.
 pub trait BlackoutLookup: Send + Sync + 'static {
@@ -11,8 +13,13 @@ pub trait BlackoutLookup: Send + Sync + 'static {
     fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String>;
 }
 
-/// Receives results. `deliver` waits while the receiver is full; afterwards the receiver is responsible for the result.
-pub trait ResultSink: Send + Sync + 'static {
-    /// Delivers one result.
-    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+/// Builds the probes of monitors with what this host knows: its settings, keys and browsers.
+pub trait ProbeBuilder: Send + Sync + 'static {
+    /// Builds the probe of `monitor`, and returns it with its class. `certificate_warning_days` is that of the account;
+    /// without it, that of the settings applies.
+    fn build(
+        &self,
+        monitor: &Monitor,
+        certificate_warning_days: Option<u32>,
+    ) -> (Arc<dyn Probe>, ConcurrencyClass);
 }

@@ -1,6 +1,7 @@
-//! Attempts, local retry, limits and the runner. Independent of store, bus and API: assignments come in and results go
-//! out through the interfaces here.
+//! What a monitoring location runs: attempts, local retry, limits and the runner, behind the contract of the bus.
+//! Independent of store and API: assignments and orders come in through `LocationAgent`, results go out through the sink.
 
+mod account_blackouts;
 mod admission;
 mod assignment;
 mod attempt;
@@ -10,6 +11,7 @@ mod execution_context;
 mod full_page_times;
 mod interfaces;
 mod isolation;
+mod location_agent;
 mod missed_backlog;
 mod on_demand_run;
 mod run_queue;
@@ -17,6 +19,7 @@ mod runner;
 mod runner_handle;
 mod stall_detector;
 
+pub use account_blackouts::AccountBlackouts;
 pub use admission::AdmissionLimits;
 pub use assignment::Assignment;
 pub use attempt::run_attempt;
@@ -24,8 +27,9 @@ pub use check::{run_check, suppressed_by_blackout_result};
 pub use connectivity::ConnectivityDetector;
 pub use execution_context::ExecutionContext;
 pub use full_page_times::FullPageTimes;
-pub use interfaces::{BlackoutLookup, ResultSink};
+pub use interfaces::{BlackoutLookup, ProbeBuilder};
+pub use location_agent::{LocationAgent, LocationAgentParts};
 pub use on_demand_run::OnDemandRunError;
 pub use runner::{MissedRunDelivery, Runner, RunnerHeartbeats, RunnerTasks, new_runner, start_runner};
-pub use runner_handle::{AssignmentChange, RunnerHandle, RunnerStats, RunnerStopped};
+pub use runner_handle::{AssignmentChange, RunnerHandle, RunnerStopped};
 pub use stall_detector::StallDetector;

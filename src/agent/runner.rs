@@ -16,13 +16,14 @@ use super::admission::AdmissionLimits;
 use super::assignment::Assignment;
 use super::check::{panicked_result, run_check, suppressed_by_blackout_result};
 use super::execution_context::ExecutionContext;
-use super::interfaces::ResultSink;
 use super::missed_backlog::MissedRunSeries;
 use super::run_queue::{CheckStart, RunQueue};
-use super::runner_handle::{AssignmentChange, RunnerCommand, RunnerHandle, RunnerStats};
+use super::runner_handle::{AssignmentChange, RunnerCommand, RunnerHandle};
 use super::stall_detector::StallDetector;
+use crate::bus::contract::{AgentLoad, ResultSink};
 use crate::domain::{CheckResult, CheckTrigger, Timestamp};
 use crate::probe::ConcurrencyClass;
+use crate::sync::Mutex;
 use crate::telemetry::{
     Metrics, RunnerLoad, SupervisedTask, TaskFuture, TaskHeartbeat, TaskName, blocking_fault_point,
     fault_point, panic_message,
@@ -87,7 +88,7 @@ pub fn new_runner(
     let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
     let (finished_sender, finished_receiver) = mpsc::channel(limits.max_running.max(1));
     let (missed_sender, missed_receiver) = mpsc::channel(MISSED_QUEUE_CAPACITY);
-    let tracker = TaskTracker::new();
+    let (tracker, load) = (TaskTracker::new(), Arc::<Mutex<AgentLoad>>::default());
     let delivery = ResultDelivery { sink, metrics: Arc::clone(&metrics) };
     let missed_runs = MissedRunDelivery {
         receiver: missed_receiver,
@@ -116,8 +117,9 @@ pub fn new_runner(
         all_handles_dropped: false,
         last_gauge_update: None,
         last_load: RunnerLoad::default(),
+        published_load: Arc::clone(&load),
     };
-    RunnerTasks { handle: RunnerHandle { command_sender, check_tasks: tracker }, runner, missed_runs }
+    RunnerTasks { handle: RunnerHandle { command_sender, check_tasks: tracker, load }, runner, missed_runs }
 }
 
 /// Maximum number of waiting commands.
@@ -162,6 +164,8 @@ pub struct Runner {
     last_gauge_update: Option<Instant>,
     /// The load that the gauges show.
     last_load: RunnerLoad,
+    /// The load that the handles show.
+    published_load: Arc<Mutex<AgentLoad>>,
 }
 
 /// Changes of the planned monitors that are still to be applied; a few are, between two ticks.
@@ -249,9 +253,10 @@ impl Runner {
             RunnerCommand::RunAssignmentNow { assignment, reply } => {
                 self.run_queue.request_run_of_assignment(assignment, now, reply);
             }
-            RunnerCommand::GetStats(reply) => {
-                // The caller may have stopped waiting.
-                let _ = reply.send(self.current_stats());
+            // The callers may have stopped waiting.
+            RunnerCommand::GetLoad(reply) => drop(reply.send(self.run_queue.load())),
+            RunnerCommand::GetPlannedMonitors(reply) => {
+                drop(reply.send(self.run_queue.planned_monitor_ids()));
             }
             RunnerCommand::Shutdown { timeout: limit, done } => self.begin_shutdown(limit, done),
         }
@@ -366,19 +371,12 @@ impl Runner {
         }
     }
 
-    fn current_stats(&self) -> RunnerStats {
-        RunnerStats {
-            planned_monitors: self.run_queue.planned_monitors(),
-            running_checks: self.run_queue.running_checks(),
-            waiting_checks: self.run_queue.waiting_checks(),
-        }
-    }
-
     fn update_gauges(&mut self) {
         if self.last_gauge_update.is_some_and(|updated_at| updated_at.elapsed() < GAUGE_INTERVAL) {
             return;
         }
         self.last_gauge_update = Some(Instant::now());
+        *self.published_load.lock() = self.run_queue.load();
         let running_count_of = |class| self.run_queue.running_checks_by_class(class);
         let load = RunnerLoad {
             planned_monitors: self.run_queue.planned_monitors(),

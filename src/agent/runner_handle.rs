@@ -8,7 +8,9 @@ use tokio_util::task::TaskTracker;
 
 use super::assignment::Assignment;
 use super::on_demand_run::{OnDemandResultSender, OnDemandRunError};
+use crate::bus::contract::AgentLoad;
 use crate::domain::{CheckResult, MonitorId, Timestamp};
+use crate::sync::Mutex;
 
 /// A change of the planned monitors.
 #[derive(Clone)]
@@ -29,23 +31,13 @@ pub enum AssignmentChange {
 #[error("the runner is shutting down")]
 pub struct RunnerStopped;
 
-/// The current load of a runner.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunnerStats {
-    /// Number of planned monitors.
-    pub planned_monitors: usize,
-    /// Number of checks that run or whose result waits for delivery.
-    pub running_checks: usize,
-    /// Number of checks that wait for admission.
-    pub waiting_checks: usize,
-}
-
 pub(super) enum RunnerCommand {
     ApplyChanges { changes: Vec<AssignmentChange>, done: oneshot::Sender<()> },
     RunNow { monitor_id: MonitorId, reply: OnDemandResultSender },
     RequestFirstCheck { monitor_id: MonitorId, planned_at: Timestamp, reply: oneshot::Sender<bool> },
     RunAssignmentNow { assignment: Arc<Assignment>, reply: OnDemandResultSender },
-    GetStats(oneshot::Sender<RunnerStats>),
+    GetLoad(oneshot::Sender<AgentLoad>),
+    GetPlannedMonitors(oneshot::Sender<Vec<MonitorId>>),
     Shutdown { timeout: Duration, done: oneshot::Sender<()> },
 }
 
@@ -55,6 +47,8 @@ pub struct RunnerHandle {
     pub(super) command_sender: mpsc::Sender<RunnerCommand>,
     /// The running checks, which outlive a runner that panicked.
     pub(super) check_tasks: TaskTracker,
+    /// Set by the runner now and then.
+    pub(super) load: Arc<Mutex<AgentLoad>>,
 }
 
 impl RunnerHandle {
@@ -94,8 +88,18 @@ impl RunnerHandle {
     }
 
     /// Returns the current load of the runner.
-    pub async fn current_stats(&self) -> Result<RunnerStats, RunnerStopped> {
-        self.send_command(RunnerCommand::GetStats).await
+    pub async fn current_stats(&self) -> Result<AgentLoad, RunnerStopped> {
+        self.send_command(RunnerCommand::GetLoad).await
+    }
+
+    /// Returns the load that the runner published last, at most a second ago unless it is stuck.
+    pub(super) fn last_load(&self) -> AgentLoad {
+        *self.load.lock()
+    }
+
+    /// Returns the ids of the planned monitors.
+    pub(super) async fn planned_monitors(&self) -> Result<Vec<MonitorId>, RunnerStopped> {
+        self.send_command(RunnerCommand::GetPlannedMonitors).await
     }
 
     /// Whether the runner has not ended.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::location_agents::LocationAgents;
+use crate::bus::contract::{FirstCheckOrder, LocationBus};
 use crate::clock::Clock;
 use crate::domain::{LocationId, Timestamp};
 use crate::probe::find_descriptor;
@@ -14,6 +14,9 @@ use crate::schedule::{FirstCheck, FirstCheckQueue, NextFirstCheck, SlotGrid};
 use crate::schema::Monitor;
 use crate::sync::Mutex;
 use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
+
+/// Longest that a location may take to reply: until then a first check would start.
+const ORDER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The first checks that wait for their turn. Those that wait when the process ends are not made up for: the planned
 /// runs follow.
@@ -55,7 +58,7 @@ fn first_check_time(monitor: &Monitor, now: Timestamp) -> Timestamp {
 /// The task that starts the first checks.
 pub struct FirstCheckTask {
     pub(super) first_checks: Arc<FirstChecks>,
-    pub(super) agents: Arc<LocationAgents>,
+    pub(super) bus: Arc<dyn LocationBus>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) stop: CancellationToken,
     pub(super) heartbeat: TaskHeartbeat,
@@ -92,15 +95,12 @@ impl FirstCheckTask {
         }
     }
 
-    /// Has the runner of the location start `check`; returns whether it will.
+    /// Orders `check` at its location; returns whether it will start.
     async fn request_start(&self, check: FirstCheck) -> bool {
-        let agents = self.agents.current();
-        let Some(agent) = agents.iter().find(|agent| agent.location.id == check.location_id) else {
-            return false;
-        };
-        // The runner may apply many changes first.
-        let request = agent.runner.request_first_check(check.monitor_id, check.planned_at);
-        self.heartbeat.watch(request).await.unwrap_or(false)
+        let FirstCheck { monitor_id, location_id, planned_at, .. } = check;
+        let order = FirstCheckOrder { monitor_id, planned_at, timeout: ORDER_TIMEOUT };
+        // The location may apply many changes first.
+        self.heartbeat.watch(self.bus.first_check(location_id, order)).await.unwrap_or(false)
     }
 }
 

@@ -101,13 +101,13 @@ impl Liveness {
             heartbeat.mark_idle_for(POLL_TIMEOUT * 2 + poll_interval);
             let current_agents = agents.current();
             let polls =
-                current_agents.iter().map(|agent| timeout(POLL_TIMEOUT, agent.runner.current_stats()));
+                current_agents.iter().map(|one| timeout(POLL_TIMEOUT, one.agent.runner().current_stats()));
             let responses = futures::future::join_all(polls).await;
             self.record_runner_responses(
                 current_agents
                     .iter()
                     .zip(responses)
-                    .map(|(agent, response)| (&agent.location, matches!(response, Ok(Ok(_))))),
+                    .map(|(hosted, response)| (hosted.agent.location(), matches!(response, Ok(Ok(_))))),
             );
             // A cheap query: no monitor has id 0.
             let (nonexistent_monitor, from, until) =

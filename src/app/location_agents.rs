@@ -1,78 +1,98 @@
-//! The locations that this process hosts, with a network and a runner for each; a reload starts and stops them.
+//! The locations that this process hosts, with an agent for each; a reload starts and stops them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::last_known_accounts::LastKnownAccounts;
+use super::host_probe_builder::HostProbeBuilder;
 use super::supervisor::Supervisor;
 use crate::agent;
 use crate::agent::{
-    AdmissionLimits, BlackoutLookup, ConnectivityDetector, ExecutionContext, ResultSink, RunnerHandle,
-    RunnerHeartbeats, RunnerTasks,
+    AccountBlackouts, AdmissionLimits, BlackoutLookup, ConnectivityDetector, ExecutionContext, LocationAgent,
+    LocationAgentParts, RunnerHeartbeats, RunnerTasks,
 };
+use crate::bus::InProcessBus;
+use crate::bus::contract::{ConnectedLocation, LocationPort, ResultSink};
 use crate::clock::Clock;
-use crate::domain::{CheckResult, Location, LocationId};
-use crate::net::Net;
-use crate::pipeline::Ingestor;
+use crate::domain::{Location, LocationId};
+use crate::net::{Net, UpstreamProxy};
 use crate::settings::{ConcurrencySettings, HostedLocation, Settings};
 use crate::sync::RwLock;
 use crate::telemetry::{Metrics, TaskName};
 
-/// A location that this process hosts, with its runner.
+/// An agent of this process.
 #[derive(Clone)]
-pub struct LocationAgent {
-    /// The location.
-    pub location: Location,
+pub struct HostedAgent {
+    /// The agent.
+    pub agent: Arc<LocationAgent>,
     /// Whether it verifies failures of monitors that do not run there.
     pub can_verify: bool,
-    /// Runs its checks.
-    pub runner: RunnerHandle,
-    /// Its network.
-    pub net: Arc<Net>,
-    /// Detects a loss of its own connectivity, if targets for that are configured.
-    pub connectivity: Option<Arc<ConnectivityDetector>>,
 }
 
-/// The locations that this process hosts now, the default of accounts first.
+/// The agents of this process, the default location of accounts first. They are connected to the bus.
 #[derive(Default)]
-pub struct LocationAgents(RwLock<Arc<Vec<LocationAgent>>>);
+pub struct LocationAgents {
+    agents: RwLock<Arc<Vec<HostedAgent>>>,
+    bus: Arc<InProcessBus>,
+}
 
 impl LocationAgents {
-    /// Hosts `agents`.
+    /// Connects `agents` to `bus`.
     #[must_use]
-    pub fn new(agents: Vec<LocationAgent>) -> Self {
-        Self(RwLock::new(Arc::new(agents)))
+    pub fn new(bus: Arc<InProcessBus>, agents: Vec<HostedAgent>) -> Self {
+        let connected = Self { agents: RwLock::default(), bus };
+        connected.replace(&[], agents);
+        connected
     }
 
     /// Returns the current agents; a reload does not change the list that was returned.
     #[must_use]
-    pub fn current(&self) -> Arc<Vec<LocationAgent>> {
-        Arc::clone(&self.0.read())
+    pub fn current(&self) -> Arc<Vec<HostedAgent>> {
+        Arc::clone(&self.agents.read())
+    }
+
+    /// Returns the current locations.
+    #[must_use]
+    pub fn locations(&self) -> Vec<Location> {
+        self.agents.read().iter().map(|hosted| hosted.agent.location().clone()).collect()
     }
 
     /// Removes the agents of `stopped`, adds `started`, and returns those that were removed.
-    pub(super) fn replace(&self, stopped: &[LocationId], started: Vec<LocationAgent>) -> Vec<LocationAgent> {
-        let mut current = self.0.write();
+    pub(super) fn replace(&self, stopped: &[LocationId], started: Vec<HostedAgent>) -> Vec<HostedAgent> {
+        let mut current = self.agents.write();
         let (removed, mut remaining): (Vec<_>, Vec<_>) =
-            current.iter().cloned().partition(|agent| stopped.contains(&agent.location.id));
+            current.iter().cloned().partition(|hosted| stopped.contains(&hosted.agent.location().id));
+        let added = started.iter().map(|hosted| {
+            let location = hosted.agent.location().clone();
+            let port: Arc<dyn LocationPort> = hosted.agent.clone();
+            (ConnectedLocation { location, can_verify: hosted.can_verify }, port)
+        });
+        self.bus.replace(stopped, added.collect());
         remaining.extend(started);
         *current = Arc::new(remaining);
         removed
+    }
+
+    /// Sets the proxies of the checks at every location.
+    pub(super) fn update_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
+        for hosted in self.current().iter() {
+            hosted.agent.net().set_proxies(proxies.clone());
+        }
     }
 }
 
 /// Starts the agents of locations.
 pub(super) struct AgentStarter {
-    pub(super) ingestor: Arc<Ingestor>,
-    pub(super) last_known_accounts: Arc<LastKnownAccounts>,
+    pub(super) result_sink: Arc<dyn ResultSink>,
+    pub(super) probe_builder: Arc<HostProbeBuilder>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) supervisor: Arc<Supervisor>,
 }
 
 impl AgentStarter {
-    /// Starts a runner without monitors for each of the `hosted` locations of `settings`.
+    /// Starts an agent without monitors for each of the `hosted` locations of `settings`.
     ///
     /// # Errors
     /// Fails when the network of a location cannot be set up.
@@ -80,14 +100,15 @@ impl AgentStarter {
         &self,
         settings: &Settings,
         hosted: Vec<HostedLocation>,
-    ) -> anyhow::Result<Vec<LocationAgent>> {
+    ) -> anyhow::Result<Vec<HostedAgent>> {
         // All locations share the capacity for browsers.
         let location_count = settings.location_ids().len().max(1);
+        self.probe_builder.set_location_count(location_count);
         let browser_capacity = (settings.probe.browser_pool.max_concurrent_checks() / location_count).max(1);
         hosted.into_iter().map(|hosted| self.start_agent(hosted, browser_capacity)).collect()
     }
 
-    fn start_agent(&self, hosted: HostedLocation, browser_capacity: usize) -> anyhow::Result<LocationAgent> {
+    fn start_agent(&self, hosted: HostedLocation, browser_capacity: usize) -> anyhow::Result<HostedAgent> {
         let HostedLocation { location, net, proxy, proxies, concurrency, can_verify, connectivity_targets } =
             hosted;
         let error_context = || format!("the network of location `{}` cannot be set up", location.name);
@@ -96,7 +117,8 @@ impl AgentStarter {
         let connectivity =
             ConnectivityDetector::new(connectivity_targets, Arc::clone(&net), Arc::clone(&self.clock))
                 .map(Arc::new);
-        let blackout_lookup: Arc<dyn BlackoutLookup> = self.last_known_accounts.clone();
+        let account_blackouts = Arc::new(AccountBlackouts::default());
+        let blackout_lookup: Arc<dyn BlackoutLookup> = account_blackouts.clone();
         let execution_context = ExecutionContext {
             connectivity_detector: connectivity.clone(),
             blackout_lookup: Some(blackout_lookup),
@@ -112,13 +134,23 @@ impl AgentStarter {
         let RunnerTasks { handle, runner, missed_runs } = agent::new_runner(
             admission_limits(&concurrency, browser_capacity),
             execution_context,
-            Arc::new(IngestSink(Arc::clone(&self.ingestor))),
+            Arc::clone(&self.result_sink),
             Arc::clone(&self.metrics),
             heartbeats,
         );
         supervisor.spawn(missed_runs);
         supervisor.spawn_essential(runner_heartbeat, runner.run());
-        Ok(LocationAgent { location, can_verify, runner: handle, net, connectivity })
+        let parts = LocationAgentParts {
+            location,
+            runner: handle,
+            net,
+            connectivity,
+            account_blackouts,
+            probe_builder: self.probe_builder.clone(),
+            browser_capacity,
+            clock: Arc::clone(&self.clock),
+        };
+        Ok(HostedAgent { agent: Arc::new(LocationAgent::new(parts)), can_verify })
     }
 }
 
@@ -133,15 +165,6 @@ fn admission_limits(concurrency: &ConcurrencySettings, browser_capacity: usize) 
         max_heavy: heavy,
         max_per_target: per_target,
         max_waiting: queue_capacity,
-    }
-}
-
-/// Passes results to the ingest.
-struct IngestSink(Arc<Ingestor>);
-
-impl ResultSink for IngestSink {
-    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.submit(result))
     }
 }
 

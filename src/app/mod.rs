@@ -11,6 +11,7 @@ mod egress_review;
 mod file_watch;
 mod first_checks;
 mod host_names;
+mod host_probe_builder;
 mod host_token;
 mod key_file;
 mod last_known_accounts;
@@ -35,13 +36,14 @@ mod validation_context;
 
 pub use browser_host::{BrowserHostOptions, run_browser_host};
 pub use first_checks::FirstCheckTask;
+pub use host_probe_builder::HostProbeBuilder;
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
 pub use key_file::key_file_location;
 pub use last_known_accounts::LastKnownAccounts;
 pub use local_planner::{LocalPlanner, PlannerDependencies, SlotsRecordedUntil};
-pub use location_agents::{LocationAgent, LocationAgents};
+pub use location_agents::{HostedAgent, LocationAgents};
 pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
 pub use serve::{ServeOptions, serve};
 pub use stored_config_review::find_stored_config_problems;

@@ -198,7 +198,7 @@ impl RunningConfig {
         let _lock = monitor_service.lock_exclusive().await;
         let stored =
             self.handles.monitor_store.monitors().await.context("the stored monitors cannot be read")?;
-        self.handles.reloadable.apply_locations(&settings, &self.settings)?;
+        self.handles.reloadable.apply_locations(&settings, &self.settings).await?;
         let plan = self.provision(file_monitors, &stored).await?;
         let must_replan_all =
             changed_settings.iter().any(|setting| setting.reloadable && setting.path != "monitors");
@@ -210,8 +210,7 @@ impl RunningConfig {
         self.handles.reloadable.apply_alert_settings(&self.settings).await;
         if must_replan_all {
             services.account_cache.update_shared(instance_data(&self.settings));
-            services.planner.update_probe_context(self.settings.probe.clone());
-            services.planner.update_proxies(&self.settings.proxies);
+            self.handles.reloadable.apply_probe_settings(&self.settings);
         }
         let (upserts, counts) = self.changed_monitors(&plan);
         monitors::register_pauses(monitor_service, &plan.monitors);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::account_certificates::AccountCertificates;
-use super::location_agents::{AgentStarter, LocationAgents};
+use super::local_planner::LocalPlanner;
+use super::location_agents::{AgentStarter, HostedAgent, LocationAgents};
 use crate::notify::NotificationChannels;
 use crate::pipeline::{DeliverySettings, Ingestor};
 use crate::service::MonitorReader;
@@ -15,7 +15,7 @@ use crate::settings::Settings;
 pub(super) struct ReloadableParts {
     pub(super) agents: Arc<LocationAgents>,
     pub(super) agent_starter: Arc<AgentStarter>,
-    pub(super) account_certificates: Arc<AccountCertificates>,
+    pub(super) planner: Arc<LocalPlanner>,
     pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) channels: Arc<NotificationChannels>,
@@ -37,29 +37,34 @@ impl ReloadableParts {
         });
     }
 
+    /// Applies the settings of checks, from the next plan of each monitor on.
+    pub(super) fn apply_probe_settings(&self, settings: &Settings) {
+        self.agent_starter.probe_builder.update(settings.probe.clone());
+        self.agents.update_proxies(&settings.proxies);
+    }
+
     /// Starts the locations that are new or changed in `settings`, and stops those that are gone or changed. Checks
     /// that run at a stopped location finish. The monitors must be planned again after it.
     ///
     /// # Errors
     /// Fails when the network of a location cannot be set up; then nothing changes.
-    pub(super) fn apply_locations(&self, settings: &Settings, old: &Settings) -> anyhow::Result<()> {
+    pub(super) async fn apply_locations(&self, settings: &Settings, old: &Settings) -> anyhow::Result<()> {
         let (stopped_ids, new_locations) = settings.changed_locations(old);
         if stopped_ids.is_empty() && new_locations.is_empty() {
             return Ok(());
         }
         let started = self.agent_starter.start(settings, new_locations)?;
-        for agent in &started {
-            // What is unusable there is unusable at the first location, and was logged.
-            let _ = self.account_certificates.apply_to(&agent.net);
-            tracing::info!(location = agent.location.name, "location started");
-        }
-        for agent in self.agents.replace(&stopped_ids, started) {
-            tracing::info!(location = agent.location.name, "location stopped");
+        let new_locations: Vec<_> = started.iter().map(|hosted| hosted.agent.location().clone()).collect();
+        for HostedAgent { agent, .. } in self.agents.replace(&stopped_ids, started) {
+            tracing::info!(location = agent.location().name, "location stopped");
             let drain_timeout = settings.concurrency.drain_timeout;
-            tokio::spawn(async move { agent.runner.shutdown(drain_timeout).await });
+            tokio::spawn(async move { agent.runner().shutdown(drain_timeout).await });
         }
-        let locations = self.agents.current().iter().map(|agent| agent.location.clone()).collect();
-        self.monitor_reader.set_locations(locations);
+        for location in new_locations {
+            self.planner.send_certificates(location.id).await;
+            tracing::info!(location = location.name, "location started");
+        }
+        self.monitor_reader.set_locations(self.agents.locations());
         Ok(())
     }
 }

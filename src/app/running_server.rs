@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::account_certificates::AccountCertificates;
+use super::account_certificates::follow_certificates;
 use super::alert_pipeline_handle::LocalAlertPipeline;
 use super::delivery_setup;
 use super::host_names::host_names;
-use super::last_known_accounts::LastKnownAccounts;
+use super::host_probe_builder::HostProbeBuilder;
 use super::liveness::{Liveness, TimedIngest};
 use super::location_agents::{AgentStarter, LocationAgents};
 use super::reload::{ReloadHandles, RunningConfig};
@@ -24,6 +24,7 @@ use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
 use super::supervisor::Supervisor;
 use crate::api;
+use crate::bus::InProcessBus;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::notify::NotificationChannels;
@@ -59,7 +60,6 @@ pub(super) struct RunningServer {
     spool: Arc<ResultSpool>,
     pub(super) agents: Arc<LocationAgents>,
     agent_starter: Arc<AgentStarter>,
-    account_certificates: Arc<AccountCertificates>,
     channels: Arc<NotificationChannels>,
     delivery_settings: watch::Sender<DeliverySettings>,
     housekeeping_scheduler: Mutex<Option<HousekeepingScheduler>>,
@@ -103,17 +103,17 @@ impl RunningServer {
             Ingestor::new(ingest_dependencies, location_states, IngestSettings::default());
         let ingestor = Arc::new(ingestor);
         supervisor.spawn(ingest_task);
-        let last_known_accounts = Arc::new(LastKnownAccounts::default());
         let agent_starter = AgentStarter {
-            ingestor: Arc::clone(&ingestor),
-            last_known_accounts: Arc::clone(&last_known_accounts),
+            result_sink: ingestor.clone(),
+            probe_builder: Arc::new(HostProbeBuilder::new(settings.probe.clone())),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
             supervisor: Arc::clone(&supervisor),
         };
-        let agents =
-            Arc::new(LocationAgents::new(agent_starter.start(settings, settings.hosted_locations())?));
-        let locations: Vec<_> = agents.current().iter().map(|agent| agent.location.clone()).collect();
+        let bus = Arc::new(InProcessBus::default());
+        let started = agent_starter.start(settings, settings.hosted_locations())?;
+        let agents = Arc::new(LocationAgents::new(Arc::clone(&bus), started));
+        let locations = agents.locations();
         let monitor_reader =
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let health_ingestor = Arc::clone(&ingestor);
@@ -130,15 +130,15 @@ impl RunningServer {
             }),
             monitor_cache: Arc::clone(&monitor_cache),
             monitor_reader: Arc::clone(&monitor_reader),
-            agents: Arc::clone(&agents),
-            last_known_accounts,
+            bus,
+            probe_builder: Arc::clone(&agent_starter.probe_builder),
+            last_known_accounts: Arc::default(),
             ingestor: Arc::clone(&ingestor),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
         };
         let services = Arc::new(Services::wire(settings, inputs).await?);
-        let account_certificates =
-            AccountCertificates::follow(&services.api_state.record_service, Arc::clone(&agents)).await?;
+        follow_certificates(&services.api_state.record_service, Arc::clone(&services.planner)).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -202,7 +202,6 @@ impl RunningServer {
             spool,
             agents,
             agent_starter: Arc::new(agent_starter),
-            account_certificates,
             channels,
             delivery_settings,
             housekeeping_scheduler,
@@ -278,7 +277,7 @@ impl RunningServer {
         let reloadable = ReloadableParts {
             agents: Arc::clone(&self.agents),
             agent_starter: Arc::clone(&self.agent_starter),
-            account_certificates: Arc::clone(&self.account_certificates),
+            planner: Arc::clone(&self.services.planner),
             monitor_reader: Arc::clone(&self.monitor_reader),
             ingestor: Arc::clone(&self.ingestor),
             channels: Arc::clone(&self.channels),
@@ -311,8 +310,9 @@ impl RunningServer {
         }
         // Bounded, since the store may accept nothing: `drain` then reports the queued results as lost.
         let agents = self.agents.current();
-        let shutdowns =
-            futures::future::join_all(agents.iter().map(|agent| agent.runner.shutdown(drain_timeout)));
+        let shutdowns = futures::future::join_all(
+            agents.iter().map(|hosted| hosted.agent.runner().shutdown(drain_timeout)),
+        );
         if tokio::time::timeout(drain_timeout + RESULT_DRAIN_TIMEOUT, shutdowns).await.is_err() {
             tracing::warn!("the store does not accept results; trying once more to store the queued ones");
         }

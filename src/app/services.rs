@@ -9,17 +9,17 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
+use super::host_probe_builder::HostProbeBuilder;
 use super::key_file::key_file_location;
 use super::last_known_accounts::LastKnownAccounts;
 use super::local_planner::{LocalPlanner, PlannerDependencies};
-use super::location_agents::LocationAgents;
 use super::validation_context::instance_data;
 use crate::api::ApiState;
+use crate::bus::InProcessBus;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::ConfigRecordKind;
 use crate::pipeline::{AccountDestinations, Ingestor};
-use crate::probe::ProbeBuildContext;
 use crate::service::monitors;
 use crate::service::{
     AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, ConfigRecordService,
@@ -48,7 +48,8 @@ pub(super) struct ServiceInputs {
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     pub(super) monitor_cache: Arc<MonitorCache>,
     pub(super) monitor_reader: Arc<MonitorReader>,
-    pub(super) agents: Arc<LocationAgents>,
+    pub(super) bus: Arc<InProcessBus>,
+    pub(super) probe_builder: Arc<HostProbeBuilder>,
     pub(super) last_known_accounts: Arc<LastKnownAccounts>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) metrics: Arc<Metrics>,
@@ -76,7 +77,8 @@ impl Services {
             alert_pipeline_handle,
             monitor_cache,
             monitor_reader,
-            agents,
+            bus,
+            probe_builder,
             last_known_accounts,
             ingestor,
             metrics,
@@ -87,17 +89,16 @@ impl Services {
         let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
         let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), instance_data(settings)));
         monitor_reader.set_account_data(Arc::clone(&account_cache), Arc::clone(&config_store));
+        probe_builder.set_keyring(Arc::clone(&keyring));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
-            agents,
+            bus: bus.clone(),
             ingestor,
+            monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             last_known_accounts,
             clock: Arc::clone(&clock),
-            probe_context: ProbeBuildContext {
-                keyring: Some(Arc::clone(&keyring)),
-                ..settings.probe.clone()
-            },
         }));
+        bus.set_snapshot_source(planner.as_snapshot_source());
         let monitor_dependencies = MonitorDependencies {
             config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),

@@ -21,6 +21,12 @@ pub enum PlanError {
     /// No agent runs checks at this location.
     #[error("no agent of this location is online")]
     LocationOffline,
+    /// The agent of the location did not reply in time.
+    #[error("the location did not reply in time")]
+    TimedOut,
+    /// The monitor has no single target to trace the route to.
+    #[error("the monitor has no target to trace the route to")]
+    NoTarget,
 }
 
 /// Plans and runs monitors through the agents. Changes are in force when a call returns.

@@ -7,7 +7,9 @@ use super::contract::{ReadOnlyStore, Store, StoreError};
 use super::copy::{CopySource, CopyTarget};
 use super::location::{PostgresLocation, StoreLocation};
 use super::maintenance::{MaintenanceError, MigrationSummary, StoreReport};
-use super::postgres::{PostgresReadOnlyStore, PostgresSettings, PostgresStore};
+use super::postgres::{
+    self, PostgresCopySource, PostgresCopyTarget, PostgresReadOnlyStore, PostgresSettings, PostgresStore,
+};
 use super::sqlite::{
     self, SqliteCopySource, SqliteCopyTarget, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous,
 };
@@ -121,14 +123,16 @@ pub async fn open_read_only_store(
 /// [`StoreError::Unusable`] when it cannot be read or is of another program.
 pub async fn inspect_store(
     location: &StoreLocation,
-    _options: StoreOptions,
+    options: StoreOptions,
 ) -> Result<StoreReport, StoreError> {
     match location {
         StoreLocation::Sqlite(path) => {
             let path = path.clone();
             run_blocking(move || sqlite::inspect(&path)).await
         }
-        StoreLocation::Postgres(_) => Err(unsupported(location)),
+        StoreLocation::Postgres(postgres) => {
+            postgres::inspect(&options.postgres_settings(postgres.clone())).await
+        }
     }
 }
 
@@ -138,14 +142,16 @@ pub async fn inspect_store(
 /// [`StoreError::Locked`] while a server uses it, [`StoreError::TooNew`] when a newer Vigie wrote it.
 pub async fn migrate_store(
     location: &StoreLocation,
-    _options: StoreOptions,
+    options: StoreOptions,
 ) -> Result<MigrationSummary, StoreError> {
     match location {
         StoreLocation::Sqlite(path) => {
             let path = path.clone();
             run_blocking(move || sqlite::migrate_file(&path)).await
         }
-        StoreLocation::Postgres(_) => Err(unsupported(location)),
+        StoreLocation::Postgres(postgres) => {
+            postgres::migrate(&options.postgres_settings(postgres.clone())).await
+        }
     }
 }
 
@@ -155,14 +161,17 @@ pub async fn migrate_store(
 /// [`StoreError::Locked`] while a server uses it, [`StoreError::Unusable`] when it is of an older version.
 pub async fn open_copy_source(
     location: &StoreLocation,
-    _options: StoreOptions,
+    options: StoreOptions,
 ) -> Result<Box<dyn CopySource>, StoreError> {
     match location {
         StoreLocation::Sqlite(path) => {
             let path = path.clone();
             Ok(Box::new(run_blocking(move || SqliteCopySource::open(&path)).await?))
         }
-        StoreLocation::Postgres(_) => Err(unsupported(location)),
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Box::new(PostgresCopySource::open(&settings).await?))
+        }
     }
 }
 
@@ -172,16 +181,15 @@ pub async fn open_copy_source(
 /// [`MaintenanceError::Refused`] when it contains data.
 pub async fn open_copy_target(
     location: &StoreLocation,
-    _options: StoreOptions,
+    options: StoreOptions,
 ) -> Result<Box<dyn CopyTarget>, MaintenanceError> {
     match location {
         StoreLocation::Sqlite(path) => Ok(Box::new(SqliteCopyTarget::open(path)?)),
-        StoreLocation::Postgres(_) => Err(unsupported(location).into()),
+        StoreLocation::Postgres(postgres) => {
+            let settings = options.postgres_settings(postgres.clone());
+            Ok(Box::new(PostgresCopyTarget::open(&settings).await?))
+        }
     }
-}
-
-fn unsupported(location: &StoreLocation) -> StoreError {
-    StoreError::Unusable(format!("`{location}`: this build reads and writes SQLite alone"))
 }
 
 async fn run_blocking<T: Send + 'static>(

@@ -1,14 +1,14 @@
 //! Scripted probes, a sink that can be blocked, and a runner on a fake clock.
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 use vigie::agent::{
-    AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle, start_runner,
+    AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, RunnerHandle, start_runner,
 };
+use vigie::bus::contract::{BusFuture, ResultSink};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     CheckResult, CustomerId, EgressPrincipal, Failure, FailureKind, LocationId, MonitorId, MonitorType,
@@ -172,7 +172,7 @@ impl Sink {
 }
 
 impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn deliver(&self, result: CheckResult) -> BusFuture<'_, ()> {
         let mut held = self.held.subscribe();
         Box::pin(async move {
             held.wait_for(|held| !held).await.unwrap();

@@ -1,11 +1,11 @@
 use std::io::Write;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use vigie::agent::{AdmissionLimits, ResultSink, start_runner};
+use vigie::agent::{AdmissionLimits, start_runner};
+use vigie::bus::contract::{BusFuture, ResultSink};
 use vigie::clock::SystemClock;
 use vigie::domain::CheckResult;
 use vigie::telemetry::Metrics;
@@ -22,7 +22,7 @@ struct LatenessSink {
 }
 
 impl ResultSink for LatenessSink {
-    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn deliver(&self, result: CheckResult) -> BusFuture<'_, ()> {
         match result.lateness() {
             None => drop(self.missed.fetch_add(result.run_count() as usize, Ordering::Relaxed)),
             Some(lateness) => {

@@ -39,13 +39,14 @@ pub const LAYERS: &[(&str, &str)] = &[
     ),
     ("notify", "syntax redaction telemetry vault net protocol"),
     ("store", "syntax schema telemetry"),
+    ("bus", "schedule schema telemetry"),
     // Layer 4.
-    ("agent", "syntax redaction evaluate schedule schema telemetry net protocol probe"),
+    ("agent", "syntax redaction evaluate schedule schema telemetry net protocol probe bus"),
     // Layer 5.
     ("catalog", "syntax redaction evaluate schedule schema alerting telemetry vault store"),
     (
         "pipeline",
-        "syntax redaction evaluate schedule schema alerting telemetry vault spool notify store catalog",
+        "syntax redaction evaluate schedule schema alerting telemetry vault spool notify store bus catalog",
     ),
     (
         "service",
@@ -65,8 +66,10 @@ pub const LAYERS: &[(&str, &str)] = &[
 /// User, module, and the parts of that module that the user may import: its contract, never its implementation.
 const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("agent", "probe", &["probe_trait", "registry"]),
+    ("agent", "bus", &["contract"]),
     ("catalog", "store", &["contract"]),
     ("pipeline", "store", &["contract"]),
+    ("pipeline", "bus", &["contract"]),
     ("pipeline", "notify", &["outgoing_message", "send_error", "templates"]),
     ("service", "store", &["contract"]),
     ("service", "notify", &["outgoing_message", "send_error", "templates"]),

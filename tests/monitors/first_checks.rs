@@ -56,7 +56,7 @@ impl Checked {
                 tokio::task::yield_now().await;
             }
             for agent in &self.process.agents {
-                while agent.runner.current_stats().await.unwrap().running_checks > 0 {
+                while agent.runner().current_stats().await.unwrap().running_checks > 0 {
                     tokio::task::yield_now().await;
                 }
             }

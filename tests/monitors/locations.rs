@@ -212,7 +212,7 @@ async fn only_agents_of_this_process_are_alive() {
     let agents = process.planner.agent_statuses();
     let recorded: Vec<_> = agents.iter().map(|a| (a.location.id.0, a.is_alive, a.can_verify)).collect();
     assert_eq!(recorded, [(1, true, false), (2, true, false), (3, true, true), (branch, false, false)]);
-    process.agents[1].runner.shutdown(Duration::ZERO).await;
+    process.agents[1].runner().shutdown(Duration::ZERO).await;
     assert!(!process.planner.agent_statuses()[1].is_alive, "one whose runner has ended is away");
     process.end().await;
 }

@@ -1,5 +1,6 @@
 //! Monitors changed by API calls, over a real store and with the real check runner.
 
+mod bus;
 mod changes;
 mod concurrency;
 mod engine;

@@ -1,20 +1,21 @@
 //! A process that checks, on a fake clock: store, ingestor, one real runner for each location.
 
 use std::net::Ipv4Addr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use vigie::agent;
-use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
-use vigie::app::{LastKnownAccounts, LocalPlanner, LocationAgent, LocationAgents, PlannerDependencies};
+use vigie::agent::{
+    AccountBlackouts, AdmissionLimits, BlackoutLookup, ExecutionContext, LocationAgent, LocationAgentParts,
+};
+use vigie::app::{HostProbeBuilder, HostedAgent, LocalPlanner, LocationAgents, PlannerDependencies};
+use vigie::bus::InProcessBus;
 use vigie::catalog::{AccountCache, InstanceData, MonitorCache};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
 use vigie::net::{Net, NetConfig, SourceBinding};
 use vigie::pipeline::{IngestSettings, Ingestor};
-use vigie::probe::ProbeBuildContext;
 use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 use vigie::service::{MonitorDependencies, MonitorService};
@@ -25,20 +26,13 @@ use vigie::vault::Keyring;
 
 use crate::monitors::harness::{NOON, admin, common};
 
-struct Sink(Arc<Ingestor>);
-
-impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.submit(result))
-    }
-}
-
 /// The parts of a process that run checks.
 pub struct Process {
     folder: tempfile::TempDir,
     pub store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    pub agents: Vec<LocationAgent>,
+    pub agents: Vec<Arc<LocationAgent>>,
+    pub bus: Arc<InProcessBus>,
     pub planner: Arc<LocalPlanner>,
     pub monitors: MonitorService,
     pub clock: Arc<FakeClock>,
@@ -70,45 +64,57 @@ impl Process {
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let ingestor =
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
-        let last_known_accounts = Arc::new(LastKnownAccounts::default());
+        let probe_builder = Arc::new(HostProbeBuilder::default());
         let agent = |location: &Location| {
             let source = SourceBinding { ipv4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net =
                 Arc::new(Net::new(&NetConfig { source_binding: source, ..NetConfig::default() }).unwrap());
-            let blackouts: Arc<dyn BlackoutLookup> = last_known_accounts.clone();
+            let account_blackouts = Arc::new(AccountBlackouts::default());
+            let blackouts: Arc<dyn BlackoutLookup> = account_blackouts.clone();
             let cx = ExecutionContext {
                 blackout_lookup: Some(blackouts),
                 ..ExecutionContext::new(Arc::clone(&net), clock.clone())
             };
-            let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-            let runner = agent::start_runner(AdmissionLimits::default(), cx, sink, Arc::clone(&metrics));
-            LocationAgent {
+            let limits = AdmissionLimits::default();
+            let runner = agent::start_runner(limits, cx, ingestor.clone(), Arc::clone(&metrics));
+            Arc::new(LocationAgent::new(LocationAgentParts {
                 location: location.clone(),
-                can_verify: location.id.0 == 3,
                 runner,
                 net,
                 connectivity: None,
-            }
+                account_blackouts,
+                probe_builder: probe_builder.clone(),
+                browser_capacity: 2,
+                clock: clock.clone(),
+            }))
         };
         let agents: Vec<_> = common.locations.iter().take(hosted).map(agent).collect();
+        let bus = Arc::new(InProcessBus::default());
+        let hosted_agent = |agent: &Arc<LocationAgent>| HostedAgent {
+            agent: Arc::clone(agent),
+            can_verify: agent.location().id.0 == 3,
+        };
+        let _ = LocationAgents::new(Arc::clone(&bus), agents.iter().map(hosted_agent).collect());
         let accounts = Arc::new(AccountCache::new(store.clone(), common));
+        let monitor_cache = Arc::new(MonitorCache::default());
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
-            agents: Arc::new(LocationAgents::new(agents.clone())),
+            bus: bus.clone(),
             ingestor: Arc::clone(&ingestor),
+            monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&accounts),
-            last_known_accounts,
+            last_known_accounts: Arc::default(),
             clock: clock.clone(),
-            probe_context: ProbeBuildContext::default(),
         }));
+        bus.set_snapshot_source(planner.as_snapshot_source());
         let monitors = MonitorService::new(MonitorDependencies {
             config_store: store.clone(),
-            monitor_cache: Arc::new(MonitorCache::default()),
+            monitor_cache,
             account_cache: accounts,
             planner: planner.clone(),
             keyring: Arc::new(Keyring::ephemeral()),
             clock: clock.clone(),
         });
-        Self { folder, store, ingestor, agents, planner, monitors, clock, metrics }
+        Self { folder, store, ingestor, agents, bus, planner, monitors, clock, metrics }
     }
 
     pub async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
@@ -127,7 +133,7 @@ impl Process {
         for _ in 0..2 * seconds {
             self.clock.advance(Duration::from_millis(500));
             for agent in &self.agents {
-                while agent.runner.current_stats().await.unwrap().running_checks > 0 {
+                while agent.runner().current_stats().await.unwrap().running_checks > 0 {
                     tokio::task::yield_now().await;
                 }
             }
@@ -152,14 +158,14 @@ impl Process {
     pub async fn planned(&self) -> usize {
         let mut planned = 0;
         for agent in &self.agents {
-            planned += agent.runner.current_stats().await.unwrap().planned_monitors;
+            planned += agent.runner().current_stats().await.unwrap().planned_monitors;
         }
         planned
     }
 
     pub async fn end(self) {
         for agent in &self.agents {
-            agent.runner.shutdown(Duration::from_secs(5)).await;
+            agent.runner().shutdown(Duration::from_secs(5)).await;
         }
         assert_eq!(self.ingestor.drain(Duration::from_secs(5)).await, 0);
         self.store.close().await;

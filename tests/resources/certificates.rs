@@ -150,6 +150,7 @@ async fn a_certificate_is_used_from_its_creation_to_its_deletion() {
                 .collect::<BTreeMap<_, _>>()
         };
         assert!(client_net.set_certificates(certificates(false), certificates(true)).is_empty());
+        Box::pin(std::future::ready(())) as _
     };
     kit.resources.watch_certificates(Arc::new(on_change)).await.unwrap();
     let ca = kit.create_valid(KIND, json!({"name": "ca", "kind": "authority", "pem": private.pem()})).await;

@@ -15,6 +15,7 @@ mod maintenance;
 mod monitors;
 mod outbox;
 mod postgres_faults;
+mod postgres_maintenance;
 mod provisioning;
 mod results;
 mod rollups;

@@ -75,8 +75,11 @@ async fn a_database_that_does_not_exist_or_answer_is_named_with_what_to_do() {
 #[tokio::test]
 async fn the_tables_of_a_newer_version_or_another_program_are_refused() {
     let database = SharedDatabase::create().await;
-    let newer = "INSERT INTO vigie_schema (version) VALUES (999)".to_owned();
-    database.server.execute(&database.name, newer).await;
+    // The version after this one only adds: both work side by side.
+    let version = "INSERT INTO vigie_schema (version, usable_since) VALUES".to_owned();
+    database.server.execute(&database.name, format!("{version} (998, 1)")).await;
+    database.connect().await.close().await;
+    database.server.execute(&database.name, format!("{version} (999, 998)")).await;
     let failure = PostgresStore::connect(&database.server.settings(&database.name)).await.err().unwrap();
     assert!(matches!(failure, StoreError::TooNew { found: 999, .. }), "{failure}");
     database.remove().await;

@@ -31,6 +31,15 @@ wait "$server"
 rm -rf "$FOLDER"
 "#;
 
+/// What a version after this one may do to its tables: each gets a column that this version does not know.
+const NEWER_TABLES: &str = "
+DO $$ DECLARE name TEXT; BEGIN
+    FOR name IN SELECT relname FROM pg_class
+        WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
+    LOOP EXECUTE format('ALTER TABLE %I ADD COLUMN of_the_next_version BIGINT DEFAULT 7', name); END LOOP;
+END $$;
+INSERT INTO vigie_schema (version, usable_since) SELECT max(version) + 1, max(version) FROM vigie_schema";
+
 /// A server, which ends when it is dropped.
 pub struct PostgresServer {
     pub port: u16,
@@ -291,6 +300,9 @@ impl SharedDatabase {
             .get_or_init(|| async {
                 server.execute("postgres", "CREATE DATABASE vigie_template".to_owned()).await;
                 PostgresStore::connect(&server.settings("vigie_template")).await.unwrap().close().await;
+                if std::env::var_os("VIGIE_NEWER_TABLES").is_some() {
+                    server.execute("vigie_template", NEWER_TABLES.to_owned()).await;
+                }
             })
             .await;
         let name = new_name();

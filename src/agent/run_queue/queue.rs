@@ -9,6 +9,7 @@ use crate::agent::admission::{AdmissionLimits, AdmissionQueue};
 use crate::agent::assignment::Assignment;
 use crate::agent::missed_backlog::{MissedRunBacklog, MissedRunSeries};
 use crate::agent::on_demand_run::{OnDemandResultSender, OnDemandRunError};
+use crate::bus::contract::AgentLoad;
 use crate::domain::{CheckTrigger, MissedReason, MonitorId, Timestamp};
 use crate::probe::ConcurrencyClass;
 use crate::schedule::TimerQueue;
@@ -273,6 +274,23 @@ impl RunQueue {
     #[must_use]
     pub fn planned_monitors(&self) -> usize {
         self.planned_monitors
+    }
+
+    /// Returns the ids of the planned monitors.
+    #[must_use]
+    pub fn planned_monitor_ids(&self) -> Vec<MonitorId> {
+        let planned = self.monitors.iter().flatten().filter(|entry| entry.is_planned);
+        planned.map(|entry| entry.assignment.monitor_id).collect()
+    }
+
+    /// Returns the current load.
+    #[must_use]
+    pub fn load(&self) -> AgentLoad {
+        AgentLoad {
+            planned_monitors: self.planned_monitors,
+            running_checks: self.running_checks(),
+            waiting_checks: self.waiting_checks(),
+        }
     }
 
     /// Returns the number of runs that wait for admission. Excludes those that wait for the previous run of their

@@ -1,7 +1,6 @@
 //! The pipeline of a server without its API: runner, ingestor and store. Counts the results before and after storing.
 
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,9 +9,8 @@ use anyhow::{Context, anyhow};
 
 use super::run_counter::{RunCounter, RunTotals};
 use super::targets::LoadTargets;
-use crate::agent::{
-    AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle,
-};
+use crate::agent::{AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, RunnerHandle};
+use crate::bus::contract::{BusFuture, ResultSink};
 use crate::cli::output::{InvalidInput, UsageError};
 use crate::clock::SystemClock;
 use crate::domain::{CheckResult, CustomerId, EgressPrincipal, MonitorId, MonitorType, Revision};
@@ -105,7 +103,7 @@ struct CountingSink {
 }
 
 impl ResultSink for CountingSink {
-    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn deliver(&self, result: CheckResult) -> BusFuture<'_, ()> {
         self.run_counter.record(&result);
         Box::pin(self.ingestor.submit(result))
     }

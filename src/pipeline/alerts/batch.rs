@@ -12,8 +12,8 @@ use super::tracked_monitor::{AlertInput, InputContext, TrackedMonitor};
 use super::verifications::{VerificationRequest, verification_without_check};
 use crate::alerting::{Effect, NotificationDraft};
 use crate::domain::{
-    CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
-    Verification,
+    CapturedFile, CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status,
+    Timestamp, Verification,
 };
 use crate::store::{AddedCapture, AlertChanges, CheckVerification, NewConfigRecord};
 use crate::telemetry::fault_point;
@@ -120,6 +120,13 @@ impl AlertEngine {
                         notification
                     });
                     batch.alert_changes.notifications.extend(due_notifications);
+                }
+                IngestCommand::AddCaptures { result_key, files } => {
+                    let added = |capture: &CapturedFile| AddedCapture {
+                        result_key: *result_key,
+                        capture: capture.clone(),
+                    };
+                    batch.alert_changes.added_captures.extend(files.iter().map(added));
                 }
                 IngestCommand::UpdateSettings(settings) => self.apply_settings(*settings),
                 IngestCommand::AcknowledgeEpisode { monitor_id, episode_id } => {

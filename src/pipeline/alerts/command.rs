@@ -26,10 +26,22 @@ pub(in crate::pipeline) enum IngestCommand {
         output_file: Option<CapturedFile>,
         notifications: Vec<NewNotification>,
     },
+    /// Captures of a committed result have arrived.
+    AddCaptures { result_key: ResultKey, files: Vec<CapturedFile> },
     /// The settings were reloaded.
     UpdateSettings(AlertEngineSettings),
     /// Someone acknowledged an episode.
     AcknowledgeEpisode { monitor_id: MonitorId, episode_id: EpisodeId },
+}
+
+impl IngestCommand {
+    /// Returns the captures that it adds, if it is for that.
+    pub(in crate::pipeline) fn added_captures(&self) -> Option<&[CapturedFile]> {
+        match self {
+            Self::AddCaptures { files, .. } => Some(files),
+            _ => None,
+        }
+    }
 }
 
 /// The outcome of a check of a parent.

@@ -169,7 +169,7 @@ async fn run_check(
                 return Some(ParentCheckResult { started_at, has_failed });
             }
             Err(PlanError::QueueFull) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
-            Err(PlanError::LocationOffline | PlanError::Stopped) => return None,
+            Err(_) => return None,
         }
     }
 }

@@ -121,9 +121,10 @@ impl VerificationRunner {
             {
                 Ok(result) => return Some(finding_from_result(&result, location)),
                 Err(PlanError::QueueFull) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
-                Err(PlanError::LocationOffline) => {
+                Err(PlanError::LocationOffline | PlanError::NoTarget) => {
                     return Some((Status::VERIFICATION_UNAVAILABLE, None, None));
                 }
+                Err(PlanError::TimedOut) => return Some((Status::VERIFICATION_NO_RESPONSE, None, None)),
                 Err(PlanError::Stopped) => return None,
             }
         }

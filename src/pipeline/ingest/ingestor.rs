@@ -10,17 +10,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
+use super::pending_batch::loaded_bytes;
 use super::quarantine::{QuarantineRecorder, QuarantinedItem};
 use super::settings::IngestSettings;
 use super::task::IngestTask;
 use super::worker::IngestWorker;
 use crate::alerting::MonitorHealth;
-use crate::domain::{CheckResult, EpisodeId, LocationId, MonitorId};
+use crate::domain::{CapturedFile, CheckResult, EpisodeId, LocationId, MonitorId};
 use crate::pipeline::alerts::{
     AlertEngine, AlertEngineDependencies, AlertEngineSettings, HealthMap, IngestCommand,
 };
 use crate::schema::Monitor;
-use crate::store::{Ingest, MonitorLocationState, StoreError};
+use crate::store::{Ingest, MonitorLocationState, ResultKey, StoreError};
 use crate::sync::Mutex;
 use crate::telemetry::{HealthCondition, Metrics, SupervisedTask, TaskHeartbeat, TaskName};
 
@@ -169,7 +170,24 @@ impl Ingestor {
         std::mem::forget(cancel_guard);
     }
 
-    /// Waits until every result that was submitted so far is stored, or quarantined. Waits for ever when the ingest
+    /// Submits captures of a committed result; waits while the queue is full. They are dropped when too many bytes are
+    /// queued.
+    pub(super) async fn submit_captures(&self, result_key: ResultKey, files: Vec<CapturedFile>) {
+        let Some(command_sender) = self.command_sender.lock().clone() else { return };
+        let bytes = loaded_bytes(&files);
+        if !self.worker.reserve_capture_bytes(bytes) {
+            tracing::debug!(check_id = %result_key.check_id, "captures dropped: too many are queued for the store");
+            return;
+        }
+        self.worker.pending_results.fetch_add(1, Ordering::AcqRel);
+        self.worker.submitted_results.fetch_add(1, Ordering::AcqRel);
+        let cancel_guard = PendingSubmitGuard(&self.worker, bytes);
+        // Fails only when the loop has ended, because the store was closed.
+        let _ = command_sender.send(IngestCommand::AddCaptures { result_key, files }).await;
+        std::mem::forget(cancel_guard);
+    }
+
+    /// Waits until everything that was submitted so far is stored, or quarantined. Waits for ever when the ingest
     /// ends before.
     pub(super) async fn flush(&self) {
         let submitted = self.worker.submitted_results.load(Ordering::Acquire);

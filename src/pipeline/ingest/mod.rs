@@ -8,6 +8,7 @@ mod ingestor;
 mod monitor_state;
 mod pending_batch;
 mod quarantine;
+mod result_receiver;
 mod result_spool;
 mod settings;
 mod split_batch;

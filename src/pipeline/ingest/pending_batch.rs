@@ -41,7 +41,7 @@ pub(super) struct ProcessedBatch {
 /// What to do after the commit.
 pub(super) struct PostCommitWork {
     pub(super) alert_actions: PostCommitActions,
-    /// Results taken from the queue.
+    /// Results taken from the queue, and commands that add captures.
     pub(super) result_count: usize,
     /// Bytes of their captures.
     pub(super) capture_bytes: usize,
@@ -56,5 +56,10 @@ pub(super) struct InFlightCommit {
 
 /// Returns the bytes of the captures of `result`.
 pub(super) fn capture_bytes(result: &CheckResult) -> usize {
-    result.captures.iter().map(CapturedFile::loaded_content_bytes).sum()
+    loaded_bytes(&result.captures)
+}
+
+/// Returns the bytes of `files`.
+pub(super) fn loaded_bytes(files: &[CapturedFile]) -> usize {
+    files.iter().map(CapturedFile::loaded_content_bytes).sum()
 }

@@ -9,12 +9,12 @@ use tokio::sync::watch;
 use super::commit_failure::CommitFailure;
 use super::dependencies::IngestDependencies;
 use super::monitor_state::next_monitor_state;
-use super::pending_batch::{PendingBatch, PostCommitWork, ProcessedBatch, capture_bytes};
+use super::pending_batch::{PendingBatch, PostCommitWork, ProcessedBatch, capture_bytes, loaded_bytes};
 use super::quarantine::QuarantineRecorder;
 use super::result_spool::ResultSpool;
 use super::settings::IngestSettings;
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome, Status};
-use crate::pipeline::alerts::{AlertEngine, BatchOutput};
+use crate::pipeline::alerts::{AlertEngine, BatchOutput, IngestCommand};
 use crate::store::{CheckVerification, Ingest, IngestBatch, MonitorLocationState};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
@@ -33,7 +33,8 @@ pub(super) struct IngestWorker {
     pub(super) commit_failure: Mutex<Option<CommitFailure>>,
     /// Why processing panicked last; `None` once everything pending was processed.
     pub(super) panic_reason: Mutex<Option<String>>,
-    /// Results that were submitted, or wait for space in the queue, and are not committed yet.
+    /// Results that were submitted, or wait for space in the queue, and are not committed yet; captures that follow
+    /// their result count like one.
     pub(super) pending_results: AtomicUsize,
     /// Bytes of their captures.
     pub(super) pending_capture_bytes: AtomicUsize,
@@ -81,6 +82,9 @@ impl IngestWorker {
         batch: &mut PendingBatch,
         alert_engine: &mut Option<Box<AlertEngine>>,
     ) -> ProcessedBatch {
+        let added_captures = batch.commands.iter().filter_map(IngestCommand::added_captures);
+        let (added_count, added_bytes) =
+            added_captures.fold((0, 0), |(count, bytes), files| (count + 1, bytes + loaded_bytes(files)));
         let count = batch.results.len();
         if count > 0 {
             // Errors of the store occur at the commit.
@@ -106,8 +110,8 @@ impl IngestWorker {
             commit: Arc::new(IngestBatch { results, location_states, alert_changes }),
             post_commit: PostCommitWork {
                 alert_actions,
-                result_count: count,
-                capture_bytes: capture_bytes_total,
+                result_count: count + added_count,
+                capture_bytes: capture_bytes_total + added_bytes,
             },
         }
     }
@@ -160,14 +164,22 @@ impl IngestWorker {
         if bytes == 0 {
             return 0;
         }
-        let bytes_before = self.pending_capture_bytes.fetch_add(bytes, Ordering::AcqRel);
-        if bytes_before + bytes <= self.settings.max_capture_bytes {
+        if self.reserve_capture_bytes(bytes) {
             return bytes;
         }
-        self.pending_capture_bytes.fetch_sub(bytes, Ordering::AcqRel);
         result.captures.clear();
         tracing::debug!(check_id = %result.check_id, "captures dropped: too many are queued for the store");
         0
+    }
+
+    /// Counts `bytes` of captures as pending, unless that would be too many.
+    pub(super) fn reserve_capture_bytes(&self, bytes: usize) -> bool {
+        let bytes_before = self.pending_capture_bytes.fetch_add(bytes, Ordering::AcqRel);
+        let has_room = bytes_before + bytes <= self.settings.max_capture_bytes;
+        if !has_room {
+            self.pending_capture_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        }
+        has_room
     }
 
     /// Updates the state of each monitor at each location; returns the changed ones.

@@ -336,7 +336,7 @@ impl ConfigRecordService {
     async fn notify_certificate_watcher(&self) -> Result<(), ServiceError> {
         let watcher = self.certificate_watcher.read().clone();
         if let Some(watcher) = watcher {
-            watcher(super::certificate::decrypt_all(&self.dependencies).await?);
+            watcher(super::certificate::decrypt_all(&self.dependencies).await?).await;
         }
         Ok(())
     }

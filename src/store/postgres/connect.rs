@@ -30,6 +30,10 @@ pub(super) async fn open_pool(
     let mut conn = connect_in_time(settings, error_mapper).await?;
     check_server(&mut conn, settings, error_mapper).await.map_err(to_store_error)?;
     migrations::migrate(&mut conn, error_mapper).await.map_err(to_store_error)?;
+    if is_copy_target(&mut conn).await.map_err(to_store_error)? {
+        let reason = "it is the target of a copy that is not complete; repeat `vigie store copy` with the same databases";
+        return Err(error_mapper.unusable_error(reason));
+    }
     // Fails only when the server ended meanwhile, which the pool would notice too.
     let _ = conn.close().await;
     Ok(lazy_pool(settings, &[]))
@@ -47,6 +51,11 @@ pub(super) async fn open_read_only_pool(
     Ok(lazy_pool(settings, &[("default_transaction_read_only", "on")]))
 }
 
+/// Whether the database is the target of a copy that is not complete.
+pub(super) async fn is_copy_target(conn: &mut PgConnection) -> PgResult<bool> {
+    Ok(sqlx::query_scalar("SELECT to_regclass('copy_source') IS NOT NULL").fetch_one(conn).await?)
+}
+
 fn lazy_pool(settings: &PostgresSettings, options: &[(&str, &str)]) -> PgPool {
     let timeout_ms = settings.query_timeout.as_millis().to_string();
     let connect_options = connect_options(settings)
@@ -58,7 +67,8 @@ fn lazy_pool(settings: &PostgresSettings, options: &[(&str, &str)]) -> PgPool {
         .connect_lazy_with(connect_options)
 }
 
-async fn connect_in_time(
+/// Connects, within the time that the settings allow.
+pub(super) async fn connect_in_time(
     settings: &PostgresSettings,
     error_mapper: &ErrorMapper,
 ) -> Result<PgConnection, StoreError> {
@@ -98,6 +108,13 @@ fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
         })
         // Whatever the server's defaults are: a commit that was acknowledged is on disk.
         .options([("synchronous_commit", "on"), ("timezone", "UTC"), ("jit", "off")])
+        // The server ends the session of a host that is gone, with its locks.
+        .options([
+            ("tcp_keepalives_idle", "20"),
+            ("tcp_keepalives_interval", "10"),
+            ("tcp_keepalives_count", "3"),
+            ("tcp_user_timeout", "60000"),
+        ])
         .disable_statement_logging();
     options = if settings.location.is_socket() { options.socket(host) } else { options.host(host) };
     if let Some(password) = password {
@@ -125,7 +142,7 @@ fn system_certificates() -> Vec<u8> {
 }
 
 /// Checks version, encoding, clock, and that the database can be written.
-async fn check_server(
+pub(super) async fn check_server(
     conn: &mut PgConnection,
     settings: &PostgresSettings,
     error_mapper: &ErrorMapper,

@@ -8,7 +8,15 @@ use crate::store::contract::StoreError;
 use super::error::{ErrorMapper, PgResult};
 
 /// The migrations in order; the version is the number of applied migrations. Released migrations are never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql")];
+const MIGRATIONS: &[Migration] = &[Migration { sql: include_str!("migrations/1.sql"), usable_since: 1 }];
+
+/// A migration to the next version.
+struct Migration {
+    sql: &'static str,
+    /// The oldest version of the program that works with the tables afterwards: the version before, unless it removes what
+    /// that one uses.
+    usable_since: i64,
+}
 
 /// Number of the advisory lock that is held while tables are changed, "Vgie".
 const MIGRATION_LOCK: i64 = 0x5667_6965;
@@ -28,20 +36,32 @@ pub(super) async fn migrate(conn: &mut PgConnection, error_mapper: &ErrorMapper)
 
 async fn apply_migrations(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<()> {
     let version = schema_version(conn, error_mapper).await?;
-    let newest_version = newest_version();
-    if version > newest_version {
-        return Err(StoreError::TooNew { found: version, known: newest_version }.into());
-    }
-    for (index, sql) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
+    check_usable(conn, version).await?;
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
         let mut tx = conn.begin().await?;
-        sqlx::raw_sql(*sql).execute(&mut *tx).await?;
-        sqlx::query("INSERT INTO vigie_schema (version) VALUES ($1)")
+        sqlx::raw_sql(migration.sql).execute(&mut *tx).await?;
+        sqlx::query("INSERT INTO vigie_schema (version, usable_since) VALUES ($1, $2)")
             .bind(i64::try_from(index + 1).unwrap_or(i64::MAX))
+            .bind(migration.usable_since)
             .execute(&mut *tx)
             .await?;
         tx.commit().await?;
     }
     Ok(())
+}
+
+/// Checks that this build works with tables of `version`, which may be a newer one.
+async fn check_usable(conn: &mut PgConnection, version: i64) -> PgResult<()> {
+    let known = newest_version();
+    if version <= known {
+        return Ok(());
+    }
+    let usable_since: Option<i64> =
+        sqlx::query_scalar("SELECT max(usable_since) FROM vigie_schema").fetch_one(conn).await?;
+    if usable_since.is_some_and(|usable_since| usable_since <= known) {
+        return Ok(());
+    }
+    Err(StoreError::TooNew { found: version, known }.into())
 }
 
 /// Returns the newest version that this build knows.
@@ -54,12 +74,8 @@ pub(super) fn newest_version() -> i64 {
 /// # Errors
 /// Like [`migrate`], and [`StoreError::Unusable`] for tables of an older version, which only a server migrates.
 pub(super) async fn check_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<()> {
-    let newest_version = newest_version();
     match stored_version(conn, error_mapper).await? {
-        Some(newer) if newer > newest_version => {
-            Err(StoreError::TooNew { found: newer, known: newest_version }.into())
-        }
-        Some(version) if version == newest_version => Ok(()),
+        Some(version) if version >= newest_version() => check_usable(conn, version).await,
         Some(_) => {
             let reason = "its tables are of an older version; run `vigie store migrate`, or start the server";
             Err(error_mapper.unusable_error(reason).into())
@@ -76,13 +92,17 @@ async fn schema_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> 
     if let Some(version) = stored_version(conn, error_mapper).await? {
         return Ok(version);
     }
-    let create = "CREATE TABLE vigie_schema (version BIGINT PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
+    let create = "CREATE TABLE vigie_schema (version BIGINT PRIMARY KEY, usable_since BIGINT NOT NULL,
+         applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
     sqlx::query(create).execute(conn).await?;
     Ok(0)
 }
 
 /// Returns the version of the tables; `None` for an empty database.
-async fn stored_version(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<Option<i64>> {
+pub(super) async fn stored_version(
+    conn: &mut PgConnection,
+    error_mapper: &ErrorMapper,
+) -> PgResult<Option<i64>> {
     let (is_vigie, has_tables): (bool, bool) = sqlx::query_as(
         "SELECT to_regclass('vigie_schema') IS NOT NULL,
              EXISTS (SELECT 1 FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace)",

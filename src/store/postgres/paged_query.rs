@@ -113,7 +113,8 @@ impl PagedQuery {
     }
 }
 
-fn add_argument<'q, T>(arguments: &mut PgArguments, value: T) -> PgResult<()>
+/// Adds a value to the arguments of a statement.
+pub(super) fn add_argument<'q, T>(arguments: &mut PgArguments, value: T) -> PgResult<()>
 where
     T: sqlx::Encode<'q, sqlx::Postgres> + sqlx::Type<sqlx::Postgres> + 'q,
 {

@@ -14,7 +14,7 @@ use super::store::PostgresStore;
 const PARTITION_LOCK: i64 = 0x5667_6970;
 
 /// A table with a partition per day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DailyTable {
     Results,
     DetailsOk,
@@ -56,6 +56,15 @@ impl DailyTable {
             None => number.parse().ok()?,
         };
         number.checked_mul(DAY_US)
+    }
+}
+
+/// Returns the tables whose partitions the table with this name needs; `None` for one without partitions.
+pub(super) fn tables_of_partitioned(name: &str) -> Option<&'static [DailyTable]> {
+    match name {
+        "results" | "result_details" | "result_captures" => Some(&DailyTable::OF_RESULTS),
+        "rollups" => Some(&[DailyTable::HourlyRollups]),
+        _ => None,
     }
 }
 
@@ -157,7 +166,11 @@ async fn partitions(conn: &mut PgConnection, table: DailyTable) -> PgResult<Vec<
 
 /// Makes the partitions of a day, in the transaction of `conn`. A new table is attached, which blocks neither readers nor
 /// writers of the other days.
-async fn create_partitions(conn: &mut PgConnection, tables: &[DailyTable], day: i64) -> PgResult<()> {
+pub(super) async fn create_partitions(
+    conn: &mut PgConnection,
+    tables: &[DailyTable],
+    day: i64,
+) -> PgResult<()> {
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(PARTITION_LOCK).execute(&mut *conn).await?;
     for table in tables {
         let (parent, partition) = (table.name(), table.partition_name(day));

@@ -10,6 +10,7 @@ use crate::store::contract::{Store, StoreError};
 
 use super::connect;
 use super::error::ErrorMapper;
+use super::exclusive_use::ExclusiveUse;
 use super::known_days::KnownDays;
 use super::settings::PostgresSettings;
 use super::shared_texts::KnownTexts;
@@ -22,6 +23,10 @@ pub struct PostgresStore {
     /// Longest duration of a statement.
     pub(super) query_timeout: Duration,
     pub(super) caches: Arc<Caches>,
+    /// How long a call waits for a connection.
+    pub(super) connect_timeout: Duration,
+    /// Held by a store that writes.
+    pub(super) exclusive_use: Option<ExclusiveUse>,
 }
 
 /// What this process knows to be stored, so that it is not written again.
@@ -36,13 +41,15 @@ impl PostgresStore {
     /// Connects to the database and brings its tables to the newest version.
     ///
     /// # Errors
+    /// [`StoreError::Locked`] when another process uses the database,
     /// [`StoreError::Unavailable`] when the server cannot be reached, [`StoreError::TooNew`] for the tables of a newer
     /// Vigie, [`StoreError::Unusable`] when it refuses the user, is too old, holds the tables of another program, is
     /// read-only, or its clock is off.
     pub async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let error_mapper = ErrorMapper { url: settings.location.to_string() };
         let pool = connect::open_pool(settings, &error_mapper).await?;
-        Ok(Self::new(pool, error_mapper, settings))
+        let exclusive_use = ExclusiveUse::acquire(settings, &error_mapper).await?;
+        Ok(Self { exclusive_use: Some(exclusive_use), ..Self::new(pool, error_mapper, settings) })
     }
 
     /// Connects to a database whose tables are of the newest version, for reading; changes nothing.
@@ -61,6 +68,8 @@ impl PostgresStore {
             error_mapper,
             query_timeout: settings.query_timeout,
             caches: Arc::new(Caches::default()),
+            connect_timeout: settings.connect_timeout,
+            exclusive_use: None,
         }
     }
 }
@@ -71,6 +80,11 @@ impl Store for PostgresStore {
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.pool.close())
+        Box::pin(async move {
+            self.pool.close().await;
+            if let Some(exclusive_use) = &self.exclusive_use {
+                exclusive_use.release();
+            }
+        })
     }
 }

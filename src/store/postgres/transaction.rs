@@ -72,6 +72,7 @@ impl PostgresStore {
     {
         let outcome = async {
             fault_point("store_writer").await?;
+            self.require_exclusive_use().await?;
             let mut conn = self.pool.acquire().await?;
             let (mut transaction_id, mut written) = (None, None);
             let reply = self
@@ -98,6 +99,18 @@ impl PostgresStore {
             }
         };
         outcome.await.map_err(|error| self.error_mapper.to_store_error(&error))
+    }
+
+    /// Waits until this process has the database for itself.
+    async fn require_exclusive_use(&self) -> Result<(), StoreError> {
+        match &self.exclusive_use {
+            Some(exclusive_use) if !exclusive_use.wait(self.connect_timeout).await => {
+                let reason =
+                    "its lock was lost with the connection and is not regained yet; check the server";
+                Err(self.error_mapper.unavailable_error(reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Runs a call until its time limit. A panic is an error.

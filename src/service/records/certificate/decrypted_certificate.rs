@@ -1,5 +1,6 @@
 //! Stored certificates, decrypted for TLS.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
@@ -23,8 +24,9 @@ pub struct DecryptedCertificate {
     pub pem: Arc<Zeroizing<Vec<u8>>>,
 }
 
-/// Receives all certificates whenever they change.
-pub type CertificateWatcher = Arc<dyn Fn(Vec<DecryptedCertificate>) + Send + Sync>;
+/// Receives all certificates whenever they change; the change is complete once its future is.
+pub type CertificateWatcher =
+    Arc<dyn Fn(Vec<DecryptedCertificate>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// Returns the certificates of all accounts, decrypted. One that cannot be decrypted is logged and left out.
 pub(in crate::service::records) async fn decrypt_all(

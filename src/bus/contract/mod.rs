@@ -1,0 +1,22 @@
+//! What the control plane and a location exchange: the only part of the bus that either of them imports. The control
+//! plane calls [`LocationBus`], which calls the [`LocationPort`] of the location; results go the other way, through
+//! [`ResultSink`] and [`ResultReceiver`].
+
+mod assignment;
+mod future;
+mod location_bus;
+mod location_port;
+mod order;
+mod presence;
+mod result_receiver;
+
+pub use assignment::{
+    AssignedAccount, AssignedCertificate, AssignedMonitor, AssignmentBatch, AssignmentError,
+    AssignmentRevision, AssignmentSnapshot, AssignmentUpdate, RefusedAssignment,
+};
+pub use future::BusFuture;
+pub use location_bus::{ConnectedLocation, LocationBus, PublishError, SnapshotSource};
+pub use location_port::LocationPort;
+pub use order::{CheckOrder, FirstCheckOrder, OrderError, TracerouteOrder};
+pub use presence::{AgentLoad, Presence};
+pub use result_receiver::{ResultCaptures, ResultReceiver, ResultSink};

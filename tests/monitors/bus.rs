@@ -1,0 +1,135 @@
+//! The bus in the process: revisions and snapshots of assignments, deadlines of orders, presence.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use vigie::bus::contract::{
+    AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentRevision, AssignmentUpdate, CheckOrder,
+    FirstCheckOrder, LocationBus, LocationPort, OrderError, PublishError,
+};
+use vigie::domain::{LocationId, MonitorId, MonitorType, Outcome};
+use vigie::schema::{Monitor, MonitorDocument};
+
+use super::process::Process;
+
+const HERE: LocationId = LocationId(1);
+
+async fn listener() -> (u16, TcpListener) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    (listener.local_addr().unwrap().port(), listener)
+}
+
+fn unassign(monitor_id: MonitorId) -> AssignmentUpdate {
+    AssignmentUpdate::Unassign { monitor_id, cancel_running: true }
+}
+
+/// Publishes `updates`, and gives up when the location has them but has not replied.
+async fn publish_and_give_up(process: &Process, updates: Vec<AssignmentUpdate>) {
+    let planned = process.planned().await;
+    let mut publication = process.bus.publish(HERE, updates);
+    assert!((&mut publication).now_or_never().is_none(), "it waits for the location");
+    while process.planned().await == planned {
+        tokio::task::yield_now().await;
+    }
+    drop(publication);
+}
+
+fn revision(process: &Process) -> AssignmentRevision {
+    process.bus.presence(HERE).unwrap().assignment_revision
+}
+
+// On one thread, so that the location does not reply while the change is sent.
+#[tokio::test]
+async fn a_location_that_missed_changes_starts_again_from_a_snapshot() {
+    let (process, (port, _listener)) = (Process::start().await, listener().await);
+    let kept = process.create(port, json!({})).await;
+    let lost = process.create(port, json!({})).await;
+    let elsewhere = process.create(port, json!({"locations": [{"id": 2}]})).await;
+    assert_eq!(process.planned().await, 2);
+    publish_and_give_up(&process, vec![unassign(lost)]).await;
+    assert_eq!(process.planned().await, 1);
+    let behind = revision(&process);
+    // The next change finds the gap.
+    let next = process.create(port, json!({})).await;
+    assert_eq!(process.planned().await, 3, "{kept} {lost} {next}, but not {elsewhere}");
+    assert!(revision(&process).0 >= behind.0 + 2);
+    // What the snapshot does not name is not planned any more.
+    let stray = Monitor { id: MonitorId(900), ..process.monitors.monitor_cache().get(kept).unwrap() };
+    let stray = vec![AssignmentUpdate::Assign(AssignedMonitor::new(stray, None))];
+    publish_and_give_up(&process, stray).await;
+    assert_eq!(process.planned().await, 4);
+    assert_eq!(process.bus.publish(HERE, Vec::new()).await, Ok(Vec::new()));
+    assert_eq!(process.planned().await, 3);
+    // It checks what it got from the snapshot.
+    process.advance(60).await;
+    for monitor in [kept, lost, next] {
+        assert_eq!(process.results(monitor, 1).await[0].outcome, Outcome::Ok);
+    }
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_that_does_not_follow_the_applied_revision_changes_nothing() {
+    let (process, (port, _listener)) = (Process::start().await, listener().await);
+    let id = process.create(port, json!({})).await;
+    let applied = revision(&process);
+    for previous_revision in [AssignmentRevision(applied.0 - 1), applied.next()] {
+        let (revision, updates) = (previous_revision.next(), vec![unassign(id)]);
+        let batch = AssignmentBatch { previous_revision, revision, updates };
+        let error = process.agents[0].apply_batch(batch).await.unwrap_err();
+        assert_eq!(error, AssignmentError::MissedRevisions { applied, required: previous_revision });
+        assert_eq!(process.planned().await, 1);
+    }
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_is_given_up_at_its_deadline() {
+    // It accepts no connection, so that the reply to a request never comes.
+    let (process, (port, _listener)) = (Process::start().await, listener().await);
+    let id = process.create(port, json!({"enabled": false})).await;
+    let fields = json!({"url": format!("http://127.0.0.1:{port}/"), "interval": 5, "timeout": 30});
+    let Value::Object(fields) = fields else { unreachable!() };
+    let document = Arc::new(MonitorDocument::new(MonitorType::Website, fields).unwrap());
+    let monitor = Monitor { document, ..process.monitors.monitor_cache().get(id).unwrap() };
+    let timeout = Duration::from_secs(7);
+    let order = CheckOrder { monitor: AssignedMonitor::new(monitor, None), timeout };
+    let reply = tokio::spawn({
+        let bus = Arc::clone(&process.bus);
+        async move { bus.check(HERE, order).await }
+    });
+    while process.agents[0].runner().current_stats().await.unwrap().running_checks == 0 {
+        tokio::task::yield_now().await;
+    }
+    process.clock.advance(timeout);
+    assert_eq!(reply.await.unwrap().unwrap_err(), OrderError::TimedOut);
+    process.agents[0].runner().shutdown(Duration::ZERO).await;
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn presence_shows_the_agent_until_it_ends() {
+    let (process, (port, _listener)) = (Process::start().await, listener().await);
+    process.create(port, json!({})).await;
+    let presence = process.bus.presence(HERE).unwrap();
+    assert_eq!((presence.location_id, presence.version.as_ref()), (HERE, env!("CARGO_PKG_VERSION")));
+    assert_eq!((presence.browser_capacity, presence.is_isolated), (2, false));
+    assert_eq!((presence.load.planned_monitors, presence.clock_offset_us), (1, None));
+    let first_check = FirstCheckOrder {
+        monitor_id: MonitorId(1),
+        planned_at: presence.sent_at,
+        timeout: Duration::from_secs(1),
+    };
+    process.agents[0].runner().shutdown(Duration::ZERO).await;
+    assert_eq!(process.bus.presence(HERE), None);
+    assert_eq!(process.bus.publish(HERE, Vec::new()).await, Err(PublishError::Stopped));
+    assert_eq!(process.bus.first_check(HERE, first_check).await, Err(OrderError::Stopped));
+    let unknown = LocationId(77);
+    assert_eq!(process.bus.presence(unknown), None);
+    assert_eq!(process.bus.publish(unknown, Vec::new()).await, Err(PublishError::LocationOffline));
+    assert_eq!(process.bus.first_check(unknown, first_check).await, Err(OrderError::LocationOffline));
+    process.end().await;
+}
