@@ -15,6 +15,7 @@ pub const PAGES: &[ManualPage] = pages![
     "installation",
     "configuration",
     "upgrade",
+    "database",
     "monitors/index",
     "monitors/parts",
     "monitors/website",
