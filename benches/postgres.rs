@@ -1,6 +1,6 @@
-//! Results into PostgreSQL, from `submit` to the commit with details, states and alert decisions, and pages of ten million
-//! results. Starts a server of its own, which waits for its disk. `cargo bench --bench postgres`; with `-- --quick`
-//! fewer results.
+//! Results into PostgreSQL, from `submit` to the commit with details, states and alert decisions, and pages of ten
+//! million results. Starts a server of its own, which waits for its disk. `cargo bench --bench postgres`; with `--
+//! --quick` fewer results.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
 #[path = "support/allocator.rs"]

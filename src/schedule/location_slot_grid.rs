@@ -56,7 +56,8 @@ impl LocationRotation {
         })
     }
 
-    /// Creates the rotation from its parts: `positions` as [`Self::positions`] returns them. `None` when no pool has it.
+    /// Creates the rotation from its parts: `positions` as [`Self::positions`] returns them. `None` when no pool has
+    /// it.
     #[must_use]
     pub fn from_positions(
         [pool_position, pool_size, locations_per_run]: [u16; 3],

@@ -187,8 +187,8 @@ impl Spool {
         Ok(oldest_results)
     }
 
-    /// Returns results without their captures, in `order`: of those that `is_wanted`, at most `max_results`, and no more
-    /// than `max_bytes` but for a single one. They stay until [`Self::acknowledge`].
+    /// Returns results without their captures, in `order`: of those that `is_wanted`, at most `max_results`, and no
+    /// more than `max_bytes` but for a single one. They stay until [`Self::acknowledge`].
     ///
     /// # Errors
     /// As [`Self::peek`].

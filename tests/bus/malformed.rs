@@ -1,5 +1,5 @@
-//! Bytes that are no message, and values that are none, are refused with what and where; unknown fields are ignored, and
-//! stay in the bytes that are passed on.
+//! Bytes that are no message, and values that are none, are refused with what and where; unknown fields are ignored,
+//! and stay in the bytes that are passed on.
 
 use proptest::prelude::*;
 use prost::encoding::{WireType, encode_key, encode_varint};

@@ -9,8 +9,8 @@ use super::message_kind::MessageKind;
 use crate::bus::contract::ResultCaptures;
 use crate::domain::{CapturedFile, CheckId, LocationId, MonitorId, Timestamp};
 
-/// Files whose pieces are coming in, bounded by bytes. The pieces of a file must come in their order; a repeated piece is
-/// ignored.
+/// Files whose pieces are coming in, bounded by bytes. The pieces of a file must come in their order; a repeated
+/// piece is ignored.
 #[derive(Debug)]
 pub struct CaptureAssembler {
     max_bytes: usize,

@@ -1,7 +1,8 @@
-//! The messages of the bus as protobuf, for agents on other hosts. The manual's page on the bus describes every field.
+//! The messages of the bus as protobuf, for agents on other hosts. The manual's page on the bus describes every
+//! field.
 //!
-//! A reader ignores fields that it does not know. It never encodes again what it did not make: whoever passes a message on
-//! keeps its bytes, as [`EncodedMessage`] does, so that fields of a newer version survive.
+//! A reader ignores fields that it does not know. It never encodes again what it did not make: whoever passes a
+//! message on keeps its bytes, as [`EncodedMessage`] does, so that fields of a newer version survive.
 
 mod account;
 mod acknowledgement;

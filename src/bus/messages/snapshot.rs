@@ -1,5 +1,5 @@
-//! A snapshot of what a location checks: a header, and one message of assignments after the other. It may be larger than
-//! a message, so it is read piece by piece, and one that was cut off is found.
+//! A snapshot of what a location checks: a header, and one message of assignments after the other. It may be larger
+//! than a message, so it is read piece by piece, and one that was cut off is found.
 
 use prost::Message;
 
