@@ -51,6 +51,7 @@ pub const PAGES: &[ManualPage] = pages![
     "runbook",
     "security",
     "architecture",
+    "bus",
     "glossary",
     "behaviour",
     "fields",
