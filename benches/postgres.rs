@@ -74,7 +74,8 @@ async fn measure_ingest(
     }
     assert_eq!(ingestor.drain(Duration::from_mins(10)).await, 0);
     let elapsed = started.elapsed();
-    let (vigie_cpu, server_cpu) = (own_cpu() - vigie_cpu, server.cpu_time() - server_cpu);
+    let (vigie_cpu, server_cpu) =
+        (own_cpu().saturating_sub(vigie_cpu), server.cpu_time().saturating_sub(server_cpu));
     let stored = store.results(ResultFilter::default(), Pagination { limit: 1, offset: 0 }).await.unwrap();
     assert_eq!(stored.total, result_count.unsigned_abs(), "all are stored");
     let rate = result_count as f64 / elapsed.as_secs_f64();
