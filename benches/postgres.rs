@@ -1,6 +1,6 @@
-//! Results into PostgreSQL, from `submit` to the commit with details, states and alert decisions, and pages of ten million
-//! results. Starts a server of its own, which waits for its disk. `cargo bench --bench postgres`; with `-- --quick`
-//! fewer results.
+//! Results into PostgreSQL, from `submit` to the commit with details, states and alert decisions, and pages of ten
+//! million results. Starts a server of its own, which waits for its disk. `cargo bench --bench postgres`; with `--
+//! --quick` fewer results.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
 #[path = "support/allocator.rs"]
@@ -74,7 +74,8 @@ async fn measure_ingest(
     }
     assert_eq!(ingestor.drain(Duration::from_mins(10)).await, 0);
     let elapsed = started.elapsed();
-    let (vigie_cpu, server_cpu) = (own_cpu() - vigie_cpu, server.cpu_time() - server_cpu);
+    let (vigie_cpu, server_cpu) =
+        (own_cpu().saturating_sub(vigie_cpu), server.cpu_time().saturating_sub(server_cpu));
     let stored = store.results(ResultFilter::default(), Pagination { limit: 1, offset: 0 }).await.unwrap();
     assert_eq!(stored.total, result_count.unsigned_abs(), "all are stored");
     let rate = result_count as f64 / elapsed.as_secs_f64();

@@ -8,6 +8,7 @@ mod alerts;
 mod api_fields;
 mod api_v3;
 mod bulk;
+mod bus;
 mod evaluate;
 mod fixture;
 mod legacy;

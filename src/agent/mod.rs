@@ -1,5 +1,6 @@
 //! What a monitoring location runs: attempts, local retry, limits and the runner, behind the contract of the bus.
-//! Independent of store and API: assignments and orders come in through `LocationAgent`, results go out through the sink.
+//! Independent of store and API: assignments and orders come in through `LocationAgent`, results go out through the
+//! sink.
 
 mod account_blackouts;
 mod admission;

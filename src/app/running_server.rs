@@ -37,7 +37,7 @@ use crate::pipeline::{
 };
 use crate::service::MonitorReader;
 use crate::settings::{ServerSettings, Settings, property_label};
-use crate::store::{self, Store, StoreError, StoreOptions};
+use crate::store::{self, DATABASE_FILE, ProcessLock, Store, StoreError, StoreLocation, StoreOptions};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
@@ -80,6 +80,8 @@ pub(super) struct RunningServer {
     metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) supervisor: Arc<Supervisor>,
+    /// Keeps other servers out of the data folder, where the spool is.
+    _data_folder_lock: Option<ProcessLock>,
 }
 
 impl RunningServer {
@@ -88,6 +90,7 @@ impl RunningServer {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
         let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
+        let data_folder_lock = lock_data_folder(settings)?;
         let store = open_store(settings, supervisor.registry(), stop).await?;
         let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
         let location_states = store.location_states().await?;
@@ -221,6 +224,7 @@ impl RunningServer {
             metrics,
             clock,
             supervisor,
+            _data_folder_lock: data_folder_lock,
         })
     }
 
@@ -357,6 +361,14 @@ async fn open_spool(
     let open = move || ResultSpool::open(folder, bounds, metrics, clock);
     let spool = tokio::task::spawn_blocking(open).await?;
     Ok(Arc::new(spool.context("cannot open the spool (setting `store.spool_dir`)")?))
+}
+
+/// Locks the data folder, unless its database does so.
+fn lock_data_folder(settings: &Settings) -> anyhow::Result<Option<ProcessLock>> {
+    if settings.store_location() == StoreLocation::Sqlite(settings.data_dir.join(DATABASE_FILE)) {
+        return Ok(None);
+    }
+    Ok(Some(store::lock_data_folder(&settings.data_dir).context("cannot use the data folder")?))
 }
 
 /// Opens the store. A database that is away is waited for, since it may start later than this host.

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
+use tokio::sync::OwnedMutexGuard;
+
 use super::contract::{
     AssignmentBatch, AssignmentError, AssignmentRevision, AssignmentSnapshot, AssignmentUpdate, BusFuture,
     CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus, LocationPort, OrderError, Presence,
@@ -23,7 +25,7 @@ struct Connection {
     connected: ConnectedLocation,
     port: Arc<dyn LocationPort>,
     /// The last revision that was published. Locked while a batch is applied, so that batches keep their order.
-    last_revision: tokio::sync::Mutex<AssignmentRevision>,
+    last_revision: Arc<tokio::sync::Mutex<AssignmentRevision>>,
 }
 
 impl InProcessBus {
@@ -32,7 +34,7 @@ impl InProcessBus {
         let mut connections = self.connections.write();
         connections.retain(|connection| !removed.contains(&connection.connected.location.id));
         connections.extend(added.into_iter().map(|(connected, port)| {
-            let last_revision = tokio::sync::Mutex::new(AssignmentRevision::EMPTY);
+            let last_revision = Arc::default();
             Arc::new(Connection { connected, port, last_revision })
         }));
     }
@@ -58,26 +60,49 @@ impl InProcessBus {
         updates: Vec<AssignmentUpdate>,
     ) -> Result<Vec<RefusedAssignment>, PublishError> {
         let connection = self.connection(location).ok_or(PublishError::LocationOffline)?;
-        let mut last_revision = connection.last_revision.lock().await;
+        let last_revision = Arc::clone(&connection.last_revision).lock_owned().await;
+        let snapshot_source = self.snapshot_source.read().clone();
+        // A task of its own: what a caller that gives up has begun to publish is applied whole.
+        let task = tokio::spawn(connection.apply(last_revision, updates, snapshot_source));
+        match task.await {
+            Ok(applied) => applied,
+            Err(error) => match error.try_into_panic() {
+                Ok(payload) => std::panic::resume_unwind(payload),
+                // The runtime shuts down.
+                Err(_) => Err(PublishError::Stopped),
+            },
+        }
+    }
+}
+
+impl Connection {
+    /// Has the agent apply `updates` as the revision after `last_revision`, from a snapshot when it missed changes.
+    async fn apply(
+        self: Arc<Self>,
+        mut last_revision: OwnedMutexGuard<AssignmentRevision>,
+        updates: Vec<AssignmentUpdate>,
+        snapshot_source: Option<Weak<dyn SnapshotSource>>,
+    ) -> Result<Vec<RefusedAssignment>, PublishError> {
+        let location_id = self.connected.location.id;
         let previous_revision = *last_revision;
-        // Counted before it is applied: a caller that gives up meanwhile leaves a gap, which the next one finds.
+        // Counted before it is applied: if that panics, the next one finds the gap.
         *last_revision = previous_revision.next();
         let batch = AssignmentBatch { previous_revision, revision: *last_revision, updates };
         let mut refused = Vec::new();
-        let applied = connection.port.presence().ok_or(PublishError::Stopped)?.assignment_revision;
+        let applied = self.port.presence().ok_or(PublishError::Stopped)?.assignment_revision;
         if applied != previous_revision {
             tracing::warn!(
-                location_id = location.0,
+                location_id = location_id.0,
                 applied = applied.0,
                 published = previous_revision.0,
                 "the location missed changes and starts again from a snapshot"
             );
-            let source = self.snapshot_source.read().as_ref().and_then(Weak::upgrade);
-            let updates = source.ok_or(PublishError::NoSnapshot)?.snapshot(location).await;
+            let source = snapshot_source.as_ref().and_then(Weak::upgrade).ok_or(PublishError::NoSnapshot)?;
+            let updates = source.snapshot(location_id).await;
             let snapshot = AssignmentSnapshot { revision: previous_revision, updates };
-            refused = connection.port.apply_snapshot(snapshot).await.map_err(to_publish_error)?;
+            refused = self.port.apply_snapshot(snapshot).await.map_err(to_publish_error)?;
         }
-        refused.extend(connection.port.apply_batch(batch).await.map_err(to_publish_error)?);
+        refused.extend(self.port.apply_batch(batch).await.map_err(to_publish_error)?);
         Ok(refused)
     }
 }

@@ -3,5 +3,6 @@
 
 pub mod contract;
 mod in_process;
+pub mod messages;
 
 pub use in_process::InProcessBus;

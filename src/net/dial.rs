@@ -60,7 +60,8 @@ impl Net {
         self.connect_via(None, addresses, port, deadline, trace).await
     }
 
-    /// Connects to one of `addresses` that the egress policy allows: through `named_proxy`, else through the default proxy, if any.
+    /// Connects to one of `addresses` that the egress policy allows: through `named_proxy`, else through the default
+    /// proxy, if any.
     async fn connect_via(
         &self,
         named_proxy: Option<&UpstreamProxy>,

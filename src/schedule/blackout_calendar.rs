@@ -82,6 +82,11 @@ impl BlackoutCalendar {
         self.windows_by_target.get(&target).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Returns all blackouts, in no order.
+    pub fn windows(&self) -> impl Iterator<Item = &BlackoutWindow> {
+        self.windows_by_target.values().flatten()
+    }
+
     /// Returns the blackout of `target` that is active at `at`.
     #[must_use]
     pub fn active_window(&self, target: BlackoutTarget, at: Timestamp) -> Option<&BlackoutWindow> {

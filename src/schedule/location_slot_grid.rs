@@ -56,6 +56,36 @@ impl LocationRotation {
         })
     }
 
+    /// Creates the rotation from its parts: `positions` as [`Self::positions`] returns them. `None` when no pool has
+    /// it.
+    #[must_use]
+    pub fn from_positions(
+        [pool_position, pool_size, locations_per_run]: [u16; 3],
+        rotates: bool,
+        staggered: bool,
+    ) -> Option<Self> {
+        let is_valid = pool_position < pool_size && (1..=pool_size).contains(&locations_per_run);
+        is_valid.then_some(Self { pool_position, pool_size, locations_per_run, rotates, staggered })
+    }
+
+    /// Returns the position in the pool, the size of the pool, and the number of locations that check one run.
+    #[must_use]
+    pub const fn positions(self) -> [u16; 3] {
+        [self.pool_position, self.pool_size, self.locations_per_run]
+    }
+
+    /// Whether each run starts with the location after the last one of the previous run.
+    #[must_use]
+    pub const fn rotates(self) -> bool {
+        self.rotates
+    }
+
+    /// Whether the locations of a run start one after another.
+    #[must_use]
+    pub const fn is_staggered(self) -> bool {
+        self.staggered
+    }
+
     /// Returns the rank of this location in run number `run_number`, from 0; it checks the run if the rank is less than
     /// `locations_per_run`.
     fn rank_in_run(self, run_number: i64) -> i64 {

@@ -1,6 +1,6 @@
 //! The folder of a spool: results with their captures, in the order in which they were added.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -21,16 +21,26 @@ pub struct DroppedRecords {
     pub captures: usize,
 }
 
+/// In which order results are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOrder {
+    /// Those first that were added first.
+    OldestFirst,
+    /// Those first that were added last.
+    NewestFirst,
+}
+
 /// Results and captures on disk.
 #[derive(Debug)]
 pub struct Spool {
     settings: SpoolSettings,
     result_segments: Segments,
     capture_segments: Segments,
-    /// Oldest first.
-    results: VecDeque<RecordPosition>,
-    /// The checks of `results`.
-    held_ids: HashSet<CheckId>,
+    /// By number, oldest first.
+    results: BTreeMap<u64, RecordPosition>,
+    /// The number of the result of each check in `results`.
+    numbers: HashMap<CheckId, u64>,
+    next_number: u64,
     /// The captures of each check of `results` that has some.
     captures: HashMap<CheckId, Vec<RecordPosition>>,
     /// What was dropped since the last [`Spool::take_dropped`].
@@ -65,31 +75,36 @@ impl Spool {
             };
             SpoolError::for_operation("lock", &lock_path)(source)
         })?;
-        let (result_segments, positions) = Segments::open(folder.join("results"))?;
+        let (mut result_segments, positions) = Segments::open(folder.join("results"))?;
         let (mut capture_segments, capture_positions) = Segments::open(folder.join("captures"))?;
-        let (mut results, mut held_ids) = (VecDeque::with_capacity(positions.len()), HashSet::new());
-        for position in positions {
-            held_ids.insert(position.check_id);
-            results.push_back(position);
+        let (mut results, mut numbers) = (BTreeMap::new(), HashMap::with_capacity(positions.len()));
+        let next_number = positions.len() as u64;
+        for (number, position) in (0..).zip(positions) {
+            let earlier = numbers.insert(position.check_id, number);
+            results.insert(number, position);
+            // It was delivered, and added again.
+            if let Some(earlier) = earlier.and_then(|earlier| results.remove(&earlier)) {
+                result_segments.release_record(earlier.segment)?;
+            }
         }
         let mut captures: HashMap<CheckId, Vec<RecordPosition>> = HashMap::new();
         for position in capture_positions {
-            if held_ids.contains(&position.check_id) {
+            if numbers.contains_key(&position.check_id) {
                 captures.entry(position.check_id).or_default().push(position);
             } else {
                 // Its result was delivered.
                 capture_segments.release_record(position.segment)?;
             }
         }
-        let dropped = DroppedRecords::default();
         Ok(Self {
             settings,
             result_segments,
             capture_segments,
             results,
-            held_ids,
+            numbers,
+            next_number,
             captures,
-            dropped,
+            dropped: DroppedRecords::default(),
             _lock: lock,
         })
     }
@@ -129,9 +144,11 @@ impl Spool {
         now: Timestamp,
     ) -> Result<(), SpoolError> {
         self.drop_expired(now)?;
-        let new_results: Vec<&SpoolRecord> =
-            results.iter().filter(|record| !self.held_ids.contains(&record.check_id)).collect();
-        let new_ids: HashSet<CheckId> = new_results.iter().map(|record| record.check_id).collect();
+        let mut new_ids = HashSet::new();
+        let is_new = |record: &&SpoolRecord| {
+            !self.numbers.contains_key(&record.check_id) && new_ids.insert(record.check_id)
+        };
+        let new_results: Vec<&SpoolRecord> = results.iter().filter(is_new).collect();
         for batch in self.batches(&new_results) {
             self.append_results(batch, now)?;
         }
@@ -153,21 +170,13 @@ impl Spool {
         max_results: usize,
         max_bytes: usize,
     ) -> Result<Vec<(SpoolRecord, Vec<SpoolRecord>)>, SpoolError> {
-        let (mut oldest_results, mut bytes) = (Vec::new(), 0);
+        let (mut oldest_results, mut bytes, mut next) = (Vec::new(), 0, 0);
         while oldest_results.len() < max_results
-            && let Some(position) = self.results.get(oldest_results.len()).copied()
+            && let Some(number) = self.results.range(next..).next().map(to_number)
         {
-            let result = match self.result_segments.read(position) {
-                Ok(result) => result,
-                Err(error) if error.is_damage() => {
-                    tracing::error!(error = %error, check_id = %position.check_id, "dropped a result of the spool");
-                    self.dropped.results += 1;
-                    self.remove_result(oldest_results.len())?;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            let captures = self.captures_of(position.check_id)?;
+            next = number + 1;
+            let Some(result) = self.read_result(number)? else { continue };
+            let captures = self.read_captures(result.check_id)?;
             bytes += result.content.len();
             bytes += captures.iter().map(|capture| capture.content.len()).sum::<usize>();
             if bytes > max_bytes && !oldest_results.is_empty() {
@@ -178,35 +187,91 @@ impl Spool {
         Ok(oldest_results)
     }
 
-    /// Removes the oldest `count` results, which were delivered.
+    /// Returns results without their captures, in `order`: of those that `is_wanted`, at most `max_results`, and no
+    /// more than `max_bytes` but for a single one. They stay until [`Self::acknowledge`].
     ///
     /// # Errors
-    /// Fails when a file cannot be removed; its results come again at the next start.
-    pub fn acknowledge(&mut self, count: usize) -> Result<(), SpoolError> {
-        for _ in 0..count.min(self.results.len()) {
-            self.remove_result(0)?;
+    /// As [`Self::peek`].
+    pub fn read_results(
+        &mut self,
+        order: ReadOrder,
+        is_wanted: impl Fn(CheckId) -> bool,
+        max_results: usize,
+        max_bytes: usize,
+    ) -> Result<Vec<SpoolRecord>, SpoolError> {
+        let is_wanted = |(_, position): &(&u64, &RecordPosition)| is_wanted(position.check_id);
+        let numbers: Vec<u64> = match order {
+            ReadOrder::OldestFirst => {
+                self.results.iter().filter(is_wanted).map(to_number).take(max_results).collect()
+            }
+            ReadOrder::NewestFirst => {
+                self.results.iter().rev().filter(is_wanted).map(to_number).take(max_results).collect()
+            }
+        };
+        let (mut results, mut bytes) = (Vec::new(), 0);
+        for number in numbers {
+            let Some(result) = self.read_result(number)? else { continue };
+            bytes += result.content.len();
+            if bytes > max_bytes && !results.is_empty() {
+                break;
+            }
+            results.push(result);
         }
-        Ok(())
+        Ok(results)
     }
 
-    fn captures_of(&mut self, check_id: CheckId) -> Result<Vec<SpoolRecord>, SpoolError> {
-        let mut captures = Vec::new();
+    /// Returns the captures of the result of `check_id`, in the order in which they were added.
+    ///
+    /// # Errors
+    /// As [`Self::peek`].
+    pub fn read_captures(&mut self, check_id: CheckId) -> Result<Vec<SpoolRecord>, SpoolError> {
+        let (mut captures, mut damaged) = (Vec::new(), 0);
         for position in self.captures.get(&check_id).into_iter().flatten() {
             match self.capture_segments.read(*position) {
                 Ok(capture) => captures.push(capture),
                 Err(error) if error.is_damage() => {
                     tracing::error!(error = %error, check_id = %check_id, "dropped a capture of the spool");
-                    self.dropped.captures += 1;
+                    damaged += 1;
                 }
                 Err(error) => return Err(error),
             }
         }
+        self.dropped.captures += damaged;
         Ok(captures)
     }
 
-    fn remove_result(&mut self, index: usize) -> Result<(), SpoolError> {
-        let Some(position) = self.results.remove(index) else { return Ok(()) };
-        self.held_ids.remove(&position.check_id);
+    /// Removes the results of `checks` with their captures, which were delivered; those that it does not hold are
+    /// ignored. A result that shares its file with others that are not delivered may come again at the next start.
+    ///
+    /// # Errors
+    /// Fails when a file cannot be removed; its results come again at the next start.
+    pub fn acknowledge(&mut self, checks: &[CheckId]) -> Result<(), SpoolError> {
+        for check_id in checks {
+            if let Some(number) = self.numbers.get(check_id).copied() {
+                self.remove_result(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a result; one that is damaged is dropped.
+    fn read_result(&mut self, number: u64) -> Result<Option<SpoolRecord>, SpoolError> {
+        let Some(position) = self.results.get(&number).copied() else { return Ok(None) };
+        match self.result_segments.read(position) {
+            Ok(result) => Ok(Some(result)),
+            Err(error) if error.is_damage() => {
+                tracing::error!(error = %error, check_id = %position.check_id, "dropped a result of the spool");
+                self.dropped.results += 1;
+                self.remove_result(number)?;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn remove_result(&mut self, number: u64) -> Result<(), SpoolError> {
+        let Some(position) = self.results.remove(&number) else { return Ok(()) };
+        self.numbers.remove(&position.check_id);
         for capture in self.captures.remove(&position.check_id).unwrap_or_default() {
             self.capture_segments.release_record(capture.segment)?;
         }
@@ -241,8 +306,11 @@ impl Spool {
         loop {
             match self.result_segments.append(batch, now, segment_bytes) {
                 Ok(positions) => {
-                    self.held_ids.extend(positions.iter().map(|position| position.check_id));
-                    self.results.extend(positions);
+                    for position in positions {
+                        self.numbers.insert(position.check_id, self.next_number);
+                        self.results.insert(self.next_number, position);
+                        self.next_number += 1;
+                    }
                     return Ok(());
                 }
                 Err(error) if error.is_disk_full() && self.drop_oldest_captures()? => {}
@@ -319,138 +387,18 @@ impl Spool {
     /// Drops the oldest segment of results; `false` when there is none.
     fn drop_oldest_results(&mut self) -> Result<bool, SpoolError> {
         let Some((number, _)) = self.result_segments.oldest() else { return Ok(false) };
-        while self.results.front().is_some_and(|position| position.segment == number) {
+        while let Some((first, position)) = self.results.first_key_value()
+            && position.segment == number
+        {
+            let first = *first;
             self.dropped.results += 1;
-            self.remove_result(0)?;
+            self.remove_result(first)?;
         }
         // An empty one has no result whose removal removes it.
         self.result_segments.remove(number).map(|()| true)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_seconds(1_800_000_000 + second)
-    }
-
-    fn record(id: u64, bytes: usize) -> SpoolRecord {
-        SpoolRecord { check_id: CheckId(id), content: vec![u8::try_from(id % 251).unwrap(); bytes] }
-    }
-
-    fn ids_and_capture_counts(spool: &mut Spool) -> Vec<(u64, usize)> {
-        let peeked = spool.peek(usize::MAX, usize::MAX).unwrap();
-        for (result, captures) in &peeked {
-            let content = vec![u8::try_from(result.check_id.0 % 251).unwrap(); result.content.len()];
-            assert_eq!(result.content, content);
-            assert!(captures.iter().all(|capture| capture.check_id == result.check_id));
-        }
-        peeked.iter().map(|(result, captures)| (result.check_id.0, captures.len())).collect()
-    }
-
-    #[test]
-    fn what_was_added_is_there_again_until_it_is_acknowledged() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-        spool.append(&[record(1, 10), record(2, 20)], &[record(2, 500), record(2, 600)], at(0)).unwrap();
-        spool.append(&[record(2, 20), record(3, 30)], &[record(2, 500)], at(1)).unwrap();
-        assert_eq!(ids_and_capture_counts(&mut spool), [(1, 0), (2, 2), (3, 0)], "nothing is held twice");
-        let second_open_error = Spool::open(folder.path(), SpoolSettings::default()).unwrap_err().to_string();
-        assert!(second_open_error.contains("another process uses the spool"), "{second_open_error}");
-        drop(spool);
-        let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-        assert_eq!(ids_and_capture_counts(&mut spool), [(1, 0), (2, 2), (3, 0)]);
-        assert_eq!(spool.peek(2, usize::MAX).unwrap().len(), 2);
-        assert_eq!(spool.peek(3, 25).unwrap().len(), 1, "the second one has 1,120 bytes");
-        spool.acknowledge(2).unwrap();
-        assert_eq!(ids_and_capture_counts(&mut spool), [(3, 0)]);
-        spool.acknowledge(7).unwrap();
-        assert!(spool.is_empty());
-        assert_eq!((spool.bytes(), spool.take_dropped()), (0, DroppedRecords::default()));
-        drop(spool);
-        let files = |subfolder| std::fs::read_dir(folder.path().join(subfolder)).unwrap().count();
-        assert_eq!((files("results"), files("captures")), (0, 0));
-    }
-
-    #[test]
-    fn beyond_its_bytes_the_oldest_captures_are_dropped_then_the_oldest_results() {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = SpoolSettings { max_bytes: 128 * 1024, max_age: Duration::from_hours(1) };
-        let mut spool = Spool::open(folder.path(), settings).unwrap();
-        for id in 0..100 {
-            spool.append(&[record(id, 500)], &[record(id, 2000)], at(0)).unwrap();
-            assert!(spool.bytes() <= settings.max_bytes);
-        }
-        let dropped = spool.take_dropped();
-        assert!(dropped.results == 0 && dropped.captures > 30, "{dropped:?}");
-        let held = ids_and_capture_counts(&mut spool);
-        assert_eq!(held.len(), 100);
-        let first_with_capture = held.iter().position(|(_, captures)| *captures == 1).unwrap();
-        assert_eq!(first_with_capture, dropped.captures, "the oldest ones");
-        assert!(held[first_with_capture..].iter().all(|(_, captures)| *captures == 1));
-        for id in 100..1000 {
-            spool.append(&[record(id, 500)], &[], at(0)).unwrap();
-        }
-        let dropped = spool.take_dropped();
-        let held = ids_and_capture_counts(&mut spool);
-        assert!(held.iter().all(|(_, captures)| *captures == 0));
-        assert_eq!(held.len() + dropped.results, 1000, "each result is held or counted");
-        assert_eq!(held.last(), Some(&(999, 0)));
-        assert_eq!(held[0].0, u64::try_from(dropped.results).unwrap(), "the oldest ones");
-        // One that will never fit is dropped alone.
-        spool.append(&[record(5000, 200_000)], &[], at(0)).unwrap();
-        assert!(spool.take_dropped().results > 0);
-        assert!(spool.bytes() <= settings.max_bytes);
-    }
-
-    #[test]
-    fn what_is_too_old_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = SpoolSettings { max_bytes: 1 << 20, max_age: Duration::from_hours(1) };
-        let mut spool = Spool::open(folder.path(), settings).unwrap();
-        spool.append(&[record(1, 10)], &[record(1, 10)], at(0)).unwrap();
-        drop(spool);
-        let mut spool = Spool::open(folder.path(), settings).unwrap();
-        spool.append(&[record(2, 10)], &[], at(3601)).unwrap();
-        assert_eq!(ids_and_capture_counts(&mut spool), [(2, 0)]);
-        assert_eq!(spool.take_dropped(), DroppedRecords { results: 1, captures: 1 });
-    }
-
-    #[test]
-    fn a_damaged_record_is_dropped_and_counted_and_the_others_stay() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-        spool.append(&[record(1, 10), record(2, 10), record(3, 10)], &[], at(0)).unwrap();
-        let path = folder.path().join("results").join(format!("{:020}.segment", 1));
-        let mut bytes = std::fs::read(&path).unwrap();
-        let middle = 8 + 34 + 30;
-        bytes[middle] ^= 1;
-        std::fs::write(&path, &bytes).unwrap();
-        assert_eq!(ids_and_capture_counts(&mut spool), [(1, 0), (3, 0)]);
-        assert_eq!(spool.take_dropped(), DroppedRecords { results: 1, captures: 0 });
-    }
-
-    #[test]
-    fn a_file_cut_at_any_byte_gives_every_whole_record() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-        spool.append(&[record(1, 10), record(2, 10), record(3, 10)], &[], at(0)).unwrap();
-        drop(spool);
-        let path = folder.path().join("results").join(format!("{:020}.segment", 1));
-        let bytes = std::fs::read(&path).unwrap();
-        for end in 0..=bytes.len() {
-            std::fs::write(&path, &bytes[..end]).unwrap();
-            let mut spool = Spool::open(folder.path(), SpoolSettings::default()).unwrap();
-            let whole_record_count = end.saturating_sub(8) / 34;
-            assert_eq!(ids_and_capture_counts(&mut spool).len(), whole_record_count, "cut at {end}");
-            // It takes new records all the same.
-            spool.append(&[record(9, 10)], &[], at(1)).unwrap();
-            assert_eq!(ids_and_capture_counts(&mut spool).last(), Some(&(9, 0)));
-            spool.acknowledge(4).unwrap();
-        }
-    }
+fn to_number((number, _): (&u64, &RecordPosition)) -> u64 {
+    *number
 }

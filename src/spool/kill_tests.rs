@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::{Spool, SpoolRecord, SpoolSettings};
+use super::{ReadOrder, Spool, SpoolRecord, SpoolSettings};
 use crate::domain::{CheckId, Timestamp};
 
 const FOLDER_VARIABLE: &str = "VIGIE_TEST_SPOOL_FOLDER";
@@ -52,9 +52,13 @@ fn child_process() {
         writeln!(output, "added {}", id + 1).unwrap();
         if id % 6 == 5 {
             writeln!(output, "acknowledging {}", id - 1).unwrap();
-            let count =
-                spool.peek(usize::MAX, usize::MAX).unwrap().iter().filter(|(r, _)| r.check_id.0 < id).count();
-            spool.acknowledge(count).unwrap();
+            // The newest of them first, as an agent delivers them.
+            let is_older = |check_id: CheckId| check_id.0 < id;
+            let results =
+                spool.read_results(ReadOrder::NewestFirst, is_older, usize::MAX, usize::MAX).unwrap();
+            for result in results {
+                spool.acknowledge(&[result.check_id]).unwrap();
+            }
         }
     }
     writeln!(output, "done").unwrap();
@@ -97,7 +101,8 @@ fn a_process_killed_at_any_file_operation_loses_nothing_that_it_had_added() {
         }
         // It goes on working.
         spool.append(&[result(200)], &[], Timestamp::from_seconds(1_800_000_000)).unwrap();
-        spool.acknowledge(usize::MAX).unwrap();
+        let all: Vec<_> = ids.into_iter().chain([200]).map(CheckId).collect();
+        spool.acknowledge(&all).unwrap();
         assert_eq!(spool.bytes(), 0);
         if printed.contains("done") {
             assert!(output.status.success());

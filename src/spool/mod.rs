@@ -6,12 +6,14 @@ mod error;
 mod file_operations;
 mod folder;
 #[cfg(test)]
+mod folder_tests;
+#[cfg(test)]
 mod kill_tests;
 mod record;
 mod segments;
 mod settings;
 
 pub use error::SpoolError;
-pub use folder::{DroppedRecords, Spool};
+pub use folder::{DroppedRecords, ReadOrder, Spool};
 pub use record::SpoolRecord;
 pub use settings::SpoolSettings;

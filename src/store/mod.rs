@@ -31,6 +31,7 @@ pub use open::{
 };
 pub use postgres::{PostgresSettings, PostgresStore};
 pub use sqlite::{
-    DATABASE_FILE, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous, back_up, restore,
+    DATABASE_FILE, ProcessLock, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous, back_up,
+    lock_data_folder, restore,
 };
 pub use store_url::StoreUrlError;

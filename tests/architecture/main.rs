@@ -27,6 +27,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("anyhow::", &["app", "cli", "main"]),
     ("SystemTime::now", &["clock", "telemetry"]),
     ("prometheus_client::", &["telemetry"]),
+    ("prost::", &["bus"]),
     // A library must not choose the allocator of the program that links it.
     ("global_allocator", &["main"]),
     // Locks come from `sync`, whose locks are never poisoned.

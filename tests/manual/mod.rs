@@ -1,5 +1,6 @@
 //! Compares the manual with the program and the repository: pages and generated tables.
 
+mod bus_messages;
 mod examples;
 mod links;
 mod names;

@@ -1,21 +1,26 @@
 //! The bus in the process: revisions and snapshots of assignments, deadlines of orders, presence.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use vigie::agent::LocationAgent;
 use vigie::bus::contract::{
-    AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentRevision, AssignmentUpdate, CheckOrder,
-    FirstCheckOrder, LocationBus, LocationPort, OrderError, PublishError,
+    AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentRevision, AssignmentSnapshot,
+    AssignmentUpdate, BusFuture, CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus, LocationPort,
+    OrderError, Presence, PublishError, RefusedAssignment, TracerouteOrder,
 };
-use vigie::domain::{LocationId, MonitorId, MonitorType, Outcome};
+use vigie::domain::{CapturedFile, CheckResult, LocationId, MonitorId, MonitorType, Outcome};
 use vigie::schema::{Monitor, MonitorDocument};
 
 use super::process::Process;
 
 const HERE: LocationId = LocationId(1);
+
+type ApplyResult = Result<Vec<RefusedAssignment>, AssignmentError>;
 
 async fn listener() -> (u16, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -26,41 +31,69 @@ fn unassign(monitor_id: MonitorId) -> AssignmentUpdate {
     AssignmentUpdate::Unassign { monitor_id, cancel_running: true }
 }
 
-/// Publishes `updates`, and gives up when the location has them but has not replied.
-async fn publish_and_give_up(process: &Process, updates: Vec<AssignmentUpdate>) {
-    let planned = process.planned().await;
-    let mut publication = process.bus.publish(HERE, updates);
-    assert!((&mut publication).now_or_never().is_none(), "it waits for the location");
-    while process.planned().await == planned {
-        tokio::task::yield_now().await;
+/// A connection to an agent that loses batches.
+struct LossyPort {
+    agent: Arc<LocationAgent>,
+    loses_batches: AtomicBool,
+}
+
+impl LocationPort for LossyPort {
+    fn apply_snapshot(&self, snapshot: AssignmentSnapshot) -> BusFuture<'_, ApplyResult> {
+        self.agent.apply_snapshot(snapshot)
     }
-    drop(publication);
+
+    fn apply_batch(&self, batch: AssignmentBatch) -> BusFuture<'_, ApplyResult> {
+        if self.loses_batches.load(Ordering::Relaxed) {
+            return Box::pin(std::future::ready(Ok(Vec::new())));
+        }
+        self.agent.apply_batch(batch)
+    }
+
+    fn check(&self, order: CheckOrder) -> BusFuture<'_, Result<CheckResult, OrderError>> {
+        self.agent.check(order)
+    }
+
+    fn first_check(&self, order: FirstCheckOrder) -> BusFuture<'_, Result<bool, OrderError>> {
+        self.agent.first_check(order)
+    }
+
+    fn traceroute(&self, order: TracerouteOrder) -> BusFuture<'_, Result<CapturedFile, OrderError>> {
+        self.agent.traceroute(order)
+    }
+
+    fn presence(&self) -> Option<Presence> {
+        self.agent.presence()
+    }
 }
 
 fn revision(process: &Process) -> AssignmentRevision {
     process.bus.presence(HERE).unwrap().assignment_revision
 }
 
-// On one thread, so that the location does not reply while the change is sent.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_location_that_missed_changes_starts_again_from_a_snapshot() {
     let (process, (port, _listener)) = (Process::start().await, listener().await);
     let kept = process.create(port, json!({})).await;
-    let lost = process.create(port, json!({})).await;
     let elsewhere = process.create(port, json!({"locations": [{"id": 2}]})).await;
-    assert_eq!(process.planned().await, 2);
-    publish_and_give_up(&process, vec![unassign(lost)]).await;
+    let agent = Arc::clone(&process.agents[0]);
+    let connected = ConnectedLocation { location: agent.location().clone(), can_verify: false };
+    let connection = Arc::new(LossyPort { agent, loses_batches: AtomicBool::new(true) });
+    process.bus.replace(&[HERE], vec![(connected, connection.clone())]);
+    let lost = process.create(port, json!({})).await;
     assert_eq!(process.planned().await, 1);
-    let behind = revision(&process);
     // The next change finds the gap.
+    connection.loses_batches.store(false, Ordering::Relaxed);
     let next = process.create(port, json!({})).await;
     assert_eq!(process.planned().await, 3, "{kept} {lost} {next}, but not {elsewhere}");
-    assert!(revision(&process).0 >= behind.0 + 2);
     // What the snapshot does not name is not planned any more.
     let stray = Monitor { id: MonitorId(900), ..process.monitors.monitor_cache().get(kept).unwrap() };
     let stray = vec![AssignmentUpdate::Assign(AssignedMonitor::new(stray, None))];
-    publish_and_give_up(&process, stray).await;
+    assert_eq!(process.bus.publish(HERE, stray).await, Ok(Vec::new()));
     assert_eq!(process.planned().await, 4);
+    connection.loses_batches.store(true, Ordering::Relaxed);
+    assert_eq!(process.bus.publish(HERE, vec![unassign(kept)]).await, Ok(Vec::new()));
+    assert_eq!(process.planned().await, 4);
+    connection.loses_batches.store(false, Ordering::Relaxed);
     assert_eq!(process.bus.publish(HERE, Vec::new()).await, Ok(Vec::new()));
     assert_eq!(process.planned().await, 3);
     // It checks what it got from the snapshot.
@@ -68,6 +101,22 @@ async fn a_location_that_missed_changes_starts_again_from_a_snapshot() {
     for monitor in [kept, lost, next] {
         assert_eq!(process.results(monitor, 1).await[0].outcome, Outcome::Ok);
     }
+    process.end().await;
+}
+
+// On one thread, so that the location does not reply while the change is sent.
+#[tokio::test]
+async fn a_change_whose_caller_gives_up_is_applied_whole() {
+    let (process, (port, _listener)) = (Process::start().await, listener().await);
+    let id = process.create(port, json!({})).await;
+    let before = revision(&process);
+    let mut publication = process.bus.publish(HERE, vec![unassign(id)]);
+    assert!((&mut publication).now_or_never().is_none(), "it waits for the location");
+    drop(publication);
+    while revision(&process) == before {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((process.planned().await, revision(&process)), (0, before.next()));
     process.end().await;
 }
 

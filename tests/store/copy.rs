@@ -19,7 +19,7 @@ use crate::store::samples::{all, at, commit_results, error, missed, ok, sqlite, 
 use crate::support::binary::{err, out, vigie};
 
 /// Returns the data of an earlier release, migrated, with rows of every form; the database is `vigie.db`.
-async fn source() -> TempDir {
+pub async fn source() -> TempDir {
     let folder = fixture::data();
     let store = sqlite(folder.path());
     let mut with_capture = error(3, at(0));
@@ -47,7 +47,7 @@ async fn source() -> TempDir {
     folder
 }
 
-fn database(folder: &Path) -> PathBuf {
+pub fn database(folder: &Path) -> PathBuf {
     folder.join("vigie.db")
 }
 
@@ -58,7 +58,7 @@ fn copy(from: &Path, to: &Path, args: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn refused(output: &Output, text: &str) {
+pub fn refused(output: &Output, text: &str) {
     assert_eq!(output.status.code(), Some(1), "{}{}", out(output), err(output));
     assert!(err(output).contains(text), "{}", err(output));
 }
@@ -111,7 +111,7 @@ fn rows(conn: &Connection, sql: &str) -> Vec<Vec<Value>> {
 }
 
 #[track_caller]
-fn assert_same_contents(from: &Path, to: &Path) {
+pub fn assert_same_contents(from: &Path, to: &Path) {
     let (expected, found) = (contents(from), contents(to));
     assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
     for (table, rows) in &expected {
@@ -204,7 +204,7 @@ async fn a_value_of_another_type_is_reported_with_its_place() {
 const CHILD_FROM: &str = "VIGIE_TEST_COPY_FROM";
 const CHILD_TO: &str = "VIGIE_TEST_COPY_TO";
 /// Small, so that there are many pages.
-const LIMIT: PageLimit = PageLimit { rows: 7, bytes: 100_000 };
+pub const LIMIT: PageLimit = PageLimit { rows: 7, bytes: 100_000 };
 
 /// Runs in a child process of the tests below; does nothing in an ordinary test run.
 #[tokio::test]

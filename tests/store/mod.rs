@@ -5,6 +5,7 @@ mod captures;
 mod concurrent_writes;
 mod config;
 mod copy;
+mod copy_postgres;
 mod counts;
 mod faults;
 mod first_checks;

@@ -10,8 +10,8 @@ use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{ConfigRecordKind, CustomerId, Timestamp};
 use vigie::store::{
     ConfigChange, ConfigRecordFilter, ConfigStore, Housekeeping, Ingest, IngestBatch, MonitorStore,
-    NewConfigRecord, Pagination, PostgresSettings, PostgresStore, PostgresTls, ResultStore, Retention, Store,
-    StoreError, StorePassword,
+    NewConfigRecord, Pagination, PostgresSettings, PostgresStore, PostgresTls, ResultFilter, ResultStore,
+    Retention, Store, StoreError, StorePassword,
 };
 
 use crate::store::samples::{HOUR, all, at, commit_results, error, ok};
@@ -363,7 +363,7 @@ async fn a_slow_query_times_out_without_affecting_others() {
     let blocker = tokio::spawn(async move { server.execute(&name, block).await });
     // Until the lock is held, the query succeeds.
     let failure = loop {
-        if let Err(failure) = store.results(Default::default(), Pagination::ALL).await {
+        if let Err(failure) = store.results(ResultFilter::default(), Pagination::ALL).await {
             break failure;
         }
     };

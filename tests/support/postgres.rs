@@ -144,7 +144,7 @@ impl PostgresServer {
 
     /// Waits until it accepts connections.
     pub fn wait_until_ready(&self) {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         let is_ready = || {
             let probe = Command::new(binaries().join("pg_isready"))
                 .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()])

@@ -6,8 +6,8 @@ use super::order::{CheckOrder, FirstCheckOrder, OrderError, TracerouteOrder};
 use super::presence::Presence;
 use crate::domain::{CapturedFile, CheckResult};
 
-/// An agent of a location, as the bus calls it. In the process the calls are direct; over a network, the part of the bus
-/// beside the agent makes them.
+/// An agent of a location, as the bus calls it. In the process the calls are direct; over a network, the part of the
+/// bus beside the agent makes them.
 pub trait LocationPort: Send + Sync + 'static {
     /// Replaces everything that is assigned; returns the monitors that cannot be checked. In force once it returns.
     fn apply_snapshot(

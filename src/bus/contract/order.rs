@@ -1,5 +1,5 @@
-//! Orders to a location, each with a deadline and a reply. A caller that drops the call does not wait for the reply; the
-//! check goes on.
+//! Orders to a location, each with a deadline and a reply. A caller that drops the call does not wait for the reply;
+//! the check goes on.
 
 use std::net::IpAddr;
 use std::time::Duration;

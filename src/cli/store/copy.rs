@@ -12,8 +12,8 @@ use crate::store::{open_copy_source, open_copy_target};
 
 /// Copy everything to another database, while the server is stopped
 ///
-/// Copies every table and compares both sides. What is interrupted continues when the same command runs again. Refuses a
-/// target that contains data. A copy from SQLite to SQLite is smaller, as it has no unused pages.
+/// Copies every table and compares both sides. What is interrupted continues when the same command runs again.
+/// Refuses a target that contains data. A copy from SQLite to SQLite is smaller, as it has no unused pages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -53,12 +53,12 @@ async fn replay_all(
         if batch.is_empty() {
             return Ok(());
         }
-        let count = batch.len();
+        let checks: Vec<_> = batch.iter().map(|(record, _)| record.check_id).collect();
         for (record, captures) in batch {
             *stored += usize::from(submit(&record, &captures, ingestor, result_store).await?);
         }
         ingestor.flush().await;
-        spool.with_spool(move |spool| spool.acknowledge(count)).await?;
+        spool.with_spool(move |spool| spool.acknowledge(&checks)).await?;
     }
 }
 

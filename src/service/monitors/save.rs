@@ -12,8 +12,8 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 /// revision.
 ///
 /// # Errors
-/// [`ServiceError::Invalid`] when a billing plan is full, [`ServiceError::Unavailable`] when the planner has stopped; errors
-/// of the store. Nothing was changed then.
+/// [`ServiceError::Invalid`] when a billing plan is full, [`ServiceError::Unavailable`] when the planner has stopped;
+/// errors of the store. Nothing was changed then.
 pub(super) async fn save_changes(
     service: &MonitorService,
     caller: &Caller,

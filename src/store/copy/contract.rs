@@ -63,7 +63,8 @@ pub trait CopySource: Send {
         limit: PageLimit,
     ) -> CopyFuture<'_, Vec<CopyRow>>;
 
-    /// Returns, for each table with [`LogicalTable::has_sequence`], the highest id that was ever assigned; 0 without one.
+    /// Returns, for each table with [`LogicalTable::has_sequence`], the highest id that was ever assigned; 0 without
+    /// one.
     fn last_ids(&mut self) -> CopyFuture<'_, Vec<(&'static str, i64)>>;
 }
 

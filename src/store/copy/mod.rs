@@ -1,4 +1,5 @@
-//! Copies a whole store to another one, whatever their engines are (src/manual/database.md, "Move to another database").
+//! Copies a whole store to another one, whatever their engines are (src/manual/database.md, "Move to another
+//! database").
 //!
 //! Both sides see the same logical tables: each row is a list of typed values in the order of the columns.
 

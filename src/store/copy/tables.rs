@@ -1,7 +1,7 @@
 //! The logical tables of a store, with the names that SQLite has for them.
 //!
-//! The logical names are those of PostgreSQL. SQLite keeps the names of its first versions, shares texts by an id instead
-//! of their hash, and has NULL for some flags that are not set.
+//! The logical names are those of PostgreSQL. SQLite keeps the names of its first versions, shares texts by an id
+//! instead of their hash, and has NULL for some flags that are not set.
 
 use super::logical_table::{ColumnType, LogicalColumn, LogicalTable, SqliteForm};
 

@@ -181,5 +181,5 @@ impl ErrorMapper {
 
 /// Whether `error` is one of a handshake, such as a certificate that is not trusted.
 fn is_tls_error(error: &std::io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>())
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
 }

@@ -15,7 +15,8 @@ use super::settings::PostgresSettings;
 
 /// Number of the advisory lock, "Vgix".
 const EXCLUSIVE_LOCK: i64 = 0x5667_6978;
-/// How often, and with which pauses, the lock is tried for: the session of a process that was killed ends a little later.
+/// How often, and with which pauses, the lock is tried for: the session of a process that was killed ends a little
+/// later.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
 /// Pause between two looks at the transactions of the process before.

@@ -11,12 +11,12 @@ use super::error::{ErrorMapper, PgError, PgResult};
 use super::migrations;
 use super::settings::PostgresSettings;
 
-/// Says what the database contains and whether it is sound; changes nothing, and works beside a server. Takes minutes with
-/// a large database.
+/// Says what the database contains and whether it is sound; changes nothing, and works beside a server. Takes minutes
+/// with a large database.
 ///
 /// # Errors
-/// Like [`PostgresStore::connect`](super::PostgresStore::connect); [`StoreError::Unusable`] for a database without tables
-/// of Vigie.
+/// Like [`PostgresStore::connect`](super::PostgresStore::connect); [`StoreError::Unusable`] for a database without
+/// tables of Vigie.
 pub(in crate::store) async fn inspect(settings: &PostgresSettings) -> Result<StoreReport, StoreError> {
     let error_mapper = ErrorMapper { url: settings.location.to_string() };
     let mut conn = connect::connect_in_time(settings, &error_mapper).await?;

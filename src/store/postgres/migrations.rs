@@ -1,5 +1,5 @@
-//! The tables, and the migration of databases of older versions. A migration only adds, so that processes of the version
-//! before go on working beside it; what they still use is removed a version later.
+//! The tables, and the migration of databases of older versions. A migration only adds, so that processes of the
+//! version before go on working beside it; what they still use is removed a version later.
 
 use sqlx::{Connection, PgConnection};
 
@@ -13,8 +13,8 @@ const MIGRATIONS: &[Migration] = &[Migration { sql: include_str!("migrations/1.s
 /// A migration to the next version.
 struct Migration {
     sql: &'static str,
-    /// The oldest version of the program that works with the tables afterwards: the version before, unless it removes what
-    /// that one uses.
+    /// The oldest version of the program that works with the tables afterwards: the version before, unless it removes
+    /// what that one uses.
     usable_since: i64,
 }
 

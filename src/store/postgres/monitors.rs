@@ -80,8 +80,8 @@ pub(super) async fn update(
     if updated.rows_affected() == 0 { Err(StoreError::Stale.into()) } else { Ok(()) }
 }
 
-/// Returns all monitors that were not removed, ordered by id, with their sealed secrets. Fails when one cannot be decoded:
-/// leaving it out would count as a removal and end its open episode.
+/// Returns all monitors that were not removed, ordered by id, with their sealed secrets. Fails when one cannot be
+/// decoded: leaving it out would count as a removal and end its open episode.
 pub(super) async fn select_all(conn: &mut PgConnection) -> PgResult<Vec<StoredMonitor>> {
     let rows = sqlx::query(
         "SELECT id, customer, key, type, revision, modified_at, document::text, origin::bigint, metadata,
@@ -198,8 +198,8 @@ async fn upsert(conn: &mut PgConnection, rows: &[MonitorRow]) -> PgResult<()> {
 }
 
 /// Removes a monitor with its secrets, states and attached records, if its revision is `expected_revision` (`None`:
-/// whatever its revision); returns whether it did. A key of `vigie apply` becomes free, the key of a file stays with its
-/// id.
+/// whatever its revision); returns whether it did. A key of `vigie apply` becomes free, the key of a file stays with
+/// its id.
 pub(super) async fn mark_removed(
     conn: &mut PgConnection,
     id: MonitorId,

@@ -104,7 +104,9 @@ impl PostgresStore {
                 continue;
             }
             self.write(move |conn| Box::pin(create_partitions(conn, tables, day))).await?;
-            tables.iter().for_each(|table| known_days.insert(table.name(), day));
+            for table in tables {
+                known_days.insert(table.name(), day);
+            }
         }
         Ok(())
     }
@@ -164,8 +166,8 @@ async fn partitions(conn: &mut PgConnection, table: DailyTable) -> PgResult<Vec<
     Ok(rows.into_iter().filter_map(to_partition).collect())
 }
 
-/// Makes the partitions of a day, in the transaction of `conn`. A new table is attached, which blocks neither readers nor
-/// writers of the other days.
+/// Makes the partitions of a day, in the transaction of `conn`. A new table is attached, which blocks neither readers
+/// nor writers of the other days.
 pub(super) async fn create_partitions(
     conn: &mut PgConnection,
     tables: &[DailyTable],
@@ -197,8 +199,8 @@ pub(super) async fn create_partitions(
     Ok(())
 }
 
-/// Detaches a partition without blocking readers, then drops it; returns how many rows it had. May be interrupted at any
-/// moment and is continued by the next call.
+/// Detaches a partition without blocking readers, then drops it; returns how many rows it had. May be interrupted at
+/// any moment and is continued by the next call.
 async fn drop_partition(conn: &mut PgConnection, table: DailyTable, partition: Partition) -> PgResult<u64> {
     let (parent, name) = (table.name(), table.partition_name(partition.day));
     sqlx::query("SET statement_timeout = 0").execute(&mut *conn).await?;

@@ -17,8 +17,8 @@ impl PostgresReadOnlyStore {
     /// Connects to the database.
     ///
     /// # Errors
-    /// Like [`PostgresStore::connect`], and [`StoreError::Unusable`] for tables of an older Vigie, which were not migrated
-    /// yet.
+    /// Like [`PostgresStore::connect`], and [`StoreError::Unusable`] for tables of an older Vigie, which were not
+    /// migrated yet.
     pub(in crate::store) async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
         PostgresStore::connect_read_only(settings).await.map(Self)
     }

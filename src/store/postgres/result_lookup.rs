@@ -12,8 +12,8 @@ use crate::store::rows::stored_result::StoredResult;
 use super::batch_columns::{ResultRowKey, key_columns};
 use super::error::{PgResult, skip_undecodable};
 
-/// Returns the result of each of `keys`, with its details; `None` for one that does not exist. One that cannot be decoded
-/// is logged and left out.
+/// Returns the result of each of `keys`, with its details; `None` for one that does not exist. One that cannot be
+/// decoded is logged and left out.
 pub(super) async fn results_by_keys(
     conn: &mut PgConnection,
     keys: &[ResultRowKey],

@@ -30,8 +30,8 @@ pub(super) async fn read_page(
     Ok(PaginatedResults { total, results })
 }
 
-/// Returns the keys of the results of a page. Searches the newest days first, then ever more: the newest rows are those of
-/// the page whenever there are enough of them.
+/// Returns the keys of the results of a page. Searches the newest days first, then ever more: the newest rows are
+/// those of the page whenever there are enough of them.
 async fn page_keys(
     conn: &mut PgConnection,
     filter: &ResultFilter,

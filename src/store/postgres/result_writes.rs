@@ -57,8 +57,8 @@ pub(super) async fn write_results(conn: &mut PgConnection, rows: &[ResultRow]) -
     rollup_marker.write(conn, stale_hours).await
 }
 
-/// Returns the missed and the real results to be written: of rows with the same key the first one of each, and no missed
-/// one that follows a real one.
+/// Returns the missed and the real results to be written: of rows with the same key the first one of each, and no
+/// missed one that follows a real one.
 fn split_repeats(rows: &[ResultRow]) -> (Vec<&ResultRow>, Vec<&ResultRow>) {
     let (mut missed, mut real): (Vec<&ResultRow>, Vec<&ResultRow>) = (Vec::new(), Vec::new());
     for row in rows {
@@ -119,8 +119,8 @@ struct ReplacedSeries<'a> {
     stored_remaining: Option<i64>,
 }
 
-/// Columns of a removed series: key, reason, number of runs, last planned time, revision, hash of the label, delay of the
-/// detection, status.
+/// Columns of a removed series: key, reason, number of runs, last planned time, revision, hash of the label, delay of
+/// the detection, status.
 type MissedRow = (i64, i64, i64, i64, i64, i64, i64, Vec<u8>, i64, i64);
 
 /// Replaces the missed results with the keys of `rows` by these; the rest of a series of missed runs stays.

@@ -1,5 +1,5 @@
-//! Removes expired data: results, details, captures and hourly rollups a day at a time by dropping the partition, the rest
-//! in chunks.
+//! Removes expired data: results, details, captures and hourly rollups a day at a time by dropping the partition, the
+//! rest in chunks.
 
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ impl Housekeeping for PostgresStore {
     }
 }
 
-/// Removes data older than `retention`; returns how many rows were removed. What lies in a partition stays until the whole
-/// day is older.
+/// Removes data older than `retention`; returns how many rows were removed. What lies in a partition stays until the
+/// whole day is older.
 async fn apply_retention(
     store: &PostgresStore,
     retention: Retention,

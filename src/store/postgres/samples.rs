@@ -45,7 +45,8 @@ impl SampleStore for PostgresStore {
     }
 }
 
-/// Planned time, location, outcome, duration, number of missed runs, duration of the full page, whether it is suppressed.
+/// Planned time, location, outcome, duration, number of missed runs, duration of the full page, whether it is
+/// suppressed.
 type SampleRow = (i64, i64, i64, i64, Option<i64>, Option<i64>, bool);
 
 async fn select_samples(

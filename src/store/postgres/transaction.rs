@@ -1,5 +1,5 @@
-//! Calls on connections of the pool: reads, and writes in a transaction whose outcome is found out even if the connection
-//! breaks during the commit.
+//! Calls on connections of the pool: reads, and writes in a transaction whose outcome is found out even if the
+//! connection breaks during the commit.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;

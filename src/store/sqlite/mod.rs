@@ -36,6 +36,7 @@ mod writer;
 
 pub use copy::{SqliteCopySource, SqliteCopyTarget};
 pub use maintenance::{back_up, inspect, migrate_file, restore};
+pub use open::{ProcessLock, lock_data_folder};
 pub use read_only::SqliteReadOnlyStore;
 pub use settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 pub use store::SqliteStore;

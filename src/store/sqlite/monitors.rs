@@ -178,7 +178,8 @@ pub(super) fn apply_changes(
 }
 
 /// Removes a monitor with its secrets, states and attached records, if its revision is `expected_revision` (`None`:
-/// whatever its revision); returns whether it did. A key of `vigie apply` becomes free, the key of a file stays with its id.
+/// whatever its revision); returns whether it did. A key of `vigie apply` becomes free, the key of a file stays with
+/// its id.
 pub(super) fn mark_removed(
     conn: &Connection,
     id: MonitorId,

@@ -12,14 +12,23 @@ use crate::store::contract::StoreError;
 
 use super::error::ErrorMapper;
 use super::migrations;
-use super::settings::{SqliteSettings, Synchronous};
+use super::settings::{DATABASE_FILE, SqliteSettings, Synchronous};
 
 /// Mode of new files and directories: they contain password hashes, scripts and responses of targets.
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
 /// A lock held while the database is open; the system releases it when the process ends for any reason.
-pub(super) type ProcessLock = Flock<File>;
+pub type ProcessLock = Flock<File>;
+
+/// Locks a data folder whose database is elsewhere against other processes, also those with an SQLite file in it.
+///
+/// # Errors
+/// [`StoreError::Locked`] with the process id of the holder.
+pub fn lock_data_folder(folder: &Path) -> Result<ProcessLock, StoreError> {
+    let path = folder.join(DATABASE_FILE);
+    acquire_lock(&path, &ErrorMapper::new(&path))
+}
 
 /// Locks `path` against other processes.
 ///

@@ -16,8 +16,11 @@ use crate::support::tls_server::{Authority, Identity};
 const WITHOUT_SECRET: &[&str] =
     &["server.tls_cert_file", "certificates.ca_file", "certificates.cert_file", "browser.remote.url"];
 
-/// Settings whose secrets are planted in a server of their own.
-pub const ELSEWHERE: &[&str] = &["server.tls_key_file", "store.key_file"];
+/// Settings whose secrets are keys, which are planted in a server of their own.
+pub const KEYS: &[&str] = &["server.tls_key_file", "store.key_file"];
+
+/// Settings whose secrets are passwords of PostgreSQL, which are planted in servers that use it.
+pub const STORE_PASSWORDS: &[&str] = &["store.url", "store.password_file"];
 
 /// Returns the settings that hold a secret: names of files, and URLs.
 pub fn secret_settings() -> BTreeSet<String> {

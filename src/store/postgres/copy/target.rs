@@ -221,8 +221,8 @@ impl CopySource for PostgresCopyTarget {
 impl CopyTarget for PostgresCopyTarget {
     fn begin(&mut self, source: String, restarts: bool) -> CopyFuture<'_, Vec<TableProgress>> {
         Box::pin(async move {
-            let begun = self.begin_copy(&source, restarts).await;
-            PostgresCopySource::step(&self.0.error_mapper, begun)
+            let progress = self.begin_copy(&source, restarts).await;
+            PostgresCopySource::step(&self.0.error_mapper, progress)
         })
     }
 

@@ -45,8 +45,8 @@ pub(in crate::store::postgres) async fn roll_up(
     Ok(written)
 }
 
-/// Advances `rolled_until` to `until` and marks the hours or days in between that have data as pending. Results that are
-/// being committed meanwhile wait, or are waited for.
+/// Advances `rolled_until` to `until` and marks the hours or days in between that have data as pending. Results that
+/// are being committed meanwhile wait, or are waited for.
 async fn advance_rolled_until(conn: &mut PgConnection, span: RollupSpan, until: i64) -> PgResult<()> {
     let (rolled_until,): (i64,) =
         sqlx::query_as("SELECT rolled_until FROM rollup_bounds WHERE span = $1 FOR UPDATE")

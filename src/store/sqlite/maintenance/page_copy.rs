@@ -18,8 +18,8 @@ const STEP_PAGES: i32 = 2_048;
 /// Receives how many pages are copied, of how many.
 pub type OnProgress<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// Copies the database at `source` into the empty file at `target`, as one consistent file without a log, and checks the
-/// copy. Takes no lock: in WAL mode it reads one snapshot, which blocks nobody.
+/// Copies the database at `source` into the empty file at `target`, as one consistent file without a log, and checks
+/// the copy. Takes no lock: in WAL mode it reads one snapshot, which blocks nobody.
 pub(super) fn copy_pages(
     source: &Path,
     target: &Path,

@@ -1,0 +1,46 @@
+//! The messages of the bus as protobuf, for agents on other hosts. The manual's page on the bus describes every
+//! field.
+//!
+//! A reader ignores fields that it does not know. It never encodes again what it did not make: whoever passes a
+//! message on keeps its bytes, as [`EncodedMessage`] does, so that fields of a newer version survive.
+
+mod account;
+mod acknowledgement;
+mod assigned_monitor;
+mod assignments;
+mod attempt;
+mod capture_assembler;
+mod capture_piece;
+mod certificate;
+mod encoded_message;
+mod error;
+mod field;
+mod json;
+mod message_kind;
+mod order;
+mod order_reply;
+mod presence;
+mod result;
+mod sealer;
+mod snapshot;
+
+pub use account::{AccountMessage, BlackoutMessage};
+pub use acknowledgement::CommittedChecksMessage;
+pub use assigned_monitor::AssignedMonitorMessage;
+pub use assignments::{
+    AssignmentUpdateMessage, AssignmentsMessage, CertificatesMessage, RefusedAssignmentMessage,
+    UnassignMessage, UpdateKind,
+};
+pub use attempt::{AttemptMessage, MissedRunsMessage, PhaseMessage};
+pub use capture_assembler::CaptureAssembler;
+pub use capture_piece::{CapturePieceMessage, capture_pieces};
+pub use certificate::CertificateMessage;
+pub use encoded_message::{BusMessage, EncodedMessage, FORMAT_VERSION};
+pub use error::MessageError;
+pub use message_kind::MessageKind;
+pub use order::{CheckOrderMessage, FirstCheckOrderMessage, TracerouteOrderMessage};
+pub use order_reply::{FileMessage, OrderReply, OrderReplyMessage, ReplyKind};
+pub use presence::PresenceMessage;
+pub use result::ResultMessage;
+pub use sealer::{SealContext, Sealer};
+pub use snapshot::{SnapshotHeaderMessage, SnapshotReader, encode_snapshot};

@@ -1,0 +1,116 @@
+//! Messages as version 1 encoded them, in `tests/fixtures/bus-messages-1`: every later version reads them, since agents
+//! and control planes of different versions talk to each other. A file is never changed. A new kind gets its file by
+//! `VIGIE_PIN_BUS_MESSAGES=1 cargo test --test service -- bus::pinned`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use vigie::bus::contract::{
+    AssignmentBatch, AssignmentRevision, AssignmentUpdate, CheckOrder, FirstCheckOrder, OrderError,
+    RefusedAssignment, TracerouteOrder,
+};
+use vigie::bus::messages::CapturePieceMessage;
+use vigie::bus::messages::{
+    AssignmentsMessage, BusMessage, CheckOrderMessage, CommittedChecksMessage, EncodedMessage,
+    FirstCheckOrderMessage, MessageKind, OrderReply, OrderReplyMessage, PresenceMessage,
+    RefusedAssignmentMessage, ResultMessage, SnapshotHeaderMessage, TracerouteOrderMessage, capture_pieces,
+};
+use vigie::domain::{CheckId, MonitorId, Revision};
+
+use super::samples::{FlippingSealer, assigned, at, failed_result, presence, updates, without_captures};
+
+const TIMEOUT: Duration = Duration::from_secs(45);
+
+fn path(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bus-messages-1");
+    folder.join(format!("{name}.bin"))
+}
+
+/// Returns the pinned message of this kind.
+fn pinned<M: BusMessage>() -> M {
+    let bytes = std::fs::read(path(M::KIND.name())).unwrap();
+    M::from_bytes(&bytes).unwrap()
+}
+
+fn batch() -> AssignmentBatch {
+    let (previous_revision, revision) = (AssignmentRevision(899), AssignmentRevision(900));
+    AssignmentBatch { previous_revision, revision, updates: updates() }
+}
+
+/// Returns the message of each kind as this version encodes it.
+fn encoded_now(kind: MessageKind) -> Vec<u8> {
+    let sealer = &FlippingSealer;
+    let monitor = assigned();
+    let encoded = match kind {
+        MessageKind::Assignments => AssignmentsMessage::from_batch(&batch(), sealer).unwrap().to_bytes(),
+        MessageKind::SnapshotHeader => SnapshotHeaderMessage { revision: 900, update_count: 4 }.to_bytes(),
+        MessageKind::RefusedAssignment => RefusedAssignmentMessage::from(refused()).to_bytes(),
+        MessageKind::Result => ResultMessage::from_result(&failed_result()).unwrap().to_bytes(),
+        MessageKind::CapturePiece => capture_pieces(&failed_result()).next().unwrap().to_bytes(),
+        MessageKind::CommittedChecks => CommittedChecksMessage::from_checks(&[CheckId(7)]).to_bytes(),
+        MessageKind::CheckOrder => {
+            CheckOrderMessage::from_order(&CheckOrder { monitor, timeout: TIMEOUT }, sealer).to_bytes()
+        }
+        MessageKind::FirstCheckOrder => FirstCheckOrderMessage::from_order(&first_check()).to_bytes(),
+        MessageKind::TracerouteOrder => {
+            let address = Some("192.0.2.7".parse().unwrap());
+            let order = TracerouteOrder { monitor, address, timeout: TIMEOUT };
+            TracerouteOrderMessage::from_order(&order, sealer).to_bytes()
+        }
+        MessageKind::OrderReply => {
+            OrderReplyMessage::from_reply(&OrderReply::Error(OrderError::QueueFull)).unwrap().to_bytes()
+        }
+        MessageKind::Presence => PresenceMessage::from_presence(&presence()).to_bytes(),
+    };
+    encoded.unwrap()
+}
+
+fn refused() -> RefusedAssignment {
+    RefusedAssignment { monitor_id: MonitorId(3), revision: Revision(8), error: "it panicked".to_owned() }
+}
+
+fn first_check() -> FirstCheckOrder {
+    FirstCheckOrder { monitor_id: MonitorId(4711), planned_at: at(5), timeout: TIMEOUT }
+}
+
+#[test]
+fn every_kind_has_a_pinned_message() {
+    for kind in MessageKind::ALL {
+        let path = path(kind.name());
+        if std::env::var_os("VIGIE_PIN_BUS_MESSAGES").is_some() && !path.exists() {
+            std::fs::write(&path, encoded_now(*kind)).unwrap();
+        }
+        let pinned = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(EncodedMessage::parse(pinned).unwrap().kind(), *kind);
+    }
+}
+
+#[test]
+fn pinned_messages_are_decoded_to_what_they_were() {
+    let sealer = &FlippingSealer;
+    let result = pinned::<ResultMessage>().into_result().unwrap();
+    assert_eq!(result, without_captures(&failed_result()));
+    let received = pinned::<AssignmentsMessage>().into_batch(sealer).unwrap();
+    assert_eq!((received.previous_revision.0, received.revision.0), (899, 900));
+    let [AssignmentUpdate::SetAccount(account), _, AssignmentUpdate::Assign(monitor), _] =
+        received.updates.as_slice()
+    else {
+        panic!("{:?}", received.updates)
+    };
+    assert_eq!((account.customer_id.0, account.blackout_calendar.windows().count()), (12, 2));
+    assert_eq!(*monitor, assigned());
+    let order = pinned::<CheckOrderMessage>().into_order(sealer).unwrap();
+    assert_eq!((order.monitor, order.timeout), (assigned(), TIMEOUT));
+    let order = pinned::<TracerouteOrderMessage>().into_order(sealer).unwrap();
+    assert_eq!((order.monitor, order.address.unwrap().to_string()), (assigned(), "192.0.2.7".to_owned()));
+    assert_eq!(pinned::<FirstCheckOrderMessage>().into_order().unwrap(), first_check());
+    let reply = pinned::<OrderReplyMessage>().into_reply().unwrap();
+    assert_eq!(reply, OrderReply::Error(OrderError::QueueFull));
+    assert_eq!(pinned::<PresenceMessage>().into_presence().unwrap(), presence());
+    assert_eq!(RefusedAssignment::from(pinned::<RefusedAssignmentMessage>()), refused());
+    assert_eq!(pinned::<CommittedChecksMessage>().into_checks(), [CheckId(7)]);
+    let header = pinned::<SnapshotHeaderMessage>();
+    assert_eq!((header.revision, header.update_count), (900, 4));
+    let piece = pinned::<CapturePieceMessage>();
+    assert_eq!((piece.name.as_str(), piece.content.as_ref()), ("body.html", &b"<p>\0\xff"[..]));
+}
