@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::account_certificates::follow_certificates;
@@ -36,7 +37,7 @@ use crate::pipeline::{
 };
 use crate::service::MonitorReader;
 use crate::settings::{ServerSettings, Settings, property_label};
-use crate::store::{self, DATABASE_FILE, ProcessLock, Store, StoreLocation, StoreOptions};
+use crate::store::{self, DATABASE_FILE, ProcessLock, Store, StoreError, StoreLocation, StoreOptions};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
@@ -47,6 +48,11 @@ pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long deliveries in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a start waits as long as a connection may take (`store.connect_seconds`) for a database that is away. systemd
+/// then starts the server again, and again: with the default it never reaches the limit of its unit (`StartLimitBurst`).
+const DATABASE_CONNECT_TIMEOUTS: u32 = 3;
+const DATABASE_RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Folder of what cannot be stored or processed, in the data folder.
 const QUARANTINE_FOLDER: &str = "quarantine";
@@ -79,12 +85,13 @@ pub(super) struct RunningServer {
 }
 
 impl RunningServer {
-    pub(super) async fn start(settings: &Settings) -> anyhow::Result<Self> {
+    /// Starts the parts; waits for a database that is away until `stop`.
+    pub(super) async fn start(settings: &Settings, stop: &CancellationToken) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
         let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
         let data_folder_lock = lock_data_folder(settings)?;
-        let store = open_store(settings, supervisor.registry()).await?;
+        let store = open_store(settings, supervisor.registry(), stop).await?;
         let timed_ingest = Arc::new(TimedIngest::new(store.clone()));
         let location_states = store.location_states().await?;
         let monitor_cache = Arc::new(MonitorCache::default());
@@ -364,9 +371,31 @@ fn lock_data_folder(settings: &Settings) -> anyhow::Result<Option<ProcessLock>> 
     Ok(Some(store::lock_data_folder(&settings.data_dir).context("cannot use the data folder")?))
 }
 
-async fn open_store(settings: &Settings, tasks: &Arc<TaskRegistry>) -> anyhow::Result<Arc<dyn Store>> {
+/// Opens the store. A database that is away is waited for, since it may start later than this host.
+async fn open_store(
+    settings: &Settings,
+    tasks: &Arc<TaskRegistry>,
+    stop: &CancellationToken,
+) -> anyhow::Result<Arc<dyn Store>> {
     let location = settings.store_location();
-    let options = StoreOptions { tasks: Some(Arc::clone(tasks)), ..settings.store.options() };
-    let opened = store::open_store(&location, options).await;
-    opened.with_context(|| format!("cannot open the database `{location}`"))
+    let wait = settings.store.connect_timeout * DATABASE_CONNECT_TIMEOUTS;
+    let give_up_at = Instant::now() + wait;
+    let mut has_warned = false;
+    loop {
+        let options = StoreOptions { tasks: Some(Arc::clone(tasks)), ..settings.store.options() };
+        let outcome = store::open_store(&location, options).await;
+        match outcome {
+            Err(error @ StoreError::Unavailable(_))
+                if Instant::now() < give_up_at && !stop.is_cancelled() =>
+            {
+                if !has_warned {
+                    let seconds = wait.as_secs();
+                    tracing::warn!("the database is not available yet, retrying for {seconds} s: {error}");
+                    has_warned = true;
+                }
+            }
+            outcome => return outcome.with_context(|| format!("cannot open the database `{location}`")),
+        }
+        let _ = tokio::time::timeout(DATABASE_RETRY_INTERVAL, stop.cancelled()).await;
+    }
 }

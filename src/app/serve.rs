@@ -118,20 +118,35 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     let tls = tls.transpose()?.map(Arc::new);
     settings.probe.browser_pool = browser_setup::start_browser_pool(&settings).await;
     let pool = Arc::clone(&settings.probe.browser_pool);
-    let outcome = match RunningServer::start(&settings).await {
+    let stop_start = CancellationToken::new();
+    let outcome = match start_server(&settings, &mut signals, &stop_start).await {
         Ok(server) => {
             let mut tasks = BackgroundTasks::default();
             let (drain_timeout, data_dir) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
             let inputs = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
-            let run_outcome =
+            let run_outcome = if stop_start.is_cancelled() {
+                Ok(())
+            } else {
                 // Its state is large: on the heap.
-                Box::pin(run_until_stopped(&settings_loader, &server, settings, inputs, &mut tasks, &mut signals))
-                    .await;
+                Box::pin(run_until_stopped(
+                    &settings_loader,
+                    &server,
+                    settings,
+                    inputs,
+                    &mut tasks,
+                    &mut signals,
+                ))
+                .await
+            };
             let lost = shut_down(server, tasks, signals, drain_timeout, &data_dir).await;
             run_outcome.and_then(|()| {
                 anyhow::ensure!(lost == 0, "{lost} results could not be stored");
                 Ok(())
             })
+        }
+        Err(error) if stop_start.is_cancelled() => {
+            tracing::warn!(error = format!("{error:#}"), "stopped before the start was complete");
+            Ok(())
         }
         Err(error) => Err(error),
     };
@@ -140,6 +155,29 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     outcome?;
     tracing::info!("shut down; no result was lost");
     Ok(())
+}
+
+/// Starts the parts of the server. A signal to stop cancels `stop`, which ends the wait for a database that is away.
+async fn start_server(
+    settings: &Settings,
+    signals: &mut Signals,
+    stop: &CancellationToken,
+) -> anyhow::Result<RunningServer> {
+    // Its state is large: on the heap.
+    let mut start = Box::pin(RunningServer::start(settings, stop));
+    loop {
+        tokio::select! {
+            outcome = &mut start => return outcome,
+            request = signals.next() => match request {
+                SignalRequest::Stop(signal) => {
+                    tracing::info!(signal, "stopping before the start is complete");
+                    stop.cancel();
+                }
+                // The files are read later in the start.
+                SignalRequest::Reload => {}
+            },
+        }
+    }
 }
 
 /// Listeners and credentials of the server.

@@ -1,7 +1,6 @@
 //! Each long-running task panics, hangs and meets an error of the store in turn, while monitors run: every planned run
 //! is one stored result or a missed one, and a task that is dead is not reported as healthy.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -11,19 +10,15 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, Timestamp};
-use vigie::schedule::SlotGrid;
-use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::store::{SqliteSettings, SqliteStore};
 
+use super::ledger::{Ledger, MONITORS, RUN_TIME_AFTER_RESTART, Record, all_results, monitor_ids, now};
 use super::process::{Daemon, command, folder};
 use crate::support::lacking;
 use crate::support::small_disk::SmallDisk;
 
-/// Monitors of a case, each planned once a minute: two results a second.
-const MONITORS: usize = 120;
 /// How long a server runs after the fault.
 const RUN_TIME: Duration = Duration::from_secs(6);
-/// How long it runs after a restart: within its interval, a run that was due meanwhile starts late or is missed.
-const RUN_TIME_AFTER_RESTART: Duration = Duration::from_secs(63);
 /// Time within which a hanging task is reported.
 const REPORTED_WITHIN: Duration = Duration::from_secs(30);
 
@@ -76,16 +71,6 @@ const CASES: &[(&str, Reaction)] = &[
 
 /// The case in which the data folder is on a disk that is really full.
 const REAL_FULL_DISK: &str = "no space on the disk";
-
-/// What became of the planned runs of a case.
-#[derive(Debug, Default)]
-struct Ledger {
-    planned: usize,
-    stored: usize,
-    missed: usize,
-    /// Planned runs without a result, and results beyond one for a run.
-    wrong: Vec<String>,
-}
 
 #[test]
 fn every_planned_run_is_one_result_or_missed_whatever_fails() {
@@ -253,17 +238,6 @@ fn fill_disk(folder: &Path) {
     file.sync_all().unwrap();
 }
 
-fn monitor_ids(server: &Daemon) -> Vec<MonitorId> {
-    let list = || server.call("GET", "/monitors?limit=1000", &Value::Null);
-    // The first call meets the fault of a reading thread.
-    let (status, list) = [list(), list()].into_iter().find(|(status, _)| *status == 200).unwrap();
-    assert_eq!(status, 200, "{list}");
-    let id = |monitor: &Value| MonitorId(monitor["id"].as_i64().unwrap());
-    let ids: Vec<_> = list["results"].as_array().unwrap().iter().map(id).collect();
-    assert_eq!(ids.len(), MONITORS);
-    ids
-}
-
 /// Whether both endpoints of a monitoring system report health.
 fn is_green(server: &Daemon) -> bool {
     ["/healthz", "/readyz"].iter().all(|path| server.get_with_headers(path, "").0 == 200)
@@ -275,40 +249,11 @@ fn next_minute() -> String {
     format!("{:02}:{:02}", minutes / 60 % 24, minutes % 60)
 }
 
-fn now() -> Timestamp {
-    use vigie::clock::Clock;
-    vigie::clock::SystemClock.now()
-}
-
 /// Compares the runs planned from `from` to `until` with what is stored.
 #[tokio::main(flavor = "current_thread")]
 async fn read_ledger(server: &Daemon, ids: &[MonitorId], from: Timestamp, until: Timestamp) -> Ledger {
     let path = server.folder.path().join("data/vigie.db");
     let store = SqliteStore::open(&path, &SqliteSettings::default()).unwrap();
-    let page = Pagination::ALL;
-    let results = store.results(ResultFilter::default(), page).await.unwrap().results;
-    let mut recorded: HashMap<(MonitorId, Timestamp), Vec<bool>> = HashMap::new();
-    for result in results {
-        let grid = SlotGrid::new(result.monitor_id, Duration::from_mins(1), None);
-        let mut slot = result.planned_at;
-        for _ in 0..result.run_count() {
-            recorded.entry((result.monitor_id, slot)).or_default().push(result.missed.is_some());
-            slot = grid.next_slot_after(slot);
-        }
-    }
-    let mut ledger = Ledger::default();
-    for &id in ids {
-        let grid = SlotGrid::new(id, Duration::from_mins(1), None);
-        let mut slot = grid.first_slot_at_or_after(from);
-        while slot < until {
-            ledger.planned += 1;
-            match recorded.get(&(id, slot)).map(Vec::as_slice) {
-                Some([false]) => ledger.stored += 1,
-                Some([true]) => ledger.missed += 1,
-                other => ledger.wrong.push(format!("{} at {slot:?}: {other:?}", id.0)),
-            }
-            slot = grid.next_slot_after(slot);
-        }
-    }
-    ledger
+    let results = all_results(&store).await;
+    Ledger::new(results.iter().map(Record::from), ids, from, until)
 }

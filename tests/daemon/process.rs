@@ -93,17 +93,26 @@ impl Daemon {
         Self::from_child(child, folder)
     }
 
-    pub fn from_child(mut child: Child, folder: tempfile::TempDir) -> Self {
+    pub fn from_child(child: Child, folder: tempfile::TempDir) -> Self {
+        let mut daemon = Self::starting(child, folder);
+        daemon.wait_until_serving();
+        daemon
+    }
+
+    /// Returns a server that may not serve yet.
+    pub fn starting(mut child: Child, folder: tempfile::TempDir) -> Self {
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
             stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
         let address = "127.0.0.1:0".parse().unwrap();
-        let mut daemon = Self { child, lines, log: vec![], address, folder };
-        let serving = daemon.wait_for_log("serving at");
-        daemon.address = serving["address"].as_str().unwrap().parse().unwrap();
-        daemon
+        Self { child, lines, log: vec![], address, folder }
+    }
+
+    pub fn wait_until_serving(&mut self) {
+        let serving = self.wait_for_log("serving at");
+        self.address = serving["address"].as_str().unwrap().parse().unwrap();
     }
 
     /// Ends the server and starts it again over the same folders. The log begins anew.

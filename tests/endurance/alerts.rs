@@ -23,7 +23,7 @@ const RECIPIENTS: usize = 100;
 const DELIVERED_WITHIN: Duration = Duration::from_mins(4);
 
 /// A notification: kind, monitor, planned time of the run in microseconds.
-type Notice = (String, i64, i64);
+pub type Notice = (String, i64, i64);
 
 #[test]
 fn a_killed_server_delivers_every_notification_once() {
@@ -99,7 +99,7 @@ fn a_killed_server_delivers_every_notification_once() {
 }
 
 /// Returns the notifications that follow from results: each error, and the first passing run after errors.
-fn expected_notices(results: &[CheckResult]) -> BTreeSet<Notice> {
+pub fn expected_notices(results: &[CheckResult]) -> BTreeSet<Notice> {
     let mut outcomes: BTreeMap<(i64, i64), Outcome> = BTreeMap::new();
     for result in results {
         outcomes.insert((result.monitor_id.0, result.planned_at.as_micros()), result.outcome);

@@ -1,14 +1,14 @@
 //! Tests the built binary over a longer time: killed repeatedly, as a demo, and under steady load. `VIGIE_FULL=1` runs
 //! more rounds and the soak test (tests/run --full).
 
-mod alerts;
+pub mod alerts;
 mod browsers;
 mod daemon;
 mod demo;
-mod kill;
+pub mod kill;
 mod soak;
 
 /// Whether the long tests are enabled.
-fn full() -> bool {
+pub fn full() -> bool {
     std::env::var("VIGIE_FULL").is_ok_and(|value| value == "1")
 }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::{Connection, PgConnection};
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{ConfigRecordKind, CustomerId, Timestamp};
 use vigie::store::{
@@ -204,6 +205,69 @@ async fn a_connection_lost_in_a_commit_neither_loses_nor_doubles() {
         store.records(ConfigRecordFilter::new(ConfigRecordKind::Property), Pagination::ALL).await.unwrap();
     let names: Vec<_> = properties.items.iter().map(|record| record.fields["name"].clone()).collect();
     assert_eq!(names, ["kept"]);
+    store.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_a_crash_undid_is_an_error_though_its_id_is_given_to_another_transaction() {
+    // What is not committed is not on disk.
+    let mut server = PostgresServer::start_with(&["-c", "wal_writer_delay=10s"]);
+    let name = server.create_database().await;
+    let proxy = CuttingProxy::start(server.port).await;
+    let mut settings = server.settings(&name);
+    settings.location.port = proxy.address.port();
+    let store = Arc::new(PostgresStore::connect(&settings).await.unwrap());
+    commit_results(store.as_ref(), vec![ok(1, at(0), 5)]).await;
+    proxy.cut(Cut::HoldCommit);
+    let write = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.write_changes(property("lost"), Vec::new()).await }
+    });
+    while proxy.cuts() == 0 {
+        tokio::task::yield_now().await;
+    }
+    server.kill();
+    server.restart();
+    for _ in 0..20 {
+        server.execute(&name, "SELECT pg_current_xact_id()".to_owned()).await;
+    }
+    proxy.cut(Cut::Never);
+    let failure = write.await.unwrap().unwrap_err();
+    assert!(matches!(&failure, StoreError::Unavailable(_)), "{failure}");
+    let properties =
+        store.records(ConfigRecordFilter::new(ConfigRecordKind::Property), Pagination::ALL).await.unwrap();
+    assert_eq!(properties.items.len(), 0);
+    commit_results(store.as_ref(), vec![ok(1, at(60), 5)]).await;
+    // The next loss without a crash is resolved again.
+    proxy.cut(Cut::AfterCommit);
+    store.write_changes(property("kept"), Vec::new()).await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_waits_for_the_commits_of_a_process_that_was_killed() {
+    let database = SharedDatabase::create().await;
+    let name = &database.name;
+    let url = format!("{}&application_name=vigie", database.server.url(name));
+    let mut old_process = PgConnection::connect(&url).await.unwrap();
+    let last_commit = tokio::spawn(async move {
+        let commit = "BEGIN; INSERT INTO result_bounds VALUES (7); SELECT pg_sleep(2); COMMIT";
+        sqlx::raw_sql(commit).execute(&mut old_process).await.unwrap();
+    });
+    let mut conn = PgConnection::connect(&database.server.url(name)).await.unwrap();
+    let running =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    while sqlx::query_scalar::<_, i64>(running).fetch_one(&mut conn).await.unwrap() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let store = database.connect().await;
+    let committed: i64 = sqlx::query_scalar("SELECT count(*) FROM result_bounds WHERE longest_missed_us = 7")
+        .fetch_one(&mut conn)
+        .await
+        .unwrap();
+    assert_eq!(committed, 1, "it may have read what was there before");
+    last_commit.await.unwrap();
     store.close().await;
     database.remove().await;
 }

@@ -19,6 +19,8 @@ pub enum Cut {
     AfterCommit = 2,
     /// Connections stay open, and nothing passes any more.
     Stall = 3,
+    /// At the commit, which the server does not get; the connection stays open until the next call of `cut`.
+    HoldCommit = 4,
 }
 
 pub struct CuttingProxy {
@@ -74,6 +76,13 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, cut: Arc<AtomicU8>,
                     taken
                 };
                 if is_commit && take(Cut::BeforeCommit) {
+                    return;
+                }
+                if is_commit && cut.load(Ordering::SeqCst) == Cut::HoldCommit as u8 {
+                    cuts.fetch_add(1, Ordering::SeqCst);
+                    while cut.load(Ordering::SeqCst) == Cut::HoldCommit as u8 {
+                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    }
                     return;
                 }
                 if server.write_all(bytes).await.is_err() {

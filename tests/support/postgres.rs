@@ -170,8 +170,13 @@ impl PostgresServer {
 
     /// Starts it again.
     pub fn restart(&mut self) {
-        self.order("start");
+        self.begin_restart();
         self.wait_until_ready();
+    }
+
+    /// Starts it again; it does not accept connections yet.
+    pub fn begin_restart(&mut self) {
+        self.order("start");
     }
 
     fn order(&mut self, word: &str) {

@@ -16,6 +16,8 @@ use super::settings::PostgresSettings;
 
 /// The oldest version that can be used: it detaches partitions without blocking readers.
 const OLDEST_SERVER_VERSION: i32 = 140_000;
+/// How the server names the sessions.
+pub(super) const APPLICATION_NAME: &str = "vigie";
 /// How far the clock of the database may be off.
 const MAX_CLOCK_OFFSET: Duration = Duration::from_mins(1);
 /// How long a statement waits for a lock.
@@ -98,7 +100,7 @@ fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
         .port(*port)
         .username(user)
         .database(database)
-        .application_name("vigie")
+        .application_name(APPLICATION_NAME)
         .ssl_mode(match tls {
             PostgresTls::Disable => PgSslMode::Disable,
             PostgresTls::Prefer => PgSslMode::Prefer,

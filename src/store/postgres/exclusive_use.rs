@@ -5,10 +5,11 @@ use std::time::Duration;
 use sqlx::{Connection, PgConnection};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::store::contract::StoreError;
 
-use super::connect;
+use super::connect::{self, APPLICATION_NAME};
 use super::error::{ErrorMapper, PgResult};
 use super::settings::PostgresSettings;
 
@@ -18,6 +19,8 @@ const EXCLUSIVE_LOCK: i64 = 0x5667_6978;
 /// later.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
+/// Pause between two looks at the transactions of the process before.
+const COMMIT_PAUSE: Duration = Duration::from_millis(50);
 /// How often the session is used, to notice its end.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,7 +40,9 @@ impl ExclusiveUse {
         settings: &PostgresSettings,
         error_mapper: &ErrorMapper,
     ) -> Result<Self, StoreError> {
-        let conn = locked_session(settings, error_mapper).await?;
+        let mut conn = locked_session(settings, error_mapper).await?;
+        let waited = wait_for_commits(&mut conn, error_mapper, settings.query_timeout).await;
+        waited.map_err(|error| error_mapper.to_store_error(&error))?;
         let (sender, is_held) = watch::channel(true);
         let task = tokio::spawn(hold(conn, settings.clone(), error_mapper.clone(), sender));
         Ok(Self { is_held, task })
@@ -105,6 +110,34 @@ pub(super) async fn lock(conn: &mut PgConnection, error_mapper: &ErrorMapper) ->
         error_mapper.url
     ))
     .into())
+}
+
+/// Waits until the server has finished the statements of the process that had the lock before, commits among them: it
+/// may have been killed, and what is read before a commit of it is out of date.
+async fn wait_for_commits(
+    conn: &mut PgConnection,
+    error_mapper: &ErrorMapper,
+    limit: Duration,
+) -> PgResult<()> {
+    let give_up_at = Instant::now() + limit;
+    loop {
+        let writers: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND usename = current_user AND application_name = $1
+                 AND state = 'active' AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()",
+        )
+        .bind(APPLICATION_NAME)
+        .fetch_one(&mut *conn)
+        .await?;
+        if writers == 0 {
+            return Ok(());
+        }
+        if Instant::now() >= give_up_at {
+            let reason = "is still written by a vigie that has ended; try again later";
+            return Err(StoreError::Locked(format!("`{}` {reason}", error_mapper.url)).into());
+        }
+        tokio::time::sleep(COMMIT_PAUSE).await;
+    }
 }
 
 /// Uses the session again and again; takes the lock anew when it breaks.

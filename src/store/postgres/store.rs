@@ -7,6 +7,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 
 use crate::store::contract::{Store, StoreError};
+use crate::sync::Mutex;
 
 use super::connect;
 use super::error::ErrorMapper;
@@ -27,6 +28,8 @@ pub struct PostgresStore {
     pub(super) connect_timeout: Duration,
     /// Held by a store that writes.
     pub(super) exclusive_use: Option<ExclusiveUse>,
+    /// When the server reset its statistics, as far as known (`transaction.rs`).
+    pub(super) last_reset: Mutex<Option<String>>,
 }
 
 /// What this process knows to be stored, so that it is not written again.
@@ -70,6 +73,7 @@ impl PostgresStore {
             caches: Arc::new(Caches::default()),
             connect_timeout: settings.connect_timeout,
             exclusive_use: None,
+            last_reset: Mutex::new(None),
         }
     }
 }

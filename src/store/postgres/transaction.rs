@@ -19,8 +19,8 @@ use super::store::PostgresStore;
 const REPLY_GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// Statements that a call may run, each as long as the settings allow.
 const MAX_SLOW_STATEMENTS: u32 = 4;
-/// How often, and with which pauses, the outcome of a commit is asked for.
-const OUTCOME_ATTEMPTS: u32 = 60;
+/// How long, and with which pauses, the outcome of a commit is asked for.
+const OUTCOME_TIMEOUT: Duration = Duration::from_secs(30);
 const OUTCOME_PAUSE: Duration = Duration::from_millis(500);
 
 impl PostgresStore {
@@ -74,6 +74,7 @@ impl PostgresStore {
             fault_point("store_writer").await?;
             self.require_exclusive_use().await?;
             let mut conn = self.pool.acquire().await?;
+            let last_reset = self.last_reset(&mut conn).await?;
             let (mut transaction_id, mut written) = (None, None);
             let reply = self
                 .bounded(async {
@@ -92,7 +93,7 @@ impl PostgresStore {
                 (Ok(()), _, Some(value)) => Ok(value),
                 // All was written, and only the reply to the commit is missing.
                 (Err(error), Some(id), Some(value)) if error.is_reply_lost() => {
-                    self.resolve_commit(&id, error).await.map(|()| value)
+                    self.resolve_commit(&id, &last_reset, error).await.map(|()| value)
                 }
                 (Err(error), ..) => Err(error),
                 (Ok(()), ..) => Err(PgError::Rejected(StoreError::Closed)),
@@ -126,10 +127,12 @@ impl PostgresStore {
         }
     }
 
-    /// Finds out whether the transaction with this id was committed; returns `error` if it was not.
-    async fn resolve_commit(&self, transaction_id: &str, error: PgError) -> PgResult<()> {
-        for _ in 0..OUTCOME_ATTEMPTS {
-            match self.transaction_status(transaction_id).await {
+    /// Finds out whether the transaction with this id was committed; returns `error` if it was not, or if a crash of the
+    /// server leaves that open.
+    async fn resolve_commit(&self, transaction_id: &str, last_reset: &str, error: PgError) -> PgResult<()> {
+        let give_up_at = tokio::time::Instant::now() + OUTCOME_TIMEOUT;
+        while tokio::time::Instant::now() < give_up_at {
+            match self.transaction_status(transaction_id, last_reset).await {
                 Ok(Some(status)) if status == "committed" => return Ok(()),
                 Ok(Some(status)) if status == "in progress" => {}
                 // Also for an id that the server forgot, which is that of a finished transaction of long ago.
@@ -142,15 +145,34 @@ impl PostgresStore {
         Err(error)
     }
 
-    async fn transaction_status(&self, transaction_id: &str) -> PgResult<Option<String>> {
+    /// Returns the status of a transaction; `None` when the server forgot it, or crashed after `last_reset` was read.
+    async fn transaction_status(&self, transaction_id: &str, last_reset: &str) -> PgResult<Option<String>> {
         let mut conn = self.pool.acquire().await?;
         let id = transaction_id.to_owned();
         let query = async {
-            let status = sqlx::query_scalar("SELECT pg_xact_status($1::xid8)").bind(id);
+            // After a crash the ids of transactions that were not on disk are given to others.
+            let select = "SELECT coalesce(stats_reset::text, ''), CASE WHEN coalesce(stats_reset::text, '') = $2 THEN pg_xact_status($1::xid8) END
+                 FROM pg_stat_bgwriter";
+            let status = sqlx::query_as(select).bind(id).bind(last_reset);
             Ok(status.fetch_one(&mut *conn).await?)
         };
         let reply = self.bounded(query).await;
-        close_if_unanswered(&mut conn, reply)
+        let (current_reset, status): (String, Option<String>) = close_if_unanswered(&mut conn, reply)?;
+        *self.last_reset.lock() = Some(current_reset);
+        Ok(status)
+    }
+
+    /// Returns when the server reset its statistics: it does so whenever it recovers from a crash. A value that is older
+    /// than a crash makes an outcome unknown that could be found out, and no more.
+    async fn last_reset(&self, conn: &mut PgConnection) -> PgResult<String> {
+        let known = self.last_reset.lock().clone();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let select = "SELECT coalesce(stats_reset::text, '') FROM pg_stat_bgwriter";
+        let read: String = sqlx::query_scalar(select).fetch_one(conn).await?;
+        *self.last_reset.lock() = Some(read.clone());
+        Ok(read)
     }
 }
 
