@@ -125,13 +125,15 @@ async fn a_second_server_on_a_database_is_refused() {
     database.remove().await;
 }
 
-/// Ten million results, with `VIGIE_FULL`.
+/// Results of the long copy.
+const RESULTS: u64 = 10_000_000;
+
+/// With `VIGIE_FULL`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_million_results_are_copied_and_compared() {
     if std::env::var_os("VIGIE_FULL").is_none() {
         return;
     }
-    const RESULTS: u64 = 10_000_000;
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     let first: Vec<_> = (0..1000).map(|n| ok(n, at(n), 5)).collect();
