@@ -41,7 +41,8 @@ enum Victim {
 
 #[test]
 fn every_planned_run_is_one_result_or_missed_when_server_and_database_are_killed() {
-    let (rounds, longest_pause_ms) = if crate::endurance::full() { (100_u64, 4_000) } else { (3, 2_000) };
+    let (rounds, longest_pause_ms, longest_outage_ms) =
+        if crate::endurance::full() { (100_u64, 4_000, 3_000) } else { (3, 2_000, 1_500) };
     let mut random = RandomMoments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", random.0);
     let started_at = Instant::now();
@@ -61,7 +62,8 @@ fn every_planned_run_is_one_result_or_missed_when_server_and_database_are_killed
         let is_long = round + 1 == ROUND_OF_LONG_OUTAGE;
         let victim = if is_long { Victim::Both } else { victim };
         *kills.entry(victim).or_default() += 1;
-        let outage = if is_long { LONG_OUTAGE } else { Duration::from_millis(random.below(3_000)) };
+        let outage =
+            if is_long { LONG_OUTAGE } else { Duration::from_millis(random.below(longest_outage_ms)) };
         scene.play(victim, outage, random.below(300));
     }
     scene.settle();

@@ -45,19 +45,29 @@ async fn every_value_arrives_and_comes_back_although_copies_are_interrupted() {
     let (original, copy) = (database(folder.path()), database(returned.path()));
     let server = SharedDatabase::create().await.server;
     let postgres = StoreLocation::parse(&server.url(&server.create_database().await)).unwrap();
-    let mut interruptions = 0;
-    let resumed = loop {
-        if let Some(resumed) =
-            copy_pages(&sqlite_location(&original), &postgres, 1 + interruptions * 40).await
-        {
-            break resumed;
+    let (mut interruptions, mut has_resumed) = (0, false);
+    loop {
+        match copy_pages(&sqlite_location(&original), &postgres, 1 + interruptions * 40).await {
+            Some(resumed) => {
+                has_resumed |= resumed > 100;
+                break;
+            }
+            None => interruptions += 1,
         }
-        interruptions += 1;
-        // No server uses an incomplete copy.
-        let failure = open_store(&postgres, StoreOptions::default()).await.err().unwrap().to_string();
-        assert!(failure.contains("copy that is not complete"), "{failure}");
-    };
-    assert!(interruptions > 2 && resumed > 100, "{interruptions} interruptions, {resumed} rows");
+        match open_store(&postgres, StoreOptions::default()).await {
+            // No server uses an incomplete copy.
+            Err(failure) => {
+                assert!(failure.to_string().contains("copy that is not complete"), "{failure}");
+                has_resumed |= interruptions > 1;
+            }
+            // It was interrupted after its last statement was sent.
+            Ok(store) => {
+                store.close().await;
+                break;
+            }
+        }
+    }
+    assert!(interruptions > 2 && has_resumed, "{interruptions} interruptions");
     assert_eq!(inspect_store(&postgres, StoreOptions::default()).await.unwrap().problems, [""; 0]);
 
     assert_eq!(copy_pages(&postgres, &sqlite_location(&copy), usize::MAX).await, Some(0));
@@ -113,4 +123,49 @@ async fn a_second_server_on_a_database_is_refused() {
     first.close().await;
     PostgresStore::connect(&settings).await.unwrap().close().await;
     database.remove().await;
+}
+
+/// Results of the long copy.
+const RESULTS: u64 = 10_000_000;
+
+/// With `VIGIE_FULL`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_million_results_are_copied_and_compared() {
+    if std::env::var_os("VIGIE_FULL").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    let first: Vec<_> = (0..1000).map(|n| ok(n, at(n), 5)).collect();
+    commit_results(&store, first).await;
+    store.close().await;
+    let conn = rusqlite::Connection::open(database(folder.path())).unwrap();
+    let columns: Vec<String> = conn
+        .prepare("SELECT name FROM pragma_table_info('results') WHERE name <> 'planned_at'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let columns = columns.join(", ");
+    // Each of the thousand results again, a minute later each time: a week of them.
+    conn.execute_batch(&format!(
+        "WITH RECURSIVE rounds (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rounds WHERE n < {rounds} - 1)
+         INSERT INTO results (planned_at, {columns})
+         SELECT planned_at + n * 60000000, {columns} FROM results CROSS JOIN rounds",
+        rounds = RESULTS / 1000
+    ))
+    .unwrap();
+    drop(conn);
+    let server = SharedDatabase::create().await.server;
+    let postgres = StoreLocation::parse(&server.url(&server.create_database().await)).unwrap();
+    let mut source =
+        open_copy_source(&sqlite_location(&database(folder.path())), StoreOptions::default()).await.unwrap();
+    let mut target = open_copy_target(&postgres, StoreOptions::default()).await.unwrap();
+    let started = std::time::Instant::now();
+    let limit = vigie::store::copy::PageLimit::default();
+    let copied = copy_store(source.as_mut(), target.as_mut(), false, limit, &mut |_| {}).await.unwrap();
+    println!("{} rows copied and compared in {:?}", copied.total_rows(), started.elapsed());
+    let results = copied.row_counts.iter().find(|(table, _)| *table == "results").unwrap();
+    assert_eq!(results.1, RESULTS);
 }

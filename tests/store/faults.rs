@@ -91,6 +91,18 @@ async fn a_second_process_gets_an_error_that_names_the_first() {
 }
 
 #[tokio::test]
+async fn a_data_folder_has_one_server_wherever_its_database_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = vigie::store::lock_data_folder(folder.path()).unwrap();
+    let failure = vigie::store::lock_data_folder(folder.path()).unwrap_err();
+    assert!(matches!(&failure, StoreError::Locked(_)), "{failure}");
+    assert!(failure.to_string().contains("or name another data folder"), "{failure}");
+    assert!(matches!(open_error(folder.path()), StoreError::Locked(_)), "nor one with the database in it");
+    drop(lock);
+    open(folder.path()).unwrap();
+}
+
+#[tokio::test]
 async fn a_database_locked_by_another_program_is_a_transient_error() {
     let folder = tempfile::tempdir().unwrap();
     let settings = SqliteSettings { busy_timeout: Duration::from_millis(20), ..SqliteSettings::default() };
