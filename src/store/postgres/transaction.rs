@@ -18,7 +18,7 @@ use super::store::PostgresStore;
 /// How much longer than the server a call waits for the reply, so that the server's error arrives first.
 const REPLY_GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// Statements that a call may run, each as long as the settings allow.
-const MAX_SLOW_STATEMENTS: u32 = 4;
+const MAX_SLOW_STATEMENTS: u32 = 3;
 /// How long, and with which pauses, the outcome of a commit is asked for.
 const OUTCOME_TIMEOUT: Duration = Duration::from_secs(30);
 const OUTCOME_PAUSE: Duration = Duration::from_millis(500);
