@@ -15,6 +15,8 @@ use crate::support::{geckodriver, lacking};
 const WARM_UP: usize = 8;
 /// Time limit of one check, on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_mins(3);
+/// Time within which the browser of a check ends after its result.
+const SETTLES_WITHIN: Duration = Duration::from_secs(20);
 /// Tolerated growth of the resident memory, in KiB: a screenshot needs a MiB or more while it is taken.
 const SLACK_KB: u64 = 16 << 10;
 
@@ -51,7 +53,17 @@ fn browser_checks_leave_no_memory_processes_or_files() {
         .map(|one| (one["id"].as_i64().unwrap(), one["name"].as_str().unwrap().starts_with("good")))
         .collect();
     assert_eq!(all.len(), 2 * browsers.len(), "{all:?}");
-    let sample = || ResourceUsage::at(server.child.id(), &[&temporary, &profiles]);
+    // The result of a check is there before its browser has ended and its files are removed.
+    let sample = || {
+        let end = Instant::now() + SETTLES_WITHIN;
+        loop {
+            let usage = ResourceUsage::at(server.child.id(), &[&temporary, &profiles]);
+            if usage.processes.is_empty() || Instant::now() > end {
+                return usage;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
     let mut early = None;
     for round in 0..rounds {
         let (monitor, passes) = all[round % all.len()];
