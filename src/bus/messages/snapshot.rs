@@ -4,7 +4,7 @@
 use prost::Message;
 
 use super::assignments::{AssignmentUpdateMessage, AssignmentsMessage};
-use super::encoded_message::BusMessage;
+use super::encoded_message::{BusMessage, EncodedMessage};
 use super::error::MessageError;
 use super::field::FieldOf;
 use super::message_kind::MessageKind;
@@ -91,7 +91,7 @@ impl SnapshotReader {
                 return Err(MessageError::TooLarge { kind: MessageKind::Assignments, bytes: length, limit });
             }
             let Some(message) = rest.get(..length) else { break };
-            let message = message.to_vec();
+            let message = EncodedMessage::parse(message.to_vec())?;
             consumed += 4 + length;
             self.read_message(&message, sealer)?;
         }
@@ -99,12 +99,12 @@ impl SnapshotReader {
         Ok(())
     }
 
-    fn read_message(&mut self, bytes: &[u8], sealer: &dyn Sealer) -> Result<(), MessageError> {
+    fn read_message(&mut self, message: &EncodedMessage, sealer: &dyn Sealer) -> Result<(), MessageError> {
         let Some(header) = &self.header else {
-            self.header = Some(SnapshotHeaderMessage::from_bytes(bytes)?);
+            self.header = Some(message.decode::<SnapshotHeaderMessage>()?);
             return Ok(());
         };
-        let chunk = AssignmentsMessage::from_bytes(bytes)?;
+        let chunk: AssignmentsMessage = message.decode()?;
         if chunk.revision != header.revision {
             let reason = format!("it is {}, in a snapshot of revision {}", chunk.revision, header.revision);
             return Err(FieldOf(MessageKind::Assignments, "revision").invalid(reason));
