@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::subject::CheckSubject;
 use crate::agent::{Assignment, ExecutionContext};
+use crate::bus::contract::AssignedMonitor;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, CheckTrigger, CustomerId, LocationId, MonitorId, Revision};
 use crate::net::{self, Net};
-use crate::schedule::LocationRotation;
 use crate::schema::{Monitor, Origin};
 use crate::settings::{HostedLocation, Settings};
 use crate::{agent, probe};
@@ -61,25 +61,10 @@ fn build_assignment(subject: &CheckSubject, settings: &Settings, location: Locat
         document: Arc::new(subject.document.clone()),
         metadata: Arc::default(),
     };
-    let (probe, concurrency_class) = probe::build_probe(&monitor.document, &settings.probe);
+    let probe = probe::build_probe(&monitor.document, &settings.probe);
     Assignment {
-        monitor_id: monitor.id,
-        customer_id: monitor.customer,
-        egress_principal: monitor.egress_principal(),
-        revision: monitor.revision,
-        monitor_name: monitor.name().into(),
-        billing_plancode: monitor.document.billing_plancode().into(),
-        monitor_type: monitor.monitor_type(),
-        interval: monitor.interval(),
         schedule_offset: None,
-        location_rotation: LocationRotation::default(),
-        attempt_timeout: probe.time_limit(monitor.timeout()),
-        retries_failure: monitor.document.settings().schedule.retry_on_failure,
-        location_id: location,
-        probe,
-        concurrency_class,
         allows_unscheduled_checks: true,
-        last_planned_at: None,
-        last_full_page_at: None,
+        ..Assignment::new(&AssignedMonitor::new(monitor, None), location, probe)
     }
 }
