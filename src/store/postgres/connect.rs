@@ -23,11 +23,11 @@ const MAX_CLOCK_OFFSET: Duration = Duration::from_mins(1);
 /// How long a statement waits for a lock.
 const LOCK_TIMEOUT_MS: &str = "10000";
 
-/// Opens the pool, after checks and migrations on a connection of its own.
+/// Opens the pool, after checks and migrations on a connection of its own; returns that too.
 pub(super) async fn open_pool(
     settings: &PostgresSettings,
     error_mapper: &ErrorMapper,
-) -> Result<PgPool, StoreError> {
+) -> Result<(PgPool, PgConnection), StoreError> {
     let to_store_error = |error: PgError| error_mapper.to_store_error(&error);
     let mut conn = connect_in_time(settings, error_mapper).await?;
     check_server(&mut conn, settings, error_mapper).await.map_err(to_store_error)?;
@@ -36,9 +36,7 @@ pub(super) async fn open_pool(
         let reason = "it is the target of a copy that is not complete; repeat `vigie store copy` with the same databases";
         return Err(error_mapper.unusable_error(reason));
     }
-    // Fails only when the server ended meanwhile, which the pool would notice too.
-    let _ = conn.close().await;
-    Ok(lazy_pool(settings, &[]))
+    Ok((lazy_pool(settings, &[]), conn))
 }
 
 /// Opens a pool for reading, after a check of the tables; changes nothing.
@@ -49,6 +47,7 @@ pub(super) async fn open_read_only_pool(
     let mut conn = connect_in_time(settings, error_mapper).await?;
     let checked = migrations::check_version(&mut conn, error_mapper).await;
     checked.map_err(|error| error_mapper.to_store_error(&error))?;
+    // Fails only when the server ended meanwhile, which the pool would notice too.
     let _ = conn.close().await;
     Ok(lazy_pool(settings, &[("default_transaction_read_only", "on")]))
 }

@@ -32,17 +32,20 @@ pub(super) struct ExclusiveUse {
 }
 
 impl ExclusiveUse {
-    /// Takes the lock.
+    /// Takes the lock for the session of `conn`.
     ///
     /// # Errors
     /// [`StoreError::Locked`] when another process has it.
     pub(super) async fn acquire(
+        mut conn: PgConnection,
         settings: &PostgresSettings,
         error_mapper: &ErrorMapper,
     ) -> Result<Self, StoreError> {
-        let mut conn = locked_session(settings, error_mapper).await?;
-        let waited = wait_for_commits(&mut conn, error_mapper, settings.query_timeout).await;
-        waited.map_err(|error| error_mapper.to_store_error(&error))?;
+        let locked = async {
+            lock(&mut conn, error_mapper).await?;
+            wait_for_commits(&mut conn, error_mapper, settings.query_timeout).await
+        };
+        locked.await.map_err(|error| error_mapper.to_store_error(&error))?;
         let (sender, is_held) = watch::channel(true);
         let task = tokio::spawn(hold(conn, settings.clone(), error_mapper.clone(), sender));
         Ok(Self { is_held, task })

@@ -50,8 +50,8 @@ impl PostgresStore {
     /// read-only, or its clock is off.
     pub async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let error_mapper = ErrorMapper { url: settings.location.to_string() };
-        let pool = connect::open_pool(settings, &error_mapper).await?;
-        let exclusive_use = ExclusiveUse::acquire(settings, &error_mapper).await?;
+        let (pool, session) = connect::open_pool(settings, &error_mapper).await?;
+        let exclusive_use = ExclusiveUse::acquire(session, settings, &error_mapper).await?;
         Ok(Self { exclusive_use: Some(exclusive_use), ..Self::new(pool, error_mapper, settings) })
     }
 
