@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
 use crate::store::contract::ResultFilter;
-use crate::store::rows::count_changes::{CountChanges, MINUTE_US, minute_start};
+use crate::store::rows::count_changes::{CountChanges, CountParts};
 
 use super::error::PgResult;
 use super::result_filter::push_conditions;
@@ -43,25 +43,15 @@ pub(super) async fn write_changes(conn: &mut PgConnection, changes: CountChanges
     Ok(())
 }
 
-/// Counts the results that match `filter`: whole minutes from the counts, the remaining time at both ends row by row.
-/// Results of single monitors are few enough to be counted by index.
+/// Counts the results that match `filter`.
 pub(super) async fn count_matching(conn: &mut PgConnection, filter: &ResultFilter) -> PgResult<u64> {
-    if !filter.monitors.is_empty() {
-        return count_rows(conn, filter, None).await;
+    let CountParts { minutes, row_ranges } = CountParts::of(filter);
+    let mut count = 0;
+    if let Some((from, until)) = minutes {
+        count += count_by_minute(conn, filter, from, until).await?;
     }
-    let first_whole_minute =
-        filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
-    let end_of_whole_minutes = filter.until.map(|until| minute_start(until.as_micros()));
-    let (first, end) = (first_whole_minute.unwrap_or(i64::MIN), end_of_whole_minutes.unwrap_or(i64::MAX));
-    if first >= end {
-        return count_rows(conn, filter, None).await;
-    }
-    let mut count = count_by_minute(conn, filter, first, end).await?;
-    if first_whole_minute.is_some() {
-        count += count_rows(conn, filter, Some((i64::MIN, first))).await?;
-    }
-    if end_of_whole_minutes.is_some() {
-        count += count_rows(conn, filter, Some((end, i64::MAX))).await?;
+    for planned_range in row_ranges {
+        count += count_rows(conn, filter, planned_range).await?;
     }
     Ok(count)
 }

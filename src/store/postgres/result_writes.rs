@@ -40,21 +40,23 @@ pub(super) async fn write_results(conn: &mut PgConnection, rows: &[ResultRow]) -
     }
     written.extend(replaced.iter().map(|series| key_of(series.row)));
 
-    let rollup_marker = StaleRollupMarker::from_stored_bounds(conn).await?;
-    let mut stale_hours = Vec::new();
-    for row in rows_of(&missed, &real).filter(|row| written.contains(&key_of(row))) {
+    let stored: Vec<&ResultRow> =
+        rows_of(&missed, &real).filter(|row| written.contains(&key_of(row))).collect();
+    for row in &stored {
         let attributes = attributes_of(&attributes, row.monitor_id);
         let outcome = i64::from(row.outcome.code());
         counts.add(row.planned_at, attributes.customer, row.location_id, outcome, 1);
         // Neither usage nor rollups count it.
         if !row.is_first_check {
             usage.add(row.planned_at, attributes, row.location_id, row.outcome);
-            rollup_marker.collect_stale_hours(row, &mut stale_hours);
         }
     }
+    // Its lock comes before those of the counts, as where a verification is written: no deadlock arises.
+    let rollup_marker = StaleRollupMarker::from_stored_bounds(conn).await?;
     result_counts::write_changes(conn, counts).await?;
     usage::write_changes(conn, usage).await?;
-    rollup_marker.write(conn, stale_hours).await
+    let rolled_up_rows = stored.into_iter().filter(|row| !row.is_first_check);
+    rollup_marker.mark_result_rows(conn, rolled_up_rows).await
 }
 
 /// Returns the missed and the real results to be written: of rows with the same key the first one of each, and no

@@ -1,9 +1,11 @@
-//! Changes of the counts of results by minute.
+//! Counts of results by minute: their changes, and how they are read.
 
 use std::collections::BTreeMap;
 
+use crate::store::contract::ResultFilter;
+
 /// A minute in microseconds.
-pub(in crate::store) const MINUTE_US: i64 = 60_000_000;
+const MINUTE_US: i64 = 60_000_000;
 
 /// Changes of counts in one transaction, by minute, account, location and outcome.
 #[derive(Default)]
@@ -31,7 +33,36 @@ impl CountChanges {
     }
 }
 
+/// What the number of matching results is the sum of.
+pub(in crate::store) struct CountParts {
+    /// Start and end of the whole minutes that the counts have.
+    pub(in crate::store) minutes: Option<(i64, i64)>,
+    /// Planned times whose rows are counted; `None` for all rows that match.
+    pub(in crate::store) row_ranges: Vec<Option<(i64, i64)>>,
+}
+
+impl CountParts {
+    /// Splits the time of `filter`: whole minutes, and the remaining time at both ends. Results of single monitors are
+    /// few enough to be counted by index.
+    pub(in crate::store) fn of(filter: &ResultFilter) -> Self {
+        let all_rows = Self { minutes: None, row_ranges: vec![None] };
+        if !filter.monitors.is_empty() {
+            return all_rows;
+        }
+        let first_whole_minute =
+            filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
+        let end_of_whole_minutes = filter.until.map(|until| minute_start(until.as_micros()));
+        let (first, end) = (first_whole_minute.unwrap_or(i64::MIN), end_of_whole_minutes.unwrap_or(i64::MAX));
+        if first >= end {
+            return all_rows;
+        }
+        let before = first_whole_minute.map(|first| Some((i64::MIN, first)));
+        let after = end_of_whole_minutes.map(|end| Some((end, i64::MAX)));
+        Self { minutes: Some((first, end)), row_ranges: before.into_iter().chain(after).collect() }
+    }
+}
+
 /// Returns the start of the minute that contains `time_us`.
-pub(in crate::store) fn minute_start(time_us: i64) -> i64 {
+fn minute_start(time_us: i64) -> i64 {
     time_us.saturating_sub(time_us.rem_euclid(MINUTE_US))
 }

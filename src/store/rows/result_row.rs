@@ -165,6 +165,11 @@ impl ResultRow {
         }
     }
 
+    /// Returns the planned time of the last run that it stands for: of a series of missed runs, the last one.
+    pub(in crate::store) fn last_run_at(&self) -> i64 {
+        self.missed.map_or(self.planned_at, |missed| missed.last_planned_at.max(self.planned_at))
+    }
+
     /// Whether its details and captures are stored with `failed` = 1 and kept longer: for every outcome but ok.
     pub(in crate::store) fn is_stored_as_failed(&self) -> bool {
         self.outcome != Outcome::Ok

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
 use crate::store::contract::ResultFilter;
-use crate::store::rows::count_changes::{CountChanges, MINUTE_US, minute_start};
+use crate::store::rows::count_changes::{CountChanges, CountParts};
 
 use super::result_filter::where_clause;
 
@@ -26,25 +26,15 @@ pub(super) fn write_changes(conn: &Connection, changes: CountChanges) -> rusqlit
     Ok(())
 }
 
-/// Counts the results that match `filter`: whole minutes from the counts, the remaining time at both ends row by row.
-/// Results of single monitors are few enough to be counted by index.
+/// Counts the results that match `filter`.
 pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<i64> {
-    if !filter.monitors.is_empty() {
-        return count_rows(conn, filter, None);
+    let CountParts { minutes, row_ranges } = CountParts::of(filter);
+    let mut count = 0;
+    if let Some((from, until)) = minutes {
+        count += count_by_minute(conn, filter, from, until)?;
     }
-    let first_whole_minute =
-        filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
-    let end_of_whole_minutes = filter.until.map(|until| minute_start(until.as_micros()));
-    let (first, end) = (first_whole_minute.unwrap_or(i64::MIN), end_of_whole_minutes.unwrap_or(i64::MAX));
-    if first >= end {
-        return count_rows(conn, filter, None);
-    }
-    let mut count = count_by_minute(conn, filter, first, end)?;
-    if first_whole_minute.is_some() {
-        count += count_rows(conn, filter, Some((i64::MIN, first)))?;
-    }
-    if end_of_whole_minutes.is_some() {
-        count += count_rows(conn, filter, Some((end, i64::MAX)))?;
+    for planned_range in row_ranges {
+        count += count_rows(conn, filter, planned_range)?;
     }
     Ok(count)
 }

@@ -5,26 +5,15 @@ use sqlx::PgConnection;
 use crate::store::contract::RollupSpan;
 use crate::store::postgres::error::PgResult;
 use crate::store::rows::result_row::ResultRow;
-use crate::store::rows::rollup::span::{span_code, span_start, width_us};
-
-/// Monitor id of the rows for all monitors in the table of pending rollups; see [`LOCATION_OF_ALL_MONITORS`].
-pub(super) const ALL_MONITORS: i64 = i64::MIN;
-pub(super) const LOCATION_OF_ALL_MONITORS: i64 = 0;
-
-/// Most hours that one series of missed runs marks: a year and a month.
-const MAX_MARKED_HOURS: i64 = 24 * 396;
+use crate::store::rows::rollup::rolled_up_hours::RolledUpHours;
+use crate::store::rows::rollup::span::span_code;
 
 /// Start of the hour, monitor and location.
 pub(in crate::store::postgres) type PendingRollup = (i64, i64, i64);
 
 /// Marks the hours that are rolled up already when one of their results changes, so that their rollup is computed
 /// again.
-pub(in crate::store::postgres) struct StaleRollupMarker {
-    /// Hours that start before are rolled up already.
-    rolled_until: i64,
-    /// Hours that start before miss removed results, so they cannot be computed again.
-    complete_from: i64,
-}
+pub(in crate::store::postgres) struct StaleRollupMarker(RolledUpHours);
 
 impl StaleRollupMarker {
     /// Reads the two bounds, and keeps them from being changed until the end of the transaction.
@@ -34,38 +23,20 @@ impl StaleRollupMarker {
         )
         .fetch_one(conn)
         .await?;
-        Ok(Self { rolled_until, complete_from })
+        Ok(Self(RolledUpHours { rolled_until, complete_from }))
     }
 
-    /// Adds to `hours` those of `row` that were rolled up already, except hours with removed results.
-    pub(in crate::store::postgres) fn collect_stale_hours(
-        &self,
-        row: &ResultRow,
-        hours: &mut Vec<PendingRollup>,
-    ) {
-        let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
-        let width = width_us(RollupSpan::Hour);
-        if row.planned_at >= self.rolled_until {
-            return;
-        }
-        let earliest_hour =
-            self.complete_from.max(self.rolled_until.saturating_sub(MAX_MARKED_HOURS * width));
-        let hour_of = |time| span_start(RollupSpan::Hour, time);
-        let mut hour = hour_of(row.planned_at).max(hour_of(earliest_hour));
-        while hour <= last && hour < self.rolled_until {
-            if hour >= earliest_hour {
-                hours.push((hour, row.monitor_id, row.location_id));
-            }
-            hour += width;
-        }
-    }
-
-    /// Marks `hours` as pending.
-    pub(in crate::store::postgres) async fn write(
+    /// Marks the hours of `rows` that were rolled up already, except hours with removed results.
+    pub(in crate::store::postgres) async fn mark_result_rows(
         &self,
         conn: &mut PgConnection,
-        hours: Vec<PendingRollup>,
+        rows: impl Iterator<Item = &ResultRow> + Send,
     ) -> PgResult<()> {
+        let hours = rows.flat_map(|row| {
+            let hours = self.0.stale_hours(row.planned_at, row.last_run_at());
+            hours.map(|hour| (hour, row.monitor_id, row.location_id))
+        });
+        let hours = hours.collect();
         mark_pending(conn, RollupSpan::Hour, hours).await
     }
 
@@ -75,11 +46,9 @@ impl StaleRollupMarker {
         conn: &mut PgConnection,
         (planned_at, monitor, location): (i64, i64, i64),
     ) -> PgResult<()> {
-        let hour = span_start(RollupSpan::Hour, planned_at);
-        if planned_at >= self.rolled_until || hour < self.complete_from {
-            return Ok(());
-        }
-        mark_pending(conn, RollupSpan::Hour, vec![(hour, monitor, location)]).await
+        let hours = self.0.stale_hours(planned_at, planned_at);
+        let hours = hours.map(|hour| (hour, monitor, location)).collect();
+        mark_pending(conn, RollupSpan::Hour, hours).await
     }
 }
 

@@ -7,12 +7,13 @@ use sqlx::PgConnection;
 use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, RollupStep, Timestamp};
 use crate::store::contract::RollupSpan;
 use crate::store::postgres::error::PgResult;
-use crate::store::rows::rollup::span::span_code;
+use crate::store::rows::rollup::span::{ceil_step, span_code};
 use crate::store::rows::rollup::stats::RollupStats;
 
-use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
+use super::pending_rollups::rollup_bounds;
 use super::result_stats::{ResultRange, result_stats_by_step};
 use super::stored;
+use crate::store::rows::rollup::rolled_up_hours::ALL_MONITORS;
 
 /// Start of a step, and a location.
 type PointKey = (i64, i64);
@@ -132,12 +133,4 @@ async fn stored_until(conn: &mut PgConnection, span: RollupSpan) -> PgResult<i64
             .fetch_one(conn)
             .await?;
     Ok(rolled_until.min(first_unwritten.unwrap_or(i64::MAX)))
-}
-
-/// Returns the first start of a step at or after `time_us`.
-const fn ceil_step(step: RollupStep, time_us: i64) -> i64 {
-    match time_us.rem_euclid(step.width_us()) {
-        0 => time_us,
-        rest => time_us.saturating_add(step.width_us() - rest),
-    }
 }

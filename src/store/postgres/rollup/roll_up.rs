@@ -11,11 +11,10 @@ use crate::store::postgres::store::PostgresStore;
 use crate::store::rows::rollup::span::{span_code, span_start, width_us};
 use crate::store::rows::rollup::stats::RollupStats;
 
-use super::pending_rollups::{
-    ALL_MONITORS, LOCATION_OF_ALL_MONITORS, PendingRollup, mark_pending, rollup_bounds,
-};
+use super::pending_rollups::{PendingRollup, mark_pending, rollup_bounds};
 use super::result_stats::{ResultRange, result_stats_by_step};
 use super::stored::{self, Pair};
+use crate::store::rows::rollup::rolled_up_hours::{ALL_MONITORS, LOCATION_OF_ALL_MONITORS};
 
 /// Monitors whose rollups one transaction writes.
 const CHUNK_MONITORS: usize = 500;

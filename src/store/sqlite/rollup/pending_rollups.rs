@@ -5,29 +5,18 @@ use rusqlite::{Connection, params};
 use crate::store::contract::RollupSpan;
 
 use crate::store::rows::result_row::ResultRow;
-use crate::store::rows::rollup::span::{span_code, span_start, width_us};
-
-/// Monitor id of the rows of all monitors in the table `late` of rollups to write; see [`LOCATION_OF_ALL_MONITORS`].
-pub(super) const ALL_MONITORS: i64 = i64::MIN;
-pub(super) const LOCATION_OF_ALL_MONITORS: i64 = 0;
-
-/// Most hours that one series of missed runs marks: a year and a month.
-const MAX_MARKED_HOURS: i64 = 24 * 396;
+use crate::store::rows::rollup::rolled_up_hours::RolledUpHours;
+use crate::store::rows::rollup::span::span_code;
 
 /// Marks the hours that are rolled up already when one of their results changes, so that their rollup is computed
 /// again.
-pub(in super::super) struct StaleRollupMarker {
-    /// Hours that start before are rolled up already.
-    rolled_until: i64,
-    /// Hours that start before miss removed results, so they cannot be computed again.
-    complete_from: i64,
-}
+pub(in super::super) struct StaleRollupMarker(RolledUpHours);
 
 impl StaleRollupMarker {
     /// Reads the two bounds from the database.
     pub(in super::super) fn from_stored_bounds(conn: &Connection) -> rusqlite::Result<Self> {
-        let (rolled_until, sources_complete_from) = rollup_bounds(conn, RollupSpan::Hour)?;
-        Ok(Self { rolled_until, complete_from: sources_complete_from })
+        let (rolled_until, complete_from) = rollup_bounds(conn, RollupSpan::Hour)?;
+        Ok(Self(RolledUpHours { rolled_until, complete_from }))
     }
 
     /// Marks the hours of `row` that were rolled up already, except hours with removed results, which cannot be
@@ -37,8 +26,7 @@ impl StaleRollupMarker {
         conn: &Connection,
         row: &ResultRow,
     ) -> rusqlite::Result<()> {
-        let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
-        self.mark_hours(conn, (row.planned_at, last), row.monitor_id, row.location_id)
+        self.mark_hours(conn, (row.planned_at, row.last_run_at()), row.monitor_id, row.location_id)
     }
 
     /// Marks the hour of a stored result that changed.
@@ -52,7 +40,6 @@ impl StaleRollupMarker {
         self.mark_hours(conn, (planned_at, planned_at), monitor, location)
     }
 
-    /// Marks the hours from that of `first` to that of `last` which are rolled up and can be computed again.
     fn mark_hours(
         &self,
         conn: &Connection,
@@ -60,20 +47,9 @@ impl StaleRollupMarker {
         monitor: i64,
         location: i64,
     ) -> rusqlite::Result<()> {
-        let width = width_us(RollupSpan::Hour);
-        if first >= self.rolled_until {
-            return Ok(());
-        }
-        let earliest_hour =
-            self.complete_from.max(self.rolled_until.saturating_sub(MAX_MARKED_HOURS * width));
-        let mut hour = span_start(RollupSpan::Hour, first).max(span_start(RollupSpan::Hour, earliest_hour));
-        while hour <= last && hour < self.rolled_until {
-            if hour >= earliest_hour {
-                mark_pending(conn, RollupSpan::Hour, hour, monitor, location)?;
-            }
-            hour += width;
-        }
-        Ok(())
+        self.0
+            .stale_hours(first, last)
+            .try_for_each(|hour| mark_pending(conn, RollupSpan::Hour, hour, monitor, location))
     }
 }
 

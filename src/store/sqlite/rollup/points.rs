@@ -7,11 +7,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{LocationId, Paginated, Pagination, Rollup, RollupQuery, RollupStep, Timestamp};
 use crate::store::contract::RollupSpan;
 
-use super::pending_rollups::{ALL_MONITORS, rollup_bounds};
+use super::pending_rollups::rollup_bounds;
 use super::result_stats::{ResultRange, result_stats};
 use super::stored;
 use crate::store::rows::rollup::missed_series::runs_within;
-use crate::store::rows::rollup::span::span_code;
+use crate::store::rows::rollup::rolled_up_hours::ALL_MONITORS;
+use crate::store::rows::rollup::span::{ceil_step, span_code};
 use crate::store::rows::rollup::stats::RollupStats;
 
 /// Start of a step, and a location.
@@ -193,12 +194,4 @@ fn stored_until(conn: &Connection, span: RollupSpan) -> rusqlite::Result<i64> {
         .prepare_cached("SELECT min(start) FROM late WHERE span = ?1 AND monitor_id = ?2")?
         .query_row([span_code(span), ALL_MONITORS], |row| row.get(0))?;
     Ok(rolled_until.min(first_unwritten.unwrap_or(i64::MAX)))
-}
-
-/// Returns the first start of a step at or after `time_us`.
-const fn ceil_step(step: RollupStep, time_us: i64) -> i64 {
-    match time_us.rem_euclid(step.width_us()) {
-        0 => time_us,
-        rest => time_us.saturating_add(step.width_us() - rest),
-    }
 }

@@ -7,9 +7,10 @@ use rusqlite::{Connection, Row, params};
 use crate::domain::Timestamp;
 use crate::store::contract::{RollupSpan, StoreError};
 
-use super::pending_rollups::{ALL_MONITORS, LOCATION_OF_ALL_MONITORS, mark_pending, rollup_bounds};
+use super::pending_rollups::{mark_pending, rollup_bounds};
 use super::result_stats::{ResultRange, result_stats};
 use super::stored;
+use crate::store::rows::rollup::rolled_up_hours::{ALL_MONITORS, LOCATION_OF_ALL_MONITORS};
 use crate::store::rows::rollup::span::{span_code, span_start, width_us};
 use crate::store::rows::rollup::stats::RollupStats;
 use crate::store::sqlite::decode::skip_undecodable;
