@@ -63,6 +63,16 @@ impl PgError {
         }
     }
 
+    /// Whether the partition of a row does not exist (any more). Constraints of tables have names, unlike this one.
+    pub(super) fn is_missing_partition(&self) -> bool {
+        match self {
+            Self::Sql(sqlx::Error::Database(error)) => {
+                error.code().as_deref() == Some("23514") && error.constraint().is_none()
+            }
+            _ => false,
+        }
+    }
+
     /// Whether no connection became free or could be made in time.
     pub(super) const fn is_pool_timeout(&self) -> bool {
         matches!(self, Self::Sql(sqlx::Error::PoolTimedOut))

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use sqlx::PgConnection;
 
-use crate::store::contract::{Ingest, IngestBatch, StoreError, StoreFuture};
+use crate::store::contract::{Ingest, IngestBatch, StoreFuture};
 use crate::store::rows::prepared_batch::PreparedBatch;
 
 use super::error::PgResult;
-use super::partitions::is_missing_partition;
 use super::store::{Caches, PostgresStore};
 use super::{alerts, result_writes, states};
 
@@ -22,24 +21,26 @@ impl Ingest for PostgresStore {
     fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let batch = Arc::new(PreparedBatch::prepare(batch).await?);
-            match self.commit_prepared(&batch).await {
+            let committed = match self.commit_prepared(&batch).await {
                 // Another process has removed the partition.
-                Err(error) if is_missing_partition(&error) => {
+                Err(error) if error.is_missing_partition() => {
                     self.caches.days.clear();
                     self.commit_prepared(&batch).await
                 }
                 outcome => outcome,
-            }
+            };
+            committed.map_err(|error| self.error_mapper.to_store_error(&error))
         })
     }
 }
 
 impl PostgresStore {
-    async fn commit_prepared(&self, batch: &Arc<PreparedBatch>) -> Result<(), StoreError> {
+    async fn commit_prepared(&self, batch: &Arc<PreparedBatch>) -> PgResult<()> {
         self.ensure_result_days(batch.rows.iter().map(|row| row.planned_at)).await?;
         let (batch, caches) = (Arc::clone(batch), Arc::clone(&self.caches));
-        let stored =
-            self.write(move |conn| Box::pin(async move { write_batch(conn, &batch, &caches).await })).await?;
+        let stored = self
+            .try_write(move |conn| Box::pin(async move { write_batch(conn, &batch, &caches).await }))
+            .await?;
         self.caches.texts.remember(stored.texts);
         self.caches.pairs.remember(stored.pairs);
         Ok(())

@@ -73,11 +73,6 @@ pub(super) const fn day_start(time_us: i64) -> i64 {
     time_us.saturating_sub(time_us.rem_euclid(DAY_US))
 }
 
-/// Whether `error` says that the partition of a row does not exist (any more).
-pub(super) fn is_missing_partition(error: &StoreError) -> bool {
-    matches!(error, StoreError::Rejected(reason) if reason.contains("no partition of relation"))
-}
-
 impl PostgresStore {
     /// Makes the partitions for results planned at these times.
     pub(super) async fn ensure_result_days(

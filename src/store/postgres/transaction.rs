@@ -45,23 +45,18 @@ impl PostgresStore {
     /// Like [`Self::read`]; all statements of `work` see the same state of the database.
     pub(super) async fn read_snapshot<T, F>(&self, work: F) -> Result<T, StoreError>
     where
-        T: Send,
-        F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send,
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send + 'static,
     {
-        let outcome = async {
-            fault_point("store_reader").await?;
-            let mut conn = self.pool.acquire().await?;
-            let reply = self
-                .bounded(async {
-                    let mut tx = conn.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-                    let value = work(&mut tx).await?;
-                    tx.commit().await?;
-                    Ok(value)
-                })
-                .await;
-            close_if_unanswered(&mut conn, reply)
-        };
-        outcome.await.map_err(|error| self.error_mapper.to_store_error(&error))
+        self.read(|conn| {
+            Box::pin(async move {
+                let mut tx = conn.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                let value = work(&mut tx).await?;
+                tx.commit().await?;
+                Ok(value)
+            })
+        })
+        .await
     }
 
     /// Runs `work` in a transaction; returns once that is committed.
@@ -70,36 +65,42 @@ impl PostgresStore {
         T: Send,
         F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send,
     {
-        let outcome = async {
-            fault_point("store_writer").await?;
-            self.require_exclusive_use().await?;
-            let mut conn = self.pool.acquire().await?;
-            let last_reset = self.last_reset(&mut conn).await?;
-            let (mut transaction_id, mut written) = (None, None);
-            let reply = self
-                .bounded(async {
-                    let mut tx = conn.begin().await?;
-                    let id: String =
-                        sqlx::query_scalar("SELECT pg_current_xact_id()::text").fetch_one(&mut *tx).await?;
-                    transaction_id = Some(id);
-                    written = Some(work(&mut tx).await?);
-                    tx.commit().await?;
-                    Ok(())
-                })
-                .await;
-            let committed = close_if_unanswered(&mut conn, reply);
-            drop(conn);
-            match (committed, transaction_id, written) {
-                (Ok(()), _, Some(value)) => Ok(value),
-                // All was written, and only the reply to the commit is missing.
-                (Err(error), Some(id), Some(value)) if error.is_reply_lost() => {
-                    self.resolve_commit(&id, &last_reset, error).await.map(|()| value)
-                }
-                (Err(error), ..) => Err(error),
-                (Ok(()), ..) => Err(PgError::Rejected(StoreError::Closed)),
+        self.try_write(work).await.map_err(|error| self.error_mapper.to_store_error(&error))
+    }
+
+    /// Like [`Self::write`], with the error as it came.
+    pub(super) async fn try_write<T, F>(&self, work: F) -> PgResult<T>
+    where
+        T: Send,
+        F: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, PgResult<T>> + Send,
+    {
+        fault_point("store_writer").await?;
+        self.require_exclusive_use().await?;
+        let mut conn = self.pool.acquire().await?;
+        let last_reset = self.last_reset(&mut conn).await?;
+        let (mut transaction_id, mut written) = (None, None);
+        let reply = self
+            .bounded(async {
+                let mut tx = conn.begin().await?;
+                let id: String =
+                    sqlx::query_scalar("SELECT pg_current_xact_id()::text").fetch_one(&mut *tx).await?;
+                transaction_id = Some(id);
+                written = Some(work(&mut tx).await?);
+                tx.commit().await?;
+                Ok(())
+            })
+            .await;
+        let committed = close_if_unanswered(&mut conn, reply);
+        drop(conn);
+        match (committed, transaction_id, written) {
+            (Ok(()), _, Some(value)) => Ok(value),
+            // All was written, and only the reply to the commit is missing.
+            (Err(error), Some(id), Some(value)) if error.is_reply_lost() => {
+                self.resolve_commit(&id, &last_reset, error).await.map(|()| value)
             }
-        };
-        outcome.await.map_err(|error| self.error_mapper.to_store_error(&error))
+            (Err(error), ..) => Err(error),
+            (Ok(()), ..) => Err(PgError::Rejected(StoreError::Closed)),
+        }
     }
 
     /// Waits until this process has the database for itself.
