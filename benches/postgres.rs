@@ -5,6 +5,8 @@
 
 #[path = "support/allocator.rs"]
 mod allocator;
+#[path = "support/cpu.rs"]
+mod cpu;
 #[path = "support/results.rs"]
 mod results;
 #[path = "../tests/support/mod.rs"]
@@ -14,13 +16,13 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use nix::sys::resource::UsageWho;
 use vigie::domain::{CheckResult, CustomerId, Facts, MonitorId, Outcome, Status, Timestamp};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::store::{IngestBatch, Pagination, PostgresStore, ResultFilter, Store};
 use vigie::telemetry::Metrics;
 
+use cpu::cpu;
 use results::{MONITORS, START, enable_alerting, https, monitor, move_to_slots, result};
 use support::postgres::PostgresServer;
 
@@ -67,7 +69,7 @@ async fn measure_ingest(
         results = move_to_slots(results);
         enable_alerting(&ingestor, &store).await;
     }
-    let (vigie_cpu, server_cpu) = (own_cpu(), server.cpu_time());
+    let (vigie_cpu, server_cpu) = (cpu(UsageWho::RUSAGE_SELF), server.cpu_time());
     let started = Instant::now();
     for result in results {
         ingestor.submit(result).await;
@@ -75,7 +77,7 @@ async fn measure_ingest(
     assert_eq!(ingestor.drain(Duration::from_mins(10)).await, 0);
     let elapsed = started.elapsed();
     let (vigie_cpu, server_cpu) =
-        (own_cpu().saturating_sub(vigie_cpu), server.cpu_time().saturating_sub(server_cpu));
+        (cpu(UsageWho::RUSAGE_SELF).saturating_sub(vigie_cpu), server.cpu_time().saturating_sub(server_cpu));
     let stored = store.results(ResultFilter::default(), Pagination { limit: 1, offset: 0 }).await.unwrap();
     assert_eq!(stored.total, result_count.unsigned_abs(), "all are stored");
     let rate = result_count as f64 / elapsed.as_secs_f64();
@@ -87,13 +89,6 @@ async fn measure_ingest(
     );
     store.close().await;
     server.execute("postgres", format!("DROP DATABASE {name} WITH (FORCE)")).await;
-}
-
-/// Returns the CPU time of this process.
-fn own_cpu() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Duration::from_micros(u64::try_from(micros).unwrap())
 }
 
 /// Reads pages of `rounds` times 100,000 results, spread over a week.

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use vigie::domain::ConfigRecordKind;
 use vigie::store::copy::{CopyProgress, copy_store};
 use vigie::store::{
-    ConfigChange, ConfigStore, PostgresStore, Store, StoreLocation, StoreOptions, inspect_store,
-    open_copy_source, open_copy_target, open_store,
+    ConfigStore, PostgresStore, Store, StoreLocation, StoreOptions, inspect_store, open_copy_source,
+    open_copy_target, open_store,
 };
 
 use crate::store::copy::{LIMIT, assert_same_contents, database, refused, source};
-use crate::store::samples::{at, commit_results, ok, sqlite};
+use crate::store::samples::{at, commit_results, new_property, ok, sqlite};
 use crate::support::binary::{err, out, vigie};
 use crate::support::postgres::SharedDatabase;
 
@@ -88,27 +87,15 @@ async fn the_command_copies_refuses_data_and_new_ids_follow() {
         "contains data; name an empty database",
     );
 
-    let new_record = |name: &str| {
-        vec![ConfigChange::CreateRecord(vigie::store::NewConfigRecord {
-            kind: ConfigRecordKind::Property,
-            customer: Some(vigie::domain::CustomerId(1)),
-            parent_id: None,
-            unique_key: None,
-            created_at: at(0),
-            created_by: "test".to_owned(),
-            fields: serde_json::from_value(serde_json::json!({ "name": name })).unwrap(),
-            private_data: None,
-        })]
-    };
     let store = PostgresStore::connect(&server.settings(&name)).await.unwrap();
-    let id_in_postgres = store.write_changes(new_record("a"), Vec::new()).await.unwrap();
+    let id_in_postgres = store.write_changes(new_property("a"), Vec::new()).await.unwrap();
     commit_results(&store, vec![ok(1, at(900), 5)]).await;
     // While a server uses it, nothing can be copied from it.
     let busy = vigie(&["store", "copy", "--from", &to, "--to", "sqlite:elsewhere.db"]);
     refused(&busy, "in use by another vigie");
     store.close().await;
     let original = sqlite(folder.path());
-    assert_eq!(original.write_changes(new_record("a"), Vec::new()).await.unwrap(), id_in_postgres);
+    assert_eq!(original.write_changes(new_property("a"), Vec::new()).await.unwrap(), id_in_postgres);
 }
 
 #[tokio::test]

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use vigie::store::{
-    Housekeeping, Ingest, IngestBatch, Pagination, ResultFilter, ResultStore, Retention, SqliteSettings,
-    SqliteStore, StoreError,
+    Housekeeping, Ingest, IngestBatch, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore,
+    StoreError,
 };
 
-use crate::store::samples::{HOUR, all, assert_whole, at, commit_results, error, ok, sqlite};
+use crate::store::samples::{
+    all, assert_whole, at, commit_results, error, fill_the_disk_and_go_on, ok, sqlite,
+};
 use crate::support::small_disk::SmallDisk;
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
@@ -27,37 +29,7 @@ async fn a_full_disk_is_an_error_that_loses_nothing_and_ends_with_free_space() {
     let path = folder.path().join("vigie.db");
     let settings = SqliteSettings { max_file_bytes: Some(2 << 20), ..SqliteSettings::default() };
     let store = SqliteStore::open(&path, &settings).unwrap();
-    let mut committed = 0;
-    let failure = loop {
-        let results = (0..100).map(|i| error(i, at(committed * 60))).collect();
-        match store.commit(IngestBatch { results, ..IngestBatch::default() }).await {
-            Ok(()) => committed += 1,
-            Err(error) => break error,
-        }
-    };
-    assert!(matches!(failure, StoreError::DiskFull(_)), "{failure}");
-    assert!(failure.is_transient() && failure.to_string().contains("free space"), "{failure}");
-    assert!(committed > 5);
-    assert_eq!(
-        all(&store).await.len(),
-        usize::try_from(committed).unwrap() * 100,
-        "all or nothing of each commit"
-    );
-
-    // Retention frees space.
-    let hour = Duration::from_hours(1);
-    let retention = Retention {
-        results: hour,
-        details_ok: hour,
-        details_failed: hour,
-        hourly_rollups: hour,
-        daily_rollups: Some(hour),
-        audit_entries: hour,
-    };
-    let now = at(1000 * HOUR);
-    store.apply_retention(retention, now).await.unwrap();
-    commit_results(&store, vec![ok(1, now, 5)]).await;
-    assert!(all(&store).await.iter().any(|result| result.planned_at == now));
+    fill_the_disk_and_go_on(&store, 100).await;
     store.close().await;
     assert_whole(folder.path());
 }

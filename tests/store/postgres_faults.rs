@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use sqlx::{Connection, PgConnection};
 use vigie::clock::{Clock, SystemClock};
-use vigie::domain::{ConfigRecordKind, CustomerId, Timestamp};
+use vigie::domain::{ConfigRecordKind, Timestamp};
 use vigie::store::{
-    ConfigChange, ConfigRecordFilter, ConfigStore, Housekeeping, Ingest, IngestBatch, MonitorStore,
-    NewConfigRecord, Pagination, PostgresSettings, PostgresStore, PostgresTls, ResultFilter, ResultStore,
-    Retention, Store, StoreError, StorePassword,
+    ConfigRecordFilter, ConfigStore, Ingest, IngestBatch, MonitorStore, Pagination, PostgresSettings,
+    PostgresStore, PostgresTls, ResultFilter, ResultStore, Store, StoreError, StorePassword,
 };
 
-use crate::store::samples::{HOUR, all, at, commit_results, error, ok};
+use crate::store::samples::{all, at, commit_results, error, fill_the_disk_and_go_on, new_property, ok};
 use crate::support::cutting_proxy::{Cut, CuttingProxy};
 use crate::support::daemon::is_root;
 use crate::support::postgres::{PostgresServer, SharedDatabase};
@@ -163,19 +162,6 @@ async fn a_certificate_that_is_not_trusted_is_refused() {
     assert!(message.contains("TLS"), "{message}");
 }
 
-fn property(name: &str) -> Vec<ConfigChange> {
-    vec![ConfigChange::CreateRecord(NewConfigRecord {
-        kind: ConfigRecordKind::Property,
-        customer: Some(CustomerId(1)),
-        parent_id: None,
-        unique_key: None,
-        created_at: at(0),
-        created_by: "test".to_owned(),
-        fields: serde_json::from_value(serde_json::json!({ "name": name })).unwrap(),
-        private_data: None,
-    })]
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_in_a_commit_neither_loses_nor_doubles() {
     let database = SharedDatabase::create().await;
@@ -189,13 +175,13 @@ async fn a_connection_lost_in_a_commit_neither_loses_nor_doubles() {
     proxy.cut(Cut::AfterCommit);
     commit_results(&store, vec![ok(1, at(60), 5)]).await;
     proxy.cut(Cut::AfterCommit);
-    assert_eq!(store.write_changes(property("kept"), Vec::new()).await.unwrap().len(), 1);
+    assert_eq!(store.write_changes(new_property("kept"), Vec::new()).await.unwrap().len(), 1);
     // It has not: the call fails, and may be repeated.
     proxy.cut(Cut::BeforeCommit);
     let failure = store.commit(batch(vec![ok(1, at(120), 5)])).await.unwrap_err();
     assert!(matches!(&failure, StoreError::Unavailable(_)) && failure.is_transient(), "{failure}");
     proxy.cut(Cut::BeforeCommit);
-    store.write_changes(property("lost"), Vec::new()).await.unwrap_err();
+    store.write_changes(new_property("lost"), Vec::new()).await.unwrap_err();
     assert_eq!(proxy.cuts(), 4);
 
     assert_eq!(all(&store).await.len(), 2);
@@ -222,7 +208,7 @@ async fn a_commit_that_a_crash_undid_is_an_error_though_its_id_is_given_to_anoth
     proxy.cut(Cut::HoldCommit);
     let write = tokio::spawn({
         let store = Arc::clone(&store);
-        async move { store.write_changes(property("lost"), Vec::new()).await }
+        async move { store.write_changes(new_property("lost"), Vec::new()).await }
     });
     while proxy.cuts() == 0 {
         tokio::task::yield_now().await;
@@ -241,7 +227,7 @@ async fn a_commit_that_a_crash_undid_is_an_error_though_its_id_is_given_to_anoth
     commit_results(store.as_ref(), vec![ok(1, at(60), 5)]).await;
     // The next loss without a crash is resolved again.
     proxy.cut(Cut::AfterCommit);
-    store.write_changes(property("kept"), Vec::new()).await.unwrap();
+    store.write_changes(new_property("kept"), Vec::new()).await.unwrap();
     store.close().await;
 }
 
@@ -395,36 +381,23 @@ async fn a_full_disk_is_an_error_that_loses_nothing_and_ends_with_free_space() {
     server.execute("postgres", format!("CREATE TABLESPACE small LOCATION '{path}'")).await;
     server.execute("postgres", format!("ALTER DATABASE {name} SET default_tablespace = small")).await;
     let store = PostgresStore::connect(&server.settings(&name)).await.unwrap();
-    let mut committed = 0;
-    let failure = loop {
-        let results = (0..200).map(|i| error(i, at(committed * 60))).collect();
-        match store.commit(batch(results)).await {
-            Ok(()) => committed += 1,
-            Err(failure) => break failure,
-        }
-    };
-    assert!(matches!(failure, StoreError::DiskFull(_)) && failure.is_transient(), "{failure}");
-    assert!(committed > 5);
-    assert_eq!(
-        all(&store).await.len(),
-        usize::try_from(committed).unwrap() * 200,
-        "all or nothing of a commit"
-    );
-    // Retention frees space.
-    let hour = Duration::from_hours(1);
-    let retention = Retention {
-        results: hour,
-        details_ok: hour,
-        details_failed: hour,
-        hourly_rollups: hour,
-        daily_rollups: Some(hour),
-        audit_entries: hour,
-    };
-    let now = at(1000 * HOUR);
-    store.apply_retention(retention, now).await.unwrap();
-    commit_results(&store, vec![ok(1, now, 5)]).await;
-    assert!(all(&store).await.iter().any(|result| result.planned_at == now));
+    fill_the_disk_and_go_on(&store, 200).await;
     store.close().await;
     server.execute("postgres", format!("DROP DATABASE {name} WITH (FORCE)")).await;
     server.execute("postgres", "DROP TABLESPACE small".to_owned()).await;
+}
+
+#[tokio::test]
+async fn a_partition_that_was_removed_meanwhile_is_made_again() {
+    let database = SharedDatabase::create().await;
+    let store = database.connect().await;
+    commit_results(&store, vec![ok(1, at(0), 5)]).await;
+    let remove = "DO $$ BEGIN EXECUTE (SELECT 'DROP TABLE ' || inhrelid::regclass FROM pg_inherits
+        WHERE inhparent = 'results'::regclass); END $$";
+    database.server.execute(&database.name, remove.to_owned()).await;
+    commit_results(&store, vec![ok(1, at(60), 5)]).await;
+    let stored: Vec<_> = all(&store).await.into_iter().map(|result| result.planned_at).collect();
+    assert_eq!(stored, [at(60)]);
+    store.close().await;
+    database.remove().await;
 }

@@ -2,14 +2,18 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use vigie::domain::{
-    Attempt, Certificate, CheckId, CheckResult, CustomerId, EpisodeId, Facts, Failure, FailureKind,
-    HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, NewNotification,
+    Attempt, Certificate, CheckId, CheckResult, ConfigRecordKind, CustomerId, EpisodeId, Facts, Failure,
+    FailureKind, HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, NewNotification,
     NotificationContent, NotificationKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId,
     Status, Timestamp, TlsFacts, Warning, WarningKind,
 };
-use vigie::store::{Ingest, IngestBatch, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::store::{
+    ConfigChange, Housekeeping, Ingest, IngestBatch, NewConfigRecord, Pagination, ResultFilter, ResultStore,
+    Retention, SqliteSettings, SqliteStore, StoreError,
+};
 
 pub const HOME: LocationId = LocationId(1);
 /// 2026-03-01T00:00:00Z, the start of a day.
@@ -226,4 +230,50 @@ pub async fn commit_results(store: &impl Ingest, results: Vec<CheckResult>) {
 
 pub async fn all(store: &impl ResultStore) -> Vec<CheckResult> {
     store.results(ResultFilter::default(), Pagination { limit: 100_000, offset: 0 }).await.unwrap().results
+}
+
+/// Returns a new record, a property with this name.
+pub fn new_property(name: &str) -> Vec<ConfigChange> {
+    vec![ConfigChange::CreateRecord(NewConfigRecord {
+        kind: ConfigRecordKind::Property,
+        customer: Some(CustomerId(1)),
+        parent_id: None,
+        unique_key: None,
+        created_at: at(0),
+        created_by: "test".to_owned(),
+        fields: serde_json::from_value(serde_json::json!({ "name": name })).unwrap(),
+        private_data: None,
+    })]
+}
+
+/// Fills the disk of `store` with commits of `batch_size` failed results: each is stored whole or not at all, the
+/// error says what to do, and retention frees space.
+pub async fn fill_the_disk_and_go_on(store: &(impl ResultStore + Ingest + Housekeeping), batch_size: i64) {
+    let mut committed = 0;
+    let failure = loop {
+        let results = (0..batch_size).map(|i| error(i, at(committed * 60))).collect();
+        match store.commit(IngestBatch { results, ..IngestBatch::default() }).await {
+            Ok(()) => committed += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(failure, StoreError::DiskFull(_)), "{failure}");
+    assert!(failure.is_transient() && failure.to_string().contains("free space"), "{failure}");
+    assert!(committed > 5);
+    let stored = i64::try_from(all(store).await.len()).unwrap();
+    assert_eq!(stored, committed * batch_size, "all or nothing of each commit");
+
+    let hour = Duration::from_hours(1);
+    let retention = Retention {
+        results: hour,
+        details_ok: hour,
+        details_failed: hour,
+        hourly_rollups: hour,
+        daily_rollups: Some(hour),
+        audit_entries: hour,
+    };
+    let now = at(1000 * HOUR);
+    store.apply_retention(retention, now).await.unwrap();
+    commit_results(store, vec![ok(1, now, 5)]).await;
+    assert!(all(store).await.iter().any(|result| result.planned_at == now));
 }

@@ -199,8 +199,7 @@ impl PostgresServer {
 
     /// Returns the settings for a connection to `database` at this port.
     pub fn settings_at(port: u16, database: &str) -> PostgresSettings {
-        let url = format!("postgres://vigie@127.0.0.1:{port}/{database}?sslmode=disable");
-        match StoreLocation::parse(&url) {
+        match StoreLocation::parse(&url_at(port, database)) {
             Ok(StoreLocation::Postgres(location)) => {
                 PostgresSettings { max_connections: 8, ..PostgresSettings::new(location) }
             }
@@ -210,7 +209,7 @@ impl PostgresServer {
 
     /// Returns the URL of `database`.
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://vigie@127.0.0.1:{}/{database}?sslmode=disable", self.port)
+        url_at(self.port, database)
     }
 
     /// Runs SQL statements in `database`.
@@ -282,6 +281,10 @@ impl Drop for PostgresServer {
         drop(self.guard.stdin.take());
         let _ = self.guard.wait();
     }
+}
+
+fn url_at(port: u16, database: &str) -> String {
+    format!("postgres://vigie@127.0.0.1:{port}/{database}?sslmode=disable")
 }
 
 fn new_name() -> String {
