@@ -4,5 +4,6 @@
 pub mod contract;
 mod in_process;
 pub mod messages;
+pub mod nats;
 
 pub use in_process::InProcessBus;

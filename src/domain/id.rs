@@ -30,6 +30,10 @@ number_id!(
     LocationId
 );
 number_id!(
+    /// An agent of a location on another host, which has a credential of its own.
+    AgentId
+);
+number_id!(
     /// The account that owns a monitor (interface.md 2.1 `customer_id`).
     CustomerId
 );

@@ -54,7 +54,9 @@ pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, M
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, ConfigRecordFilter, EpisodeFilter, NotificationFilter, ResultFilter};
 pub use header_list::HeaderList;
-pub use id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId};
+pub use id::{
+    AgentId, CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId,
+};
 pub use location::Location;
 pub use location_mode::LocationMode;
 pub use monitor_state::MonitorLocationState;

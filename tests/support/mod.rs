@@ -13,6 +13,7 @@ pub mod lacking;
 pub mod mail_server;
 pub mod name_server;
 pub mod namespace;
+pub mod nats;
 pub mod postgres;
 pub mod processes;
 pub mod routers;

@@ -1,0 +1,3 @@
+//! The bus over NATS JetStream: its subjects, and the keys and tokens that limit who may use them.
+
+pub mod subjects;
