@@ -15,6 +15,7 @@ mod legacy;
 mod manual;
 mod model;
 mod monitors;
+mod nats_bus;
 /// Shared with the fuzz targets, whose crates include the file under the same module name.
 #[path = "fuzz/play.rs"]
 mod play;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::connectivity::ConnectivityDetector;
 use super::full_page_times::FullPageTimes;
 use super::interfaces::BlackoutLookup;
+use super::monitor_sharing::MonitorSharing;
 use super::stall_detector::StallDetector;
 use crate::clock::Clock;
 use crate::domain::{CheckTrigger, Timestamp};
@@ -27,6 +28,8 @@ pub struct ExecutionContext {
     pub record_exchanges: bool,
     /// When the checks of this process last loaded the objects of each page.
     pub full_page_times: Arc<FullPageTimes>,
+    /// Which monitors of the location are checked here.
+    pub sharing: Arc<MonitorSharing>,
     /// What caused the check. Outside of the schedule, for example to confirm a failure, a full page is due.
     pub trigger: CheckTrigger,
 }
@@ -43,6 +46,7 @@ impl ExecutionContext {
             blackout_lookup: None,
             record_exchanges: false,
             full_page_times: Arc::default(),
+            sharing: Arc::default(),
             trigger: CheckTrigger::Schedule,
         }
     }

@@ -10,12 +10,13 @@ use super::account_blackouts::AccountBlackouts;
 use super::assignment::Assignment;
 use super::connectivity::ConnectivityDetector;
 use super::interfaces::ProbeBuilder;
+use super::monitor_sharing::MonitorSharing;
 use super::on_demand_run::OnDemandRunError;
 use super::runner_handle::{AssignmentChange, RunnerHandle, RunnerStopped};
 use crate::bus::contract::{
     AssignedCertificate, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentRevision,
     AssignmentSnapshot, AssignmentUpdate, BusFuture, CheckOrder, FirstCheckOrder, LocationPort, OrderError,
-    Presence, RefusedAssignment, TracerouteOrder,
+    Presence, RefusedAssignment, SpoolLoad, TracerouteOrder,
 };
 use crate::clock::Clock;
 use crate::domain::{CapturedFile, CheckResult, Location, MonitorId};
@@ -33,6 +34,8 @@ pub struct LocationAgentParts {
     pub net: Arc<Net>,
     /// Detects a loss of its own connectivity, if targets for that are configured.
     pub connectivity: Option<Arc<ConnectivityDetector>>,
+    /// Which monitors of its location its runner checks.
+    pub sharing: Arc<MonitorSharing>,
     /// The blackouts that its runner looks up.
     pub account_blackouts: Arc<AccountBlackouts>,
     /// Builds the probes.
@@ -111,6 +114,7 @@ impl LocationAgent {
                 }
                 AssignmentUpdate::SetAccount(account) => self.parts.account_blackouts.set(account),
                 AssignmentUpdate::SetCertificates(certificates) => self.set_certificates(&certificates),
+                AssignmentUpdate::SetMembers(members) => self.parts.sharing.set_members(members),
             }
         }
         if !changes.is_empty() {
@@ -217,6 +221,7 @@ impl LocationPort for LocationAgent {
         let LocationAgentParts { location, runner, connectivity, browser_capacity, clock, .. } = &self.parts;
         runner.is_alive().then(|| Presence {
             location_id: location.id,
+            agent_id: None,
             version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
             sent_at: clock.now(),
             clock_offset_us: None,
@@ -224,6 +229,10 @@ impl LocationPort for LocationAgent {
             browser_capacity: *browser_capacity,
             is_isolated: connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
             assignment_revision: *self.applied_revision.lock(),
+            is_draining: false,
+            weight: 1,
+            lateness: Duration::ZERO,
+            spool: SpoolLoad::default(),
         })
     }
 }

@@ -98,7 +98,7 @@ pub fn new_runner(
         _tracked: tracker.token(),
     };
     let runner = Runner {
-        run_queue: RunQueue::new(limits, now),
+        run_queue: RunQueue::new(limits, now).with_sharing(Arc::clone(&cx.sharing)),
         execution_context: ExecutionContext { stall_detector: Some(Arc::clone(&stall_detector)), ..cx },
         stall_detector,
         result_delivery: delivery,

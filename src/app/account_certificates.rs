@@ -17,8 +17,8 @@ pub(super) async fn follow_certificates(
     let on_change = move |certificates: Vec<DecryptedCertificate>| {
         let planner = Arc::clone(&planner);
         let certificates = certificates.into_iter().map(|certificate| {
-            let DecryptedCertificate { id, name, is_client, pem } = certificate;
-            AssignedCertificate { id, name, is_client, pem }
+            let DecryptedCertificate { id, customer_id, name, is_client, pem } = certificate;
+            AssignedCertificate { id, customer_id, name, is_client, pem }
         });
         let certificates = certificates.collect();
         Box::pin(async move { planner.update_certificates(certificates).await }) as _

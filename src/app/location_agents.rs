@@ -146,6 +146,7 @@ impl AgentStarter {
             net,
             connectivity,
             account_blackouts,
+            sharing: Arc::default(),
             probe_builder: self.probe_builder.clone(),
             browser_capacity,
             clock: Arc::clone(&self.clock),

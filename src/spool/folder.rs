@@ -240,6 +240,24 @@ impl Spool {
         Ok(captures)
     }
 
+    /// Returns the checks whose results it holds, the oldest first.
+    #[must_use]
+    pub fn check_ids(&self) -> Vec<CheckId> {
+        self.results.values().map(|position| position.check_id).collect()
+    }
+
+    /// Whether it holds the result of `check_id`.
+    #[must_use]
+    pub fn contains(&self, check_id: CheckId) -> bool {
+        self.numbers.contains_key(&check_id)
+    }
+
+    /// Whether it holds captures of the result of `check_id`.
+    #[must_use]
+    pub fn has_captures(&self, check_id: CheckId) -> bool {
+        self.captures.contains_key(&check_id)
+    }
+
     /// Removes the results of `checks` with their captures, which were delivered; those that it does not hold are
     /// ignored. A result that shares its file with others that are not delivered may come again at the next start.
     ///

@@ -35,11 +35,15 @@ pub enum TaskName {
     Heartbeat,
     /// Watches the files of the server certificate.
     CertificateWatch,
+    /// Takes what agents on other hosts send, and tells them what to check.
+    Bus,
+    /// Keeps and sends the results of an agent.
+    Outbox,
 }
 
 impl TaskName {
     /// Every task.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Ingest,
         Self::StoreWriter,
         Self::StoreReader,
@@ -56,6 +60,8 @@ impl TaskName {
         Self::Liveness,
         Self::Heartbeat,
         Self::CertificateWatch,
+        Self::Bus,
+        Self::Outbox,
     ];
 
     /// Returns the stable name, used by metrics.
@@ -78,6 +84,8 @@ impl TaskName {
             Self::Liveness => "liveness",
             Self::Heartbeat => "heartbeat",
             Self::CertificateWatch => "certificate_watch",
+            Self::Bus => "bus",
+            Self::Outbox => "outbox",
         }
     }
 }

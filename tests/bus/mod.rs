@@ -5,5 +5,5 @@ mod captures;
 mod malformed;
 mod pinned;
 mod round_trips;
-mod samples;
+pub mod samples;
 mod snapshots;

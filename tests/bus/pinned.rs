@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use vigie::bus::contract::{
-    AssignmentBatch, AssignmentRevision, AssignmentUpdate, CheckOrder, FirstCheckOrder, OrderError,
-    RefusedAssignment, TracerouteOrder,
+    AssignmentBatch, AssignmentRevision, AssignmentUpdate, CheckOrder, FirstCheckOrder, OrderError, Presence,
+    RefusedAssignment, SpoolLoad, TracerouteOrder,
 };
-use vigie::bus::messages::CapturePieceMessage;
 use vigie::bus::messages::{
-    AssignmentsMessage, BusMessage, CheckOrderMessage, CommittedChecksMessage, EncodedMessage,
-    FirstCheckOrderMessage, MessageKind, OrderReply, OrderReplyMessage, PresenceMessage,
-    RefusedAssignmentMessage, ResultMessage, SnapshotHeaderMessage, TracerouteOrderMessage, capture_pieces,
+    AssignmentsMessage, BusMessage, CapturePieceMessage, CheckOrderMessage, ClockReplyMessage,
+    CommittedChecksMessage, ControllerStatusMessage, EncodedMessage, FirstCheckOrderMessage, MessageKind,
+    OrderReply, OrderReplyMessage, PresenceMessage, RefusedAssignmentMessage, ResultMessage, ResultsMessage,
+    SnapshotHeaderMessage, SnapshotLocationMessage, TracerouteOrderMessage, WatchReplyMessage,
+    WatchRequestMessage, capture_pieces,
 };
 use vigie::domain::{CheckId, MonitorId, Revision};
 
@@ -61,12 +62,46 @@ fn encoded_now(kind: MessageKind) -> Vec<u8> {
             OrderReplyMessage::from_reply(&OrderReply::Error(OrderError::QueueFull)).unwrap().to_bytes()
         }
         MessageKind::Presence => PresenceMessage::from_presence(&presence()).to_bytes(),
+        MessageKind::Results => results().to_bytes(),
+        MessageKind::ControllerStatus => status().to_bytes(),
+        MessageKind::ClockReply => ClockReplyMessage { now_us: at(9).as_micros() }.to_bytes(),
+        MessageKind::WatchRequest => watch_request().to_bytes(),
+        MessageKind::WatchReply => watch_reply().to_bytes(),
     };
     encoded.unwrap()
 }
 
 fn refused() -> RefusedAssignment {
     RefusedAssignment { monitor_id: MonitorId(3), revision: Revision(8), error: "it panicked".to_owned() }
+}
+
+fn results() -> ResultsMessage {
+    let encoded = ResultMessage::from_result(&failed_result()).unwrap().to_bytes().unwrap();
+    ResultsMessage::from_encoded([encoded]).unwrap()
+}
+
+fn status() -> ControllerStatusMessage {
+    let (timeline, sent_at_us) = ("7 2026-11-25".to_owned(), at(9).as_micros());
+    ControllerStatusMessage { timeline, is_caught_up: true, sent_at_us }
+}
+
+fn watch_request() -> WatchRequestMessage {
+    WatchRequestMessage { applied_revision: 900, stream_id: "2026-11-25".to_owned() }
+}
+
+fn watch_reply() -> WatchReplyMessage {
+    let snapshot = SnapshotLocationMessage { object: "assignments".to_owned(), revision: 899 };
+    WatchReplyMessage {
+        stream_id: "2026-11-25".to_owned(),
+        snapshot: Some(snapshot),
+        error: "busy".to_owned(),
+    }
+}
+
+/// What the pinned heartbeat says: it is of the time before agents had ids.
+fn pinned_presence() -> Presence {
+    let (lateness, spool) = (Duration::ZERO, SpoolLoad::default());
+    Presence { agent_id: None, is_draining: false, weight: 1, lateness, spool, ..presence() }
 }
 
 fn first_check() -> FirstCheckOrder {
@@ -106,7 +141,12 @@ fn pinned_messages_are_decoded_to_what_they_were() {
     assert_eq!(pinned::<FirstCheckOrderMessage>().into_order().unwrap(), first_check());
     let reply = pinned::<OrderReplyMessage>().into_reply().unwrap();
     assert_eq!(reply, OrderReply::Error(OrderError::QueueFull));
-    assert_eq!(pinned::<PresenceMessage>().into_presence().unwrap(), presence());
+    assert_eq!(pinned::<PresenceMessage>().into_presence().unwrap(), pinned_presence());
+    assert_eq!(pinned::<ResultsMessage>(), results());
+    assert_eq!(pinned::<ControllerStatusMessage>(), status());
+    assert_eq!(pinned::<ClockReplyMessage>().now_us, at(9).as_micros());
+    assert_eq!(pinned::<WatchRequestMessage>(), watch_request());
+    assert_eq!(pinned::<WatchReplyMessage>(), watch_reply());
     assert_eq!(RefusedAssignment::from(pinned::<RefusedAssignmentMessage>()), refused());
     assert_eq!(pinned::<CommittedChecksMessage>().into_checks(), [CheckId(7)]);
     let header = pinned::<SnapshotHeaderMessage>();

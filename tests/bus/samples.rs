@@ -8,13 +8,13 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use vigie::bus::contract::{
     AgentLoad, AssignedAccount, AssignedCertificate, AssignedMonitor, AssignmentRevision, AssignmentUpdate,
-    Presence,
+    Presence, SpoolLoad,
 };
 use vigie::bus::messages::{SealContext, Sealer};
 use vigie::domain::{
-    Attempt, CapturedFile, CheckDetails, CheckMetadata, CheckResult, CustomerId, Facts, Failure, FailureKind,
-    HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases,
-    Revision, Status, StepResult, Timestamp, Verdict, Warning, WarningKind,
+    AgentId, Attempt, CapturedFile, CheckDetails, CheckMetadata, CheckResult, CustomerId, Facts, Failure,
+    FailureKind, HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase,
+    Phases, Revision, Status, StepResult, Timestamp, Verdict, Warning, WarningKind,
 };
 use vigie::schedule::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, LocationRotation, TimeWindow};
 use vigie::schema::{Monitor, MonitorDocument, Origin};
@@ -162,7 +162,13 @@ pub fn account() -> AssignedAccount {
 
 pub fn certificate() -> AssignedCertificate {
     let pem = Arc::new(Zeroizing::new(b"-----BEGIN PRIVATE KEY-----".to_vec()));
-    AssignedCertificate { id: 8, name: "client".to_owned(), is_client: true, pem }
+    AssignedCertificate {
+        id: 8,
+        customer_id: CustomerId(12),
+        name: "client".to_owned(),
+        is_client: true,
+        pem,
+    }
 }
 
 pub fn updates() -> Vec<AssignmentUpdate> {
@@ -177,6 +183,7 @@ pub fn updates() -> Vec<AssignmentUpdate> {
 pub fn presence() -> Presence {
     Presence {
         location_id: LocationId(-2),
+        agent_id: Some(AgentId(9)),
         version: "1.2.3".into(),
         sent_at: at(7),
         clock_offset_us: Some(-1500),
@@ -184,5 +191,9 @@ pub fn presence() -> Presence {
         browser_capacity: 4,
         is_isolated: true,
         assignment_revision: AssignmentRevision(900),
+        is_draining: true,
+        weight: 3,
+        lateness: Duration::from_micros(1_234),
+        spool: SpoolLoad { results: 5, bytes: 6, dropped_results: 7, dropped_captures: 8 },
     }
 }

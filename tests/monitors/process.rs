@@ -83,6 +83,7 @@ impl Process {
                 net,
                 connectivity: None,
                 account_blackouts,
+                sharing: Arc::default(),
                 probe_builder: probe_builder.clone(),
                 browser_capacity: 2,
                 clock: clock.clone(),

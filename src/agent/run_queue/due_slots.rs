@@ -53,7 +53,7 @@ impl RunQueue {
 
     /// Handles the expired timer of a monitor: its next slot is due now, or was due before a stall.
     pub(super) fn on_timer_expired(&mut self, index: u32, now: Timestamp) {
-        let stalled_until = self.stalled_until;
+        let (stalled_until, sharing) = (self.stalled_until, Arc::clone(&self.sharing));
         let Some(entry) = self.monitor_mut(index) else { return };
         let is_on_time = now.since(entry.timer_at) < LATENESS_TOLERANCE
             && now < entry.location_grid.start_deadline(entry.next_slot);
@@ -66,7 +66,7 @@ impl RunQueue {
         };
         if is_on_time {
             let slot = entry.next_slot;
-            entry.pending_slot = Some(slot);
+            entry.pending_slot = sharing.owns(entry.assignment.monitor_id, slot).then_some(slot);
             entry.last_handled_slot = slot;
             entry.set_next_slot(entry.location_grid.next_slot_after(slot));
             let timer_at = entry.timer_at;
@@ -89,6 +89,9 @@ impl RunQueue {
     ) {
         let Some(entry) = self.monitors.get(index as usize).and_then(Option::as_ref) else { return };
         let assignment = Arc::clone(&entry.assignment);
+        if !self.sharing.owns(assignment.monitor_id, slots.last) {
+            return;
+        }
         self.missed_backlog
             .push(MissedRunSeries { assignment, reason, slots, detected_at }, &entry.location_grid);
     }

@@ -8,6 +8,7 @@ use super::monitor_schedule::{AdmissionState, MonitorSchedule};
 use crate::agent::admission::{AdmissionLimits, AdmissionQueue};
 use crate::agent::assignment::Assignment;
 use crate::agent::missed_backlog::{MissedRunBacklog, MissedRunSeries};
+use crate::agent::monitor_sharing::MonitorSharing;
 use crate::agent::on_demand_run::{OnDemandResultSender, OnDemandRunError};
 use crate::bus::contract::AgentLoad;
 use crate::domain::{CheckTrigger, MissedReason, MonitorId, Timestamp};
@@ -65,6 +66,8 @@ pub struct RunQueue {
     /// End of the last stall: slots that were due before then are late because of it.
     pub(super) stalled_until: Timestamp,
     pub(super) is_stopped: bool,
+    /// Which slots are handled here.
+    pub(super) sharing: Arc<MonitorSharing>,
 }
 
 impl RunQueue {
@@ -86,7 +89,15 @@ impl RunQueue {
             last_tick_at: now,
             stalled_until: Timestamp::from_micros(i64::MIN),
             is_stopped: false,
+            sharing: Arc::default(),
         }
+    }
+
+    /// Returns the queue, handling the slots that `sharing` says.
+    #[must_use]
+    pub fn with_sharing(mut self, sharing: Arc<MonitorSharing>) -> Self {
+        self.sharing = sharing;
+        self
     }
 
     /// Plans a monitor, or updates it to a new revision. An update keeps the slots, the waiting slot and the run in

@@ -7,7 +7,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
-use crate::schedule::{BlackoutCalendar, LocationRotation};
+use crate::schedule::{BlackoutCalendar, LocationMembers, LocationRotation};
 use crate::schema::Monitor;
 
 /// Position in the sequence of changes of one location. The first is [`AssignmentRevision::EMPTY`].
@@ -83,6 +83,8 @@ pub struct AssignedAccount {
 pub struct AssignedCertificate {
     /// Id, to which the fields of monitors refer.
     pub id: i64,
+    /// Account that owns it.
+    pub customer_id: CustomerId,
     /// Name, for messages.
     pub name: String,
     /// Whether it is a client certificate with its key, rather than an authority.
@@ -117,6 +119,8 @@ pub enum AssignmentUpdate {
     SetAccount(AssignedAccount),
     /// Replaces all certificates of accounts.
     SetCertificates(Arc<[AssignedCertificate]>),
+    /// Sets the agents that share the monitors of the location. Only for locations with agents on other hosts.
+    SetMembers(LocationMembers),
 }
 
 /// Changes that lead from one revision to another.

@@ -33,4 +33,9 @@ pub trait LocationPort: Send + Sync + 'static {
 
     /// Returns what to tell the control plane now; `None` once the agent has ended. Responds from memory.
     fn presence(&self) -> Option<Presence>;
+
+    /// Waits until the presence has changed so much that the control plane should know at once.
+    fn presence_changed(&self) -> BusFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
 }

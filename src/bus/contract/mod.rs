@@ -3,20 +3,26 @@
 //! [`ResultSink`] and [`ResultReceiver`].
 
 mod assignment;
+mod assignment_journal;
+mod bus_event;
 mod future;
 mod location_bus;
 mod location_port;
 mod order;
 mod presence;
 mod result_receiver;
+mod result_transport;
 
 pub use assignment::{
     AssignedAccount, AssignedCertificate, AssignedMonitor, AssignmentBatch, AssignmentError,
     AssignmentRevision, AssignmentSnapshot, AssignmentUpdate, RefusedAssignment,
 };
+pub use assignment_journal::{AppliedPosition, AssignmentJournal};
+pub use bus_event::{BusEvent, BusEventKind, BusEventSink};
 pub use future::BusFuture;
 pub use location_bus::{ConnectedLocation, LocationBus, PublishError, SnapshotSource};
 pub use location_port::LocationPort;
 pub use order::{CheckOrder, FirstCheckOrder, OrderError, TracerouteOrder};
-pub use presence::{AgentLoad, Presence};
+pub use presence::{AgentLoad, Presence, SpoolLoad};
 pub use result_receiver::{ResultCaptures, ResultReceiver, ResultSink};
+pub use result_transport::{DeliveryReports, ResultTransport, SendError, Urgency};

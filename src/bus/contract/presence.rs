@@ -1,9 +1,10 @@
 //! What an agent tells about itself.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::assignment::AssignmentRevision;
-use crate::domain::{LocationId, Timestamp};
+use crate::domain::{AgentId, LocationId, Timestamp};
 
 /// The load of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct AgentLoad {
 pub struct Presence {
     /// The location that the agent belongs to.
     pub location_id: LocationId,
+    /// Its id; `None` for an agent in the process of the control plane.
+    pub agent_id: Option<AgentId>,
     /// Version of its program.
     pub version: Cow<'static, str>,
     /// When it was sent, by the clock of the agent.
@@ -36,4 +39,25 @@ pub struct Presence {
     pub is_isolated: bool,
     /// The revision of the assignments that it has applied.
     pub assignment_revision: AssignmentRevision,
+    /// Whether it is shutting down: it starts no more checks once the other agents have taken over.
+    pub is_draining: bool,
+    /// Its share of the monitors of its location compared with the other agents, at least 1.
+    pub weight: u32,
+    /// The latest start of a check in the last minute, after its planned time.
+    pub lateness: Duration,
+    /// What waits in its spool.
+    pub spool: SpoolLoad,
+}
+
+/// What an agent keeps on disk until the control plane has committed it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpoolLoad {
+    /// Number of results.
+    pub results: u64,
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Number of results that it dropped since it started: too old, or too many.
+    pub dropped_results: u64,
+    /// Number of captures that it dropped since it started.
+    pub dropped_captures: u64,
 }

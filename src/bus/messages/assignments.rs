@@ -8,6 +8,7 @@ use super::certificate::CertificateMessage;
 use super::encoded_message::BusMessage;
 use super::error::MessageError;
 use super::field::FieldOf;
+use super::members::MembersMessage;
 use super::message_kind::MessageKind;
 use super::sealer::Sealer;
 use crate::bus::contract::{AssignmentBatch, AssignmentRevision, AssignmentUpdate, RefusedAssignment};
@@ -25,13 +26,16 @@ pub struct AssignmentsMessage {
     /// The changes, in their order.
     #[prost(message, repeated, tag = "3")]
     pub updates: Vec<AssignmentUpdateMessage>,
+    /// Whether the changes are in the snapshot of the location: the agent starts again from it.
+    #[prost(bool, tag = "4")]
+    pub needs_snapshot: bool,
 }
 
 /// One change.
 #[derive(Clone, PartialEq, Message)]
 pub struct AssignmentUpdateMessage {
     /// The change.
-    #[prost(oneof = "UpdateKind", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "UpdateKind", tags = "1, 2, 3, 4, 5")]
     pub update: Option<UpdateKind>,
 }
 
@@ -50,6 +54,9 @@ pub enum UpdateKind {
     /// Replaces all certificates of accounts.
     #[prost(message, tag = "4")]
     Certificates(CertificatesMessage),
+    /// Sets the agents that share the monitors of the location.
+    #[prost(message, tag = "5")]
+    Members(MembersMessage),
 }
 
 /// The removal of a monitor.
@@ -105,6 +112,7 @@ impl AssignmentsMessage {
             previous_revision: batch.previous_revision.0,
             revision: batch.revision.0,
             updates: updates.collect::<Result<_, _>>()?,
+            needs_snapshot: false,
         })
     }
 
@@ -123,7 +131,11 @@ impl AssignmentsMessage {
 }
 
 impl AssignmentUpdateMessage {
-    pub(super) fn from_update(update: &AssignmentUpdate, sealer: &dyn Sealer) -> Result<Self, MessageError> {
+    /// Creates the message of `update`; `sealer` seals its secrets.
+    ///
+    /// # Errors
+    /// Fails for an account whose time zone has no name.
+    pub fn from_update(update: &AssignmentUpdate, sealer: &dyn Sealer) -> Result<Self, MessageError> {
         let update = match update {
             AssignmentUpdate::Assign(assigned) => {
                 UpdateKind::Assign(AssignedMonitorMessage::from_assigned(assigned, sealer))
@@ -142,6 +154,9 @@ impl AssignmentUpdateMessage {
                     certificates.iter().map(|one| CertificateMessage::from_certificate(one, sealer));
                 UpdateKind::Certificates(CertificatesMessage { certificates: messages.collect() })
             }
+            AssignmentUpdate::SetMembers(members) => {
+                UpdateKind::Members(MembersMessage::from_members(members))
+            }
         };
         Ok(Self { update: Some(update) })
     }
@@ -158,6 +173,7 @@ impl AssignmentUpdateMessage {
                 let certificates = certificates.into_iter().map(|one| one.into_certificate(sealer));
                 AssignmentUpdate::SetCertificates(certificates.collect::<Result<Vec<_>, _>>()?.into())
             }
+            UpdateKind::Members(members) => AssignmentUpdate::SetMembers(members.into_members()?),
         })
     }
 }

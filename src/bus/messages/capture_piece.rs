@@ -46,6 +46,9 @@ pub struct CapturePieceMessage {
     /// The piece.
     #[prost(bytes = "bytes", tag = "9")]
     pub content: Bytes,
+    /// Whether it is the last piece of the last file of its check.
+    #[prost(bool, tag = "10")]
+    pub is_last: bool,
 }
 
 impl BusMessage for CapturePieceMessage {
@@ -77,6 +80,7 @@ fn file_pieces(result: &CheckResult, file: &CapturedFile) -> Vec<CapturePieceMes
         file_bytes: file.content.as_ref().map_or(0, |content| content.len() as u64),
         offset: offset as u64,
         content: Bytes::copy_from_slice(content),
+        is_last: false,
     };
     if content.is_empty() {
         return vec![piece(0, &[])];

@@ -9,6 +9,7 @@ use super::field::FieldOf;
 use super::message_kind::MessageKind;
 use super::sealer::{SealContext, Sealer};
 use crate::bus::contract::AssignedCertificate;
+use crate::domain::CustomerId;
 
 /// A certificate.
 #[derive(Clone, PartialEq, Message)]
@@ -25,6 +26,9 @@ pub struct CertificateMessage {
     /// The PEM text, sealed.
     #[prost(bytes = "vec", tag = "4")]
     pub sealed_pem: Vec<u8>,
+    /// Account that owns it.
+    #[prost(int64, tag = "5")]
+    pub customer_id: i64,
 }
 
 impl CertificateMessage {
@@ -34,6 +38,7 @@ impl CertificateMessage {
             name: certificate.name.clone(),
             is_client: certificate.is_client,
             sealed_pem: sealer.seal(SealContext::Certificate, certificate.id, &certificate.pem),
+            customer_id: certificate.customer_id.0,
         }
     }
 
@@ -41,6 +46,12 @@ impl CertificateMessage {
         let field = FieldOf(MessageKind::Assignments, "certificates.sealed_pem");
         let pem = sealer.open(SealContext::Certificate, self.id, &self.sealed_pem);
         let pem = Arc::new(pem.map_err(|reason| field.invalid(reason))?);
-        Ok(AssignedCertificate { id: self.id, name: self.name, is_client: self.is_client, pem })
+        Ok(AssignedCertificate {
+            id: self.id,
+            customer_id: CustomerId(self.customer_id),
+            name: self.name,
+            is_client: self.is_client,
+            pem,
+        })
     }
 }

@@ -109,6 +109,12 @@ impl EncodedMessage {
         &self.bytes
     }
 
+    /// Returns the bytes of the message without its envelope.
+    #[must_use]
+    pub fn message_bytes(&self) -> bytes::Bytes {
+        self.message.clone()
+    }
+
     /// Decodes the message; unknown fields are ignored.
     ///
     /// # Errors

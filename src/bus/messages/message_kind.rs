@@ -61,4 +61,14 @@ message_kinds! {
     OrderReply = 10, "order_reply", 960 * KIB;
     /// A heartbeat of an agent.
     Presence = 11, "presence", KIB;
+    /// Several results.
+    Results = 12, "results", 960 * KIB;
+    /// What the control plane tells about itself.
+    ControllerStatus = 13, "controller_status", KIB;
+    /// The time of the control plane.
+    ClockReply = 20, "clock_reply", KIB;
+    /// A request to follow the assignments.
+    WatchRequest = 21, "watch_request", KIB;
+    /// Where the agent follows them from.
+    WatchReply = 22, "watch_reply", KIB;
 }

@@ -1,18 +1,21 @@
 //! The heartbeat of an agent.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use prost::Message;
 
 use super::encoded_message::BusMessage;
 use super::error::MessageError;
-use super::field::{FieldOf, micros, timestamp};
+use super::field::{FieldOf, duration_us, micros, timestamp};
 use super::message_kind::MessageKind;
-use crate::bus::contract::{AgentLoad, AssignmentRevision, Presence};
-use crate::domain::LocationId;
+use crate::bus::contract::{AgentLoad, AssignmentRevision, Presence, SpoolLoad};
+use crate::domain::{AgentId, LocationId};
 
 /// Most bytes of the version of a program.
 const MAX_VERSION_BYTES: usize = 64;
+/// Largest weight of an agent, so that a hostile one cannot take every monitor of its location.
+const MAX_WEIGHT: u32 = 100;
 
 /// A heartbeat.
 #[derive(Clone, PartialEq, Message)]
@@ -47,6 +50,30 @@ pub struct PresenceMessage {
     /// The revision of the assignments that it has applied.
     #[prost(uint64, tag = "10")]
     pub assignment_revision: u64,
+    /// Id of the agent; absent in the process of the control plane.
+    #[prost(int64, optional, tag = "11")]
+    pub agent_id: Option<i64>,
+    /// Whether it is shutting down.
+    #[prost(bool, tag = "12")]
+    pub is_draining: bool,
+    /// Its share of the monitors compared with the other agents; 0 counts as 1.
+    #[prost(uint32, tag = "13")]
+    pub weight: u32,
+    /// The latest start of a check in the last minute, after its planned time.
+    #[prost(uint64, tag = "14")]
+    pub lateness_us: u64,
+    /// Number of results in its spool.
+    #[prost(uint64, tag = "15")]
+    pub spooled_results: u64,
+    /// Bytes of its spool on disk.
+    #[prost(uint64, tag = "16")]
+    pub spool_bytes: u64,
+    /// Number of results that its spool dropped since it started.
+    #[prost(uint64, tag = "17")]
+    pub dropped_results: u64,
+    /// Number of captures that its spool dropped since it started.
+    #[prost(uint64, tag = "18")]
+    pub dropped_captures: u64,
 }
 
 impl BusMessage for PresenceMessage {
@@ -68,6 +95,14 @@ impl PresenceMessage {
             browser_capacity: presence.browser_capacity as u64,
             is_isolated: presence.is_isolated,
             assignment_revision: presence.assignment_revision.0,
+            agent_id: presence.agent_id.map(|id| id.0),
+            is_draining: presence.is_draining,
+            weight: presence.weight,
+            lateness_us: duration_us(presence.lateness),
+            spooled_results: presence.spool.results,
+            spool_bytes: presence.spool.bytes,
+            dropped_results: presence.spool.dropped_results,
+            dropped_captures: presence.spool.dropped_captures,
         }
     }
 
@@ -97,6 +132,16 @@ impl PresenceMessage {
             browser_capacity: count("browser_capacity", self.browser_capacity)?,
             is_isolated: self.is_isolated,
             assignment_revision: AssignmentRevision(self.assignment_revision),
+            agent_id: self.agent_id.map(AgentId),
+            is_draining: self.is_draining,
+            weight: self.weight.clamp(1, MAX_WEIGHT),
+            lateness: Duration::from_micros(self.lateness_us),
+            spool: SpoolLoad {
+                results: self.spooled_results,
+                bytes: self.spool_bytes,
+                dropped_results: self.dropped_results,
+                dropped_captures: self.dropped_captures,
+            },
         })
     }
 }

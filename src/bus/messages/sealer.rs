@@ -23,7 +23,7 @@ impl SealContext {
 }
 
 /// Seals for the agents of one location, and opens there.
-pub trait Sealer {
+pub trait Sealer: Send + Sync + 'static {
     /// Seals `plain`; `id` is that of the monitor or certificate.
     fn seal(&self, context: SealContext, id: i64, plain: &[u8]) -> Vec<u8>;
 

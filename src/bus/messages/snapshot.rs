@@ -41,7 +41,12 @@ pub fn encode_snapshot(
     let revision = snapshot.revision.0;
     let header = SnapshotHeaderMessage { revision, update_count: snapshot.updates.len() as u64 };
     write_message(&header, &mut write)?;
-    let new_chunk = || AssignmentsMessage { previous_revision: revision, revision, updates: Vec::new() };
+    let new_chunk = || AssignmentsMessage {
+        previous_revision: revision,
+        revision,
+        updates: Vec::new(),
+        needs_snapshot: false,
+    };
     let (mut chunk, mut chunk_bytes) = (new_chunk(), 0);
     for update in &snapshot.updates {
         let update = AssignmentUpdateMessage::from_update(update, sealer)?;

@@ -16,6 +16,8 @@ use crate::store::{ConfigRecordFilter, Pagination, StoreError, seal_context};
 pub struct DecryptedCertificate {
     /// Its id.
     pub id: i64,
+    /// Account that owns it.
+    pub customer_id: CustomerId,
     /// Its name.
     pub name: String,
     /// Whether it is a client certificate with its key, rather than an authority.
@@ -46,6 +48,7 @@ fn decrypt_record(
     match dependencies.keyring.open(&certificate_seal_context(record.customer), encrypted) {
         Ok(pem) => Some(DecryptedCertificate {
             id: record.id,
+            customer_id: record.customer,
             name: settings.name.to_owned(),
             is_client: settings.kind == CertificateKind::Client,
             pem: Arc::new(pem),

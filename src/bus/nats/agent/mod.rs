@@ -1,0 +1,12 @@
+//! The side of an agent.
+
+mod agent_bus;
+mod assignment_follower;
+mod clock_offset;
+mod order_responder;
+mod reports;
+mod result_transport;
+mod snapshot_download;
+
+pub use agent_bus::{AgentBus, AgentBusDependencies, AgentIdentity};
+pub use result_transport::NatsResultTransport;

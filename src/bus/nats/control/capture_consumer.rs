@@ -1,0 +1,71 @@
+//! Takes pieces of captures from the bus and puts the files together.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+
+use super::committed_reports::CommittedReports;
+use super::control_parts::ControlParts;
+use super::result_consumer::messages_of;
+use super::streams::Inbound;
+use crate::bus::messages::{BusMessage, CaptureAssembler, CapturePieceMessage};
+use crate::bus::nats::connection::NatsError;
+use crate::domain::{AgentId, CheckId, LocationId};
+
+/// Most bytes of files whose pieces are coming in.
+const MAX_HELD_BYTES: usize = 256 * 1024 * 1024;
+
+/// Takes captures until the bus cannot be used.
+pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
+    let inbound = Inbound::Captures;
+    let (consumer, created) = inbound.open(&parts.connection).await?;
+    parts.timeline.set_stream(inbound, created);
+    let mut messages = std::pin::pin!(messages_of(&consumer).await?);
+    let mut assembler = CaptureAssembler::new(MAX_HELD_BYTES);
+    while let Some(message) = messages.next().await {
+        let message = message.map_err(NatsError::of("return captures"))?;
+        if let Some(sender) = inbound.subject().sender(&message.subject) {
+            let finished = match CapturePieceMessage::from_bytes(&message.payload) {
+                Ok(piece) => take_piece(parts, sender, &mut assembler, piece).await,
+                Err(error) => {
+                    parts.refuse(sender, error.to_string());
+                    None
+                }
+            };
+            if let Some(check_id) = finished {
+                parts.receiver.wait_until_committed().await;
+                let mut reports = CommittedReports::default();
+                reports.add_captures(sender, check_id);
+                reports.send(&parts.connection).await;
+            }
+        }
+        if let Err(error) = message.ack().await {
+            tracing::debug!(error = %error, "captures were not acknowledged to NATS");
+        }
+        let dropped = assembler.take_dropped();
+        if dropped > 0 {
+            tracing::warn!(dropped, "captures dropped: too many came in at once");
+        }
+    }
+    Ok(())
+}
+
+/// Takes a piece; returns its check when it is the last one.
+async fn take_piece(
+    parts: &Arc<ControlParts>,
+    sender: (LocationId, AgentId),
+    assembler: &mut CaptureAssembler,
+    piece: CapturePieceMessage,
+) -> Option<CheckId> {
+    let (check_id, is_last) = (CheckId(piece.check_id), piece.is_last);
+    if LocationId(piece.location_id) != sender.0 {
+        parts.refuse(sender, "a capture of another location".to_owned());
+        return None;
+    }
+    match assembler.add(piece) {
+        Ok(Some(captures)) => parts.receiver.deliver_captures(captures).await,
+        Ok(None) => {}
+        Err(error) => parts.refuse(sender, error.to_string()),
+    }
+    is_last.then_some(check_id)
+}

@@ -1,0 +1,197 @@
+//! What the parts of the bus share, and the operations that several of them need.
+
+use std::sync::{Arc, Weak};
+
+use tokio::sync::Notify;
+
+use super::agent_registry::AgentRegistry;
+use super::assignment_bucket::AssignmentBucket;
+use super::location_assignments::{LocationAssignments, PublishContext};
+use super::timeline::Timeline;
+use crate::bus::contract::{
+    AssignedCertificate, AssignmentUpdate, BusEvent, BusEventKind, BusEventSink, ConnectedLocation,
+    PublishError, RefusedAssignment, ResultReceiver, SnapshotSource,
+};
+use crate::bus::messages::Sealer;
+use crate::bus::nats::connection::{NatsConnection, NatsError};
+use crate::clock::Clock;
+use crate::domain::{AgentId, CheckResult, LocationId};
+use crate::sync::{Mutex, RwLock};
+
+/// A location with agents on other hosts.
+#[derive(Clone)]
+pub struct RemoteLocation {
+    /// The location.
+    pub connected: ConnectedLocation,
+    /// Seals for its agents.
+    pub sealer: Arc<dyn Sealer>,
+}
+
+/// What the parts of the bus share.
+pub(super) struct ControlParts {
+    pub(super) connection: NatsConnection,
+    pub(super) receiver: Arc<dyn ResultReceiver>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) registry: Mutex<AgentRegistry>,
+    pub(super) timeline: Timeline,
+    /// Wakes what compares the locations with what is published.
+    pub(super) wake_reconcile: Notify,
+    pub(super) events: Arc<dyn BusEventSink>,
+    pub(super) bucket: RwLock<AssignmentBucket>,
+    pub(super) locations: RwLock<Vec<LocationEntry>>,
+    pub(super) certificates: RwLock<Arc<[AssignedCertificate]>>,
+    pub(super) snapshot_source: RwLock<Option<Weak<dyn SnapshotSource>>>,
+}
+
+/// A location, and what is published for it.
+#[derive(Clone)]
+pub(super) struct LocationEntry {
+    pub(super) remote: RemoteLocation,
+    /// Locked while something is published, so that changes keep their order.
+    pub(super) assignments: Arc<tokio::sync::Mutex<LocationAssignments>>,
+}
+
+impl LocationEntry {
+    pub(super) fn id(&self) -> LocationId {
+        self.remote.connected.location.id
+    }
+}
+
+impl ControlParts {
+    /// Records that something of an agent was refused.
+    pub(super) fn refuse(&self, sender: (LocationId, AgentId), reason: String) {
+        tracing::warn!(
+            location_id = sender.0.0,
+            agent_id = sender.1.0,
+            reason,
+            "a message of an agent was refused"
+        );
+        self.record_event(sender, BusEventKind::Refused(reason));
+    }
+
+    /// Records something that happened with an agent.
+    pub(super) fn record_event(&self, (location_id, agent_id): (LocationId, AgentId), kind: BusEventKind) {
+        self.events.record(BusEvent { location_id, agent_id, kind });
+    }
+
+    /// Returns the bucket of assignments.
+    pub(super) fn bucket(&self) -> AssignmentBucket {
+        self.bucket.read().clone()
+    }
+
+    /// Replaces the bucket: the stream behind it was lost and is created anew.
+    pub(super) fn set_bucket(&self, bucket: AssignmentBucket) {
+        *self.bucket.write() = bucket;
+    }
+
+    /// Returns all locations.
+    pub(super) fn locations(&self) -> Vec<LocationEntry> {
+        self.locations.read().clone()
+    }
+
+    /// Returns a location; `None` when it has no agents on other hosts.
+    pub(super) fn location(&self, location: LocationId) -> Option<LocationEntry> {
+        self.locations.read().iter().find(|entry| entry.id() == location).cloned()
+    }
+
+    /// Checks that `result` can come from `location`; waits until what is published for it is known. The reason when not.
+    pub(super) async fn check_result(
+        &self,
+        location: LocationId,
+        result: &CheckResult,
+    ) -> Result<Result<(), String>, NatsError> {
+        if result.location_id != location {
+            return Ok(Err(format!("a result of the location {}", result.location_id)));
+        }
+        let Some(entry) = self.location(location) else {
+            return Ok(Err("a result of a location without agents".to_owned()));
+        };
+        let mut assignments = entry.assignments.lock().await;
+        self.reconcile_if_needed(&entry, &mut assignments).await?;
+        let checked = assignments.check_result(result.monitor_id, result.revision);
+        Ok(checked.map_err(|refusal| refusal.to_string()))
+    }
+
+    /// Returns the revision of the snapshot from which an agent has to start.
+    pub(super) async fn snapshot_for(
+        &self,
+        location: LocationId,
+        applied: Option<u64>,
+    ) -> Result<Option<u64>, NatsError> {
+        let unknown = || NatsError::of("know the location")("it has no agents on other hosts");
+        let entry = self.location(location).ok_or_else(unknown)?;
+        let mut assignments = entry.assignments.lock().await;
+        self.reconcile_if_needed(&entry, &mut assignments).await?;
+        Ok(assignments.snapshot_for(applied))
+    }
+
+    /// Compares what is published for a location with what it has to check, unless that is known to be the same.
+    pub(super) async fn reconcile_if_needed(
+        &self,
+        entry: &LocationEntry,
+        assignments: &mut LocationAssignments,
+    ) -> Result<(), NatsError> {
+        if assignments.is_reconciled() {
+            return Ok(());
+        }
+        let wanted = self.wanted(entry.id()).await?;
+        let (bucket, certificates) = (self.bucket(), self.certificates());
+        let cx = self.publish_context(entry, &bucket, &certificates);
+        assignments.reconcile(&cx, wanted).await
+    }
+
+    /// Returns everything that `location` has to check.
+    pub(super) async fn wanted(&self, location: LocationId) -> Result<Vec<AssignmentUpdate>, NatsError> {
+        let source = self.snapshot_source.read().clone();
+        let source = source.as_ref().and_then(Weak::upgrade);
+        let missing = || NatsError::of("get the assignments")("the control plane is starting");
+        Ok(source.ok_or_else(missing)?.snapshot(location).await)
+    }
+
+    pub(super) fn certificates(&self) -> Arc<[AssignedCertificate]> {
+        Arc::clone(&self.certificates.read())
+    }
+
+    pub(super) fn publish_context<'a>(
+        &'a self,
+        entry: &'a LocationEntry,
+        bucket: &'a AssignmentBucket,
+        certificates: &'a Arc<[AssignedCertificate]>,
+    ) -> PublishContext<'a> {
+        PublishContext {
+            connection: &self.connection,
+            bucket,
+            sealer: entry.remote.sealer.as_ref(),
+            certificates,
+            applied_everywhere: self.registry.lock().applied_everywhere(entry.id()),
+        }
+    }
+
+    /// Publishes `updates`. When that fails, everything of the location is compared later.
+    pub(super) async fn publish(
+        &self,
+        location: LocationId,
+        updates: Vec<AssignmentUpdate>,
+    ) -> Result<Vec<RefusedAssignment>, PublishError> {
+        for update in &updates {
+            if let AssignmentUpdate::SetCertificates(certificates) = update {
+                *self.certificates.write() = Arc::clone(certificates);
+            }
+        }
+        let entry = self.location(location).ok_or(PublishError::LocationOffline)?;
+        let mut assignments = entry.assignments.lock().await;
+        // Before it is compared, the change would be lost in what is compared with. It reads the change itself.
+        if !assignments.is_reconciled() || !self.connection.is_connected() {
+            assignments.invalidate();
+            self.wake_reconcile.notify_one();
+            return Ok(Vec::new());
+        }
+        let (bucket, certificates) = (self.bucket(), self.certificates());
+        let cx = self.publish_context(&entry, &bucket, &certificates);
+        if let Err(error) = assignments.publish(&cx, updates).await {
+            tracing::warn!(error = %error, location_id = location.0, "assignments were not published; trying again");
+            self.wake_reconcile.notify_one();
+        }
+        Ok(Vec::new())
+    }
+}

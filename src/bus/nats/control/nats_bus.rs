@@ -1,0 +1,202 @@
+//! The bus to agents on other hosts, as the control plane calls it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use tokio::sync::Notify;
+
+use super::agent_registry::RegisteredAgent;
+use super::assignment_bucket::AssignmentBucket;
+use super::control_parts::{ControlParts, LocationEntry, RemoteLocation};
+use super::location_assignments::LocationAssignments;
+use super::nats_bus_task::NatsBusTask;
+use super::order_client::send_order;
+use super::streams;
+use super::timeline::Timeline;
+use crate::bus::contract::{
+    AssignmentUpdate, BusEventSink, BusFuture, CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus,
+    OrderError, Presence, PublishError, RefusedAssignment, ResultReceiver, SnapshotSource, TracerouteOrder,
+};
+use crate::bus::messages::{CheckOrderMessage, FirstCheckOrderMessage, OrderReply, TracerouteOrderMessage};
+use crate::bus::nats::connection::{NatsConnection, NatsError};
+use crate::clock::Clock;
+use crate::domain::{AgentId, CapturedFile, CheckResult, LocationId, MonitorId};
+use crate::schedule::LocationMembers;
+use crate::sync::{Mutex, RwLock};
+use crate::telemetry::TaskHeartbeat;
+
+/// What the bus works with.
+pub struct NatsBusDependencies {
+    /// The connection of the control plane.
+    pub connection: NatsConnection,
+    /// Takes what agents deliver.
+    pub receiver: Arc<dyn ResultReceiver>,
+    /// Takes what happens.
+    pub events: Arc<dyn BusEventSink>,
+    /// Supplies the time.
+    pub clock: Arc<dyn Clock>,
+    /// What changes when the database loses commits.
+    pub database_timeline: String,
+}
+
+/// The bus to agents on other hosts.
+#[derive(Clone)]
+pub struct NatsBus {
+    parts: Arc<ControlParts>,
+}
+
+impl NatsBus {
+    /// Opens the streams and buckets, and creates what is missing. Run its task.
+    ///
+    /// # Errors
+    /// Fails when NATS cannot be used, with the reason.
+    pub async fn open(
+        dependencies: NatsBusDependencies,
+        heartbeat: TaskHeartbeat,
+    ) -> Result<(Self, NatsBusTask), NatsError> {
+        let NatsBusDependencies { connection, receiver, events, clock, database_timeline } = dependencies;
+        let bucket = streams::open_assignments(&connection).await?;
+        let bucket = AssignmentBucket::new(connection.clone(), bucket);
+        let parts = Arc::new(ControlParts {
+            connection,
+            receiver,
+            clock,
+            registry: Mutex::default(),
+            timeline: Timeline::new(database_timeline),
+            wake_reconcile: Notify::new(),
+            events,
+            bucket: RwLock::new(bucket),
+            locations: RwLock::default(),
+            certificates: RwLock::new(Arc::default()),
+            snapshot_source: RwLock::default(),
+        });
+        let task = NatsBusTask::new(Arc::clone(&parts), heartbeat);
+        Ok((Self { parts }, task))
+    }
+
+    /// Sets what supplies everything that a location has to check.
+    pub fn set_snapshot_source(&self, source: Weak<dyn SnapshotSource>) {
+        *self.parts.snapshot_source.write() = Some(source);
+        self.parts.wake_reconcile.notify_one();
+    }
+
+    /// Sets the locations. What is published for those that stay is kept.
+    pub fn set_locations(&self, remotes: Vec<RemoteLocation>) {
+        let mut locations = self.parts.locations.write();
+        let mut before: HashMap<LocationId, LocationEntry> =
+            locations.drain(..).map(|entry| (entry.id(), entry)).collect();
+        locations.extend(remotes.into_iter().map(|remote| {
+            let location = remote.connected.location.id;
+            let assignments = before.remove(&location).map_or_else(
+                || Arc::new(tokio::sync::Mutex::new(LocationAssignments::new(location))),
+                |entry| entry.assignments,
+            );
+            LocationEntry { remote, assignments }
+        }));
+        drop(locations);
+        self.parts.wake_reconcile.notify_one();
+    }
+
+    /// Has everything that is sealed for `location` published again, since its keys have changed.
+    pub async fn reseal(&self, location: LocationId) {
+        if let Some(entry) = self.parts.location(location) {
+            entry.assignments.lock().await.invalidate_seals();
+            self.parts.wake_reconcile.notify_one();
+        }
+    }
+
+    /// Forgets an agent that was revoked.
+    pub fn remove_agent(&self, location: LocationId, agent: AgentId) {
+        self.parts.registry.lock().remove(location, agent);
+    }
+
+    /// Returns the agents that sent a heartbeat in the last day.
+    #[must_use]
+    pub fn agents(&self) -> Vec<((LocationId, AgentId), RegisteredAgent)> {
+        self.parts.registry.lock().all()
+    }
+
+    /// Returns the agent for an order about `monitor`: the one that checks it, or else one that is online.
+    fn agent_for(&self, location: LocationId, monitor: MonitorId) -> Result<AgentId, OrderError> {
+        let registry = self.parts.registry.lock();
+        let online: Vec<_> =
+            registry.online(location).filter(|(_, agent)| !agent.presence.is_draining).collect();
+        let members = online.iter().map(|(agent_id, agent)| crate::schedule::LocationMember {
+            agent_id: *agent_id,
+            weight: agent.presence.weight,
+        });
+        let members = LocationMembers { effective_at: self.parts.clock.now(), members: members.collect() };
+        members.owner(monitor).ok_or(OrderError::LocationOffline)
+    }
+}
+
+impl LocationBus for NatsBus {
+    fn locations(&self) -> Arc<[ConnectedLocation]> {
+        self.parts.locations.read().iter().map(|entry| entry.remote.connected.clone()).collect()
+    }
+
+    fn publish(
+        &self,
+        location: LocationId,
+        updates: Vec<AssignmentUpdate>,
+    ) -> BusFuture<'_, Result<Vec<RefusedAssignment>, PublishError>> {
+        Box::pin(self.parts.publish(location, updates))
+    }
+
+    fn check(
+        &self,
+        location: LocationId,
+        order: CheckOrder,
+    ) -> BusFuture<'_, Result<CheckResult, OrderError>> {
+        Box::pin(async move {
+            let agent = self.agent_for(location, order.monitor.monitor.id)?;
+            let entry = self.parts.location(location).ok_or(OrderError::LocationOffline)?;
+            let message = CheckOrderMessage::from_order(&order, entry.remote.sealer.as_ref());
+            match send_order(&self.parts.connection, (location, agent), &message, order.timeout).await? {
+                OrderReply::Result(result) => Ok(*result),
+                _ => Err(OrderError::TimedOut),
+            }
+        })
+    }
+
+    fn first_check(
+        &self,
+        location: LocationId,
+        order: FirstCheckOrder,
+    ) -> BusFuture<'_, Result<bool, OrderError>> {
+        Box::pin(async move {
+            let agent = self.agent_for(location, order.monitor_id)?;
+            let message = FirstCheckOrderMessage::from_order(&order);
+            match send_order(&self.parts.connection, (location, agent), &message, order.timeout).await? {
+                OrderReply::FirstCheck(will_start) => Ok(will_start),
+                _ => Err(OrderError::TimedOut),
+            }
+        })
+    }
+
+    fn traceroute(
+        &self,
+        location: LocationId,
+        order: TracerouteOrder,
+    ) -> BusFuture<'_, Result<CapturedFile, OrderError>> {
+        Box::pin(async move {
+            let agent = self.agent_for(location, order.monitor.monitor.id)?;
+            let entry = self.parts.location(location).ok_or(OrderError::LocationOffline)?;
+            let message = TracerouteOrderMessage::from_order(&order, entry.remote.sealer.as_ref());
+            match send_order(&self.parts.connection, (location, agent), &message, order.timeout).await? {
+                OrderReply::File(file) => Ok(file),
+                _ => Err(OrderError::TimedOut),
+            }
+        })
+    }
+
+    /// Returns the heartbeat of the agent that was online longest; of a location, it matters whether there is one.
+    fn presence(&self, location: LocationId) -> Option<Presence> {
+        let registry = self.parts.registry.lock();
+        let mut online = registry.online(location).map(|(_, agent)| &agent.presence);
+        let first = online.next()?.clone();
+        // It is isolated only when all of its agents are.
+        let is_isolated = first.is_isolated && online.all(|presence| presence.is_isolated);
+        Some(Presence { is_isolated, ..first })
+    }
+}
