@@ -10,6 +10,7 @@ use super::output::{self, UsageError};
 use super::style::Style;
 use super::table;
 use crate::app::key_file_location;
+use crate::service::agents::TrustFile;
 use crate::service::{count_sealed_secrets, open_keyring, reseal_all_secrets};
 use crate::settings::Settings;
 use crate::store::Store;
@@ -102,6 +103,7 @@ async fn rotate_key(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyh
     let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
     let newest_id = keyring.add_key()?;
     let secret_count = reseal_all_secrets(&**store, &keyring).await?;
+    TrustFile::in_data_dir(&settings.data_dir).reseal(&keyring)?;
     Ok(format!("key {newest_id} seals from now on; {secret_count} secrets were sealed again\n"))
 }
 
@@ -117,7 +119,10 @@ async fn prune_keys(
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
     let (existing_ids, newest_id) = (keyring.key_ids(), keyring.newest_key_id());
-    let secret_counts = count_sealed_secrets(&**store).await?;
+    let mut secret_counts = count_sealed_secrets(&**store).await?;
+    if let Some(key) = TrustFile::in_data_dir(&settings.data_dir).sealing_key()? {
+        *secret_counts.count_by_key.entry(key).or_default() += 1;
+    }
     if let Some(unknown) = requested_ids.iter().find(|id| !existing_ids.contains(id)) {
         return Err(UsageError::with_hint(format!("key {unknown} does not exist"), None));
     }
