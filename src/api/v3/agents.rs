@@ -21,7 +21,6 @@ use crate::schema::typed::request::{AgentEnrolmentRequest, AgentRenewalRequest, 
 use crate::service::{Caller, ServiceError};
 
 const TAG: &str = "agents";
-const NO_NATS: &str = "The server takes no agents, since its NATS is not set up, or the store is busy";
 
 pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
     let enrol_summary = "Enrol an agent with a secret of its location, which is used up";
@@ -34,15 +33,13 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
             409,
             "Another agent has the key, or the location was changed at the same time",
         )
-        .with_additional_status(429, "Too many wrong secrets from this address; see `Retry-After`")
-        .with_additional_status(503, NO_NATS);
+        .with_additional_status(429, "Too many wrong secrets from this address; see `Retry-After`");
     let renew_summary = "Renew the token of an agent that proves that it has its key";
     let renew = Operation::new(OperationMethod::Post, "/agents/{id}/renew", "renewAgent", TAG, renew_summary)
         .with_permission(None)
         .with_body(BodySpec::Create(&AGENT_RENEWAL))
         .with_response(ResponseSpec::Object(&AGENT_GRANT))
-        .with_additional_status(403, "The agent is unknown or revoked, or the signature is wrong")
-        .with_additional_status(503, NO_NATS);
+        .with_additional_status(403, "The agent is unknown or revoked, or the signature is wrong");
     let revoke_summary = "Revoke an agent: its connection ends at once, and its location gets a new data key";
     let revoke = Operation::new(OperationMethod::Delete, "/agents/{id}", "revokeAgent", TAG, revoke_summary)
         .with_permission(Some(Permission::Administer))
