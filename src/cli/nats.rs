@@ -55,7 +55,7 @@ enum Action {
     },
     /// Make a new TLS certificate of the server, for other names or before the old one expires
     Certificate {
-        /// Folder that gets server.crt and server.key, which must not exist there
+        /// Folder that gets nats-server.crt and nats-server.key, which must not exist there
         #[arg(value_name = "DIR")]
         dir: PathBuf,
         /// Name or address by which agents reach it; may be given several times
@@ -118,7 +118,7 @@ async fn renew_certificate(dir: &Path, hosts: &[String], data: &DataArgs) -> any
         .map_err(|reason| UsageError::with_hint(format!("no certificate can be made: {reason}"), None))?;
     write_files(dir, &files)?;
     Ok(format!(
-        "wrote {0}/server.crt and {0}/server.key: replace those of the server, then send it SIGHUP\n",
+        "wrote {0}/nats-server.crt and {0}/nats-server.key: replace those of the server, then send it SIGHUP\n",
         dir.display()
     ))
 }

@@ -1,8 +1,14 @@
 //! An agent that tries what it must not do: every attempt is refused, and the streams keep what they have.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use async_nats::jetstream;
+use vigie::bus::nats::jwt::{PublicKey, Token, UserClaims};
 use vigie::bus::nats::subjects::{self, AgentSubject};
-use vigie::domain::{AgentId, LocationId};
+use vigie::bus::nats::{NatsLogin, NatsServerTrust};
+use vigie::clock::{Clock, SystemClock};
+use vigie::domain::{AgentId, LocationId, Timestamp};
 
 use super::kit::{Connection, Kit};
 use super::permissions::create_streams;
@@ -34,6 +40,7 @@ async fn a_hostile_agent_publishes_to_nothing_of_others() {
         .iter()
         .flat_map(|one| [one.of(other, agent), one.of(location, AgentId(agent.0 + 1))])
         .collect();
+    let api = subjects::AGENT_API_PREFIX;
     let (stream, results) = (subjects::ASSIGNMENTS_STREAM, subjects::RESULTS_STREAM);
     let (consumer, filter) = (subjects::assignments_consumer(agent), subjects::assignments_filter(location));
     subjects.extend([
@@ -59,8 +66,19 @@ async fn a_hostile_agent_publishes_to_nothing_of_others() {
         format!("$JS.API.STREAM.MSG.DELETE.{results}"),
         format!("$JS.API.STREAM.MSG.GET.{stream}"),
         format!("$JS.API.STREAM.SNAPSHOT.{stream}"),
+        format!("{api}.STREAM.DELETE.{results}"),
+        format!("{api}.STREAM.INFO.{results}"),
+        format!("{api}.CONSUMER.CREATE.{stream}.{consumer}"),
+        format!("{api}.DIRECT.GET.{results}"),
+        format!("{api}.DIRECT.GET.{stream}"),
+        format!("{api}.DIRECT.GET.{stream}.{}", subjects::assignments_filter(other).replace('>', "one")),
+        format!("{api}.DIRECT.GET.{}", subjects::snapshots_stream(other)),
+        format!("{api}.CONSUMER.INFO.{stream}.{}", subjects::assignments_consumer(AgentId(agent.0 + 1))),
+        format!("{api}.CONSUMER.MSG.NEXT.{stream}.{}", subjects::assignments_consumer(AgentId(agent.0 + 1))),
+        format!("{api}.CONSUMER.MSG.NEXT.{results}.x"),
         format!("$JS.API.DIRECT.GET.{results}"),
         format!("$JS.API.DIRECT.GET.{stream}"),
+        format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"),
         format!("$JS.API.DIRECT.GET.{stream}.{}", subjects::assignments_filter(other).replace('>', "one")),
         format!("$JS.API.DIRECT.GET.{}", subjects::snapshots_stream(other)),
         format!("$JS.API.CONSUMER.CREATE.{stream}"),
@@ -139,12 +157,14 @@ async fn reply_subjects_of_a_hostile_agent_reach_nothing_at_the_control_plane() 
     let client = &connection.client;
     let own_results = AgentSubject::Results.of(location, agent);
     let next = format!(
-        "$JS.API.CONSUMER.MSG.NEXT.{}.{}",
+        "{}.CONSUMER.MSG.NEXT.{}.{}",
+        subjects::AGENT_API_PREFIX,
         subjects::ASSIGNMENTS_STREAM,
         subjects::assignments_consumer(agent)
     );
     let missing = format!(
-        "$JS.API.DIRECT.GET.{}.{}",
+        "{}.DIRECT.GET.{}.{}",
+        subjects::AGENT_API_PREFIX,
         subjects::ASSIGNMENTS_STREAM,
         subjects::assignments_filter(location).replace('>', "missing")
     );
@@ -152,6 +172,7 @@ async fn reply_subjects_of_a_hostile_agent_reach_nothing_at_the_control_plane() 
         format!("$JS.API.STREAM.DELETE.{}", subjects::RESULTS_STREAM),
         format!("$JS.API.STREAM.PURGE.{}", subjects::ASSIGNMENTS_STREAM),
         format!("$JS.API.STREAM.PURGE.{}", subjects::RESULTS_STREAM),
+        format!("{}.STREAM.DELETE.{}", subjects::AGENT_API_PREFIX, subjects::RESULTS_STREAM),
         subjects::committed(location, AgentId(agent.0 + 1)),
         subjects::location(LocationId(location.0 + 1)),
         format!("$KV.{}.{location}.forged", subjects::ASSIGNMENTS_BUCKET),
@@ -174,16 +195,50 @@ async fn reply_subjects_of_a_hostile_agent_reach_nothing_at_the_control_plane() 
     // All of it has been handled when a request that follows it is answered.
     let own_js = jetstream::new(client.clone());
     let ack = own_js.publish(own_results, "last".into()).await.unwrap().await.unwrap();
-    assert_eq!(ack.sequence, 15, "results were deleted, or are missing");
+    assert_eq!(ack.sequence, 17, "results were deleted, or are missing");
     let state = |name: &'static str| {
         let js = js.clone();
         async move { js.get_stream(name).await.unwrap().cached_info().state.clone() }
     };
     let results = state(subjects::RESULTS_STREAM).await;
-    assert_eq!((results.messages, results.first_sequence), (15, 1));
+    assert_eq!((results.messages, results.first_sequence), (17, 1));
     assert_eq!(state(subjects::ASSIGNMENTS_STREAM).await.messages, 5);
     control.flush().await.unwrap();
     for subscriber in [&mut inbox, &mut broadcasts] {
         assert!(futures::FutureExt::now_or_never(futures::StreamExt::next(subscriber)).is_none());
     }
+}
+
+/// Connects with `token` and the key `user`; returns whether the server let it in.
+async fn gets_in(kit: &Kit, user: nkeys::KeyPair, token: String) -> bool {
+    let trust = kit.app.state.agent_service.trust().unwrap();
+    let server = NatsServerTrust::from_authority(&trust.ca_pem);
+    let login = NatsLogin::new(Arc::new(user), Arc::new(move || Ok(token.clone())), server);
+    login.connect_options().unwrap().connect(&trust.urls).await.is_ok()
+}
+
+#[tokio::test]
+async fn forged_stolen_and_expired_tokens_do_not_connect() {
+    let kit = Kit::start().await;
+    let trust = kit.app.state.agent_service.trust().unwrap();
+    let now = SystemClock.now();
+    let user = nkeys::KeyPair::new_user;
+    let token = |key: &nkeys::KeyPair, at: Timestamp| {
+        trust.agent_jwt(LocationId(1), AgentId(2), PublicKey::of(key), at).unwrap().0
+    };
+    let (good, expired, stolen, forged) = (user(), user(), user(), user());
+    let good_token = token(&good, now);
+    assert!(gets_in(&kit, good, good_token.clone()).await, "{}", kit.nats.log());
+    let old = token(&expired, now - Duration::from_hours(25));
+    assert!(!gets_in(&kit, expired, old).await, "an expired token");
+    assert!(!gets_in(&kit, stolen, good_token.clone()).await, "a token without its key");
+    // The claims of a good token, for every subject, signed by an account that nobody knows.
+    let (parsed, _) = Token::<UserClaims>::decode(&good_token).unwrap();
+    let account = parsed.claims.account().unwrap().clone();
+    let claims = UserClaims::unrestricted(account);
+    let wider = Token { subject: PublicKey::of(&forged), claims, ..parsed };
+    let wider = wider.encode(&nkeys::KeyPair::new_account()).unwrap();
+    assert!(!gets_in(&kit, forged, wider).await, "a forged token");
+    // Without a token at all, and without TLS.
+    assert!(async_nats::connect(format!("nats://127.0.0.1:{}", kit.nats.port)).await.is_err());
 }

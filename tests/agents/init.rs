@@ -45,7 +45,7 @@ async fn the_server_starts_with_its_files_which_hold_no_key_that_signs() {
         .collect();
     assert_eq!(names.iter().filter(|name| name.starts_with("jwt/A")).count(), 3, "{names:?}");
     assert_eq!(names.len(), 6, "{names:?}");
-    assert_eq!(mode(&folder.path().join("server.key")), 0o600);
+    assert_eq!(mode(&folder.path().join("nats-server.key")), 0o600);
     assert_eq!(mode(&data.path().join("nats-trust.sealed")), 0o600);
     // A seed begins with S and the letter of its kind.
     let is_seed =
@@ -104,12 +104,12 @@ async fn a_new_certificate_of_the_same_authority_is_trusted() {
     let renew =
         ["nats", "certificate", path, "--host", "127.0.0.1", "--host", "localhost", "--data", data_path];
     assert_eq!(vigie(&renew).status.code(), Some(1), "it overwrote the certificate");
-    let old = fs::read(server.join("server.crt")).unwrap();
-    fs::remove_file(server.join("server.crt")).unwrap();
-    fs::remove_file(server.join("server.key")).unwrap();
+    let old = fs::read(server.join("nats-server.crt")).unwrap();
+    fs::remove_file(server.join("nats-server.crt")).unwrap();
+    fs::remove_file(server.join("nats-server.key")).unwrap();
     let output = vigie(&renew);
     assert!(output.status.success(), "{}", err(&output));
-    assert_ne!(fs::read(server.join("server.crt")).unwrap(), old);
+    assert_ne!(fs::read(server.join("nats-server.crt")).unwrap(), old);
     let _server = NatsServer::start_from(&server.join("nats.conf"), port);
     assert!(connects(data.path()).await);
 }

@@ -1,7 +1,7 @@
 //! What an agent may do: exactly what it needs, over the names of subjects that the bus uses.
 
 use async_nats::jetstream::consumer::{AckPolicy, pull};
-use async_nats::jetstream::{self, kv, object_store, stream};
+use async_nats::jetstream::{self, object_store, stream};
 use futures::StreamExt;
 use vigie::bus::nats::subjects::{self, AgentSubject};
 use vigie::domain::{AgentId, LocationId};
@@ -23,8 +23,19 @@ pub async fn create_streams(control: &async_nats::Client, location: LocationId, 
         };
         js.get_or_create_stream(config).await.unwrap();
     }
-    let bucket = kv::Config { bucket: subjects::ASSIGNMENTS_BUCKET.to_owned(), ..kv::Config::default() };
-    let bucket = js.create_key_value(bucket).await.unwrap();
+    // `create_key_value` reads fields of the account that servers before 2.10 do not send.
+    let bucket = stream::Config {
+        name: subjects::ASSIGNMENTS_STREAM.to_owned(),
+        subjects: vec![format!("$KV.{}.>", subjects::ASSIGNMENTS_BUCKET)],
+        max_messages_per_subject: 1,
+        discard: stream::DiscardPolicy::New,
+        allow_rollup: true,
+        deny_delete: true,
+        allow_direct: true,
+        num_replicas: 1,
+        ..stream::Config::default()
+    };
+    let bucket = js.create_stream(bucket).await.unwrap();
     let name = subjects::assignments_consumer(agent);
     let consumer = pull::Config {
         durable_name: Some(name),
@@ -32,11 +43,11 @@ pub async fn create_streams(control: &async_nats::Client, location: LocationId, 
         ack_policy: AckPolicy::None,
         ..pull::Config::default()
     };
-    bucket.stream.create_consumer(consumer).await.unwrap();
+    bucket.create_consumer(consumer).await.unwrap();
 }
 
-async fn next<S: futures::Stream + Unpin>(stream: &mut S) -> S::Item {
-    tokio::time::timeout(SOON, stream.next()).await.expect("nothing came").expect("the stream ended")
+async fn next<S: futures::Stream + Unpin>(stream: &mut S, what: &str) -> S::Item {
+    tokio::time::timeout(SOON, stream.next()).await.expect(what).expect("the stream ended")
 }
 
 #[tokio::test]
@@ -61,11 +72,11 @@ async fn an_agent_publishes_asks_and_receives_below_its_location_and_id() {
     let mut received = control.subscribe("vigie.*.*.*").await.unwrap();
     control.flush().await.unwrap();
     client.publish(AgentSubject::Presence.of(location, id), "alive".into()).await.unwrap();
-    let message = next(&mut received).await;
+    let message = next(&mut received, "presence").await;
     assert_eq!(AgentSubject::Presence.sender(&message.subject), Some((location, id)));
     for subject in [AgentSubject::Clock, AgentSubject::Renew, AgentSubject::Watch] {
         let answer = async {
-            let message = next(&mut received).await;
+            let message = next(&mut received, "a request").await;
             assert_eq!(subject.sender(&message.subject), Some((location, id)));
             control.publish(message.reply.unwrap(), "answer".into()).await.unwrap();
         };
@@ -77,7 +88,7 @@ async fn an_agent_publishes_asks_and_receives_below_its_location_and_id() {
     let mut orders = client.subscribe(subjects::orders(location, id)).await.unwrap();
     client.flush().await.unwrap();
     let work = async {
-        let order = next(&mut orders).await;
+        let order = next(&mut orders, "an order").await;
         let reply = order.reply.unwrap();
         client.publish(reply.clone(), "done".into()).await.unwrap();
         reply
@@ -91,7 +102,7 @@ async fn an_agent_publishes_asks_and_receives_below_its_location_and_id() {
         let mut subscriber = client.subscribe(subject.clone()).await.unwrap();
         client.flush().await.unwrap();
         control.publish(subject, "news".into()).await.unwrap();
-        assert_eq!(next(&mut subscriber).await.payload, "news");
+        assert_eq!(next(&mut subscriber, "a broadcast").await.payload, "news");
     }
 }
 
@@ -117,16 +128,16 @@ async fn an_agent_reads_the_assignments_and_snapshots_of_its_location_alone() {
     snapshots.put("current", &mut content.as_slice()).await.unwrap();
 
     let connection = agent.connect().await;
-    let js = jetstream::new(connection.client.clone());
+    let js = jetstream::with_prefix(connection.client.clone(), subjects::AGENT_API_PREFIX);
     let assignments = js.get_stream_no_info(subjects::ASSIGNMENTS_STREAM).await.unwrap();
     let consumer: jetstream::consumer::PullConsumer =
         assignments.get_consumer(&subjects::assignments_consumer(id)).await.unwrap();
     let mut messages = consumer.messages().await.unwrap();
     for expected in ["first", "second"] {
-        assert_eq!(next(&mut messages).await.unwrap().payload, expected);
+        assert_eq!(next(&mut messages, "an assignment").await.unwrap().payload, expected);
     }
     bucket.put(format!("{location}.one"), "changed".into()).await.unwrap();
-    assert_eq!(next(&mut messages).await.unwrap().payload, "changed");
+    assert_eq!(next(&mut messages, "an assignment").await.unwrap().payload, "changed");
     let key = format!("$KV.{}.{location}.two", subjects::ASSIGNMENTS_BUCKET);
     assert_eq!(assignments.direct_get_last_for_subject(key).await.unwrap().payload, "second");
 

@@ -157,12 +157,12 @@ fn parse_keys(request: &AgentEnrolmentRequest<'_>) -> Result<(PublicKey, String)
         )])
     };
     let user = PublicKey::parse(request.public_key, &KeyPairType::User)
-        .map_err(|_| invalid("public_key", "is not the NATS key of a user"))?;
+        .map_err(|_| invalid("public_key", "`public_key` is not the NATS key of a user"))?;
     let text = request.exchange_key;
     // nkeys expects the exact length.
     let is_key = text.len() == 56 && text.starts_with('X') && XKey::from_public_key(text).is_ok();
     if !is_key {
-        return Err(invalid("exchange_key", "is not an X25519 key of NATS"));
+        return Err(invalid("exchange_key", "`exchange_key` is not an X25519 key of NATS"));
     }
     Ok((user, text.to_owned()))
 }

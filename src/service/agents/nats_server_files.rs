@@ -98,7 +98,10 @@ fn certificate_files(
         .and_then(|params| params.signed_by(&key, issuer))
         .map_err(|error| error.to_string())?;
     let file = |path: &str, content, is_secret| NatsServerFile { path: path.to_owned(), content, is_secret };
-    Ok(vec![file("server.crt", certificate.pem(), false), file("server.key", key.serialize_pem(), true)])
+    Ok(vec![
+        file("nats-server.crt", certificate.pem(), false),
+        file("nats-server.key", key.serialize_pem(), true),
+    ])
 }
 
 impl NatsServerOptions {
@@ -153,8 +156,8 @@ fn set_validity(params: &mut CertificateParams, now: Timestamp) {
 
 const TLS_SETTINGS: &str = "\
 tls {
-  cert_file: \"server.crt\"
-  key_file: \"server.key\"
+  cert_file: \"nats-server.crt\"
+  key_file: \"nats-server.key\"
   timeout: 5
 }
 ";
@@ -167,7 +170,7 @@ fn server_settings(options: &NatsServerOptions, tokens: &ServerTokens) -> String
         text,
         "\
 # Settings of the NATS server of Vigie, as `vigie nats init` wrote them. Paths are relative to the folder in which the
-# server starts: `cd` to the folder of this file first. The only secret here is `server.key`.
+# server starts: `cd` to the folder of this file first. The only secret here is `nats-server.key`.
 
 server_name: vigie
 listen: \"{address}:{port}\"

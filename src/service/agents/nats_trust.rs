@@ -311,7 +311,7 @@ fn shared(other: &PublicKey, side: Side) -> (Vec<Export>, Vec<Import>) {
         if exporter == side {
             exports.push(export);
         } else {
-            imports.push(Import::new(subject, other.clone(), share_type));
+            imports.push(Import::new(subject, &one.imported_as, other.clone(), share_type));
         }
     }
     (exports, imports)

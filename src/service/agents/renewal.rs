@@ -138,8 +138,9 @@ fn refused() -> ServiceError {
 
 fn clock_error(time: &str, now: Timestamp) -> ServiceError {
     let minutes = MAX_CLOCK_DIFFERENCE.as_secs() / 60;
-    let message =
-        format!("is {time}, more than {minutes} minutes from the time of the server, {now}; set the clock");
+    let message = format!(
+        "`time` is {time}, more than {minutes} minutes from the time of the server, {now}; set the clock"
+    );
     let kind = crate::syntax::ValidationErrorKind::Conflict;
     ServiceError::Invalid(vec![crate::syntax::ValidationError::new(
         kind,

@@ -194,12 +194,16 @@ pub struct Import {
     account: PublicKey,
     #[serde(rename = "type")]
     share_type: ShareType,
+    /// Its name here; absent for the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    local_subject: Option<String>,
 }
 
 impl Import {
-    /// Imports `subject` of `account` under the same name.
+    /// Imports `subject` of `account` under the name `local_subject`, which has the same wildcards.
     #[must_use]
-    pub fn new(subject: &str, account: PublicKey, share_type: ShareType) -> Self {
-        Self { name: subject.to_owned(), subject: subject.to_owned(), account, share_type }
+    pub fn new(subject: &str, local_subject: &str, account: PublicKey, share_type: ShareType) -> Self {
+        let local_subject = (local_subject != subject).then(|| local_subject.to_owned());
+        Self { name: subject.to_owned(), subject: subject.to_owned(), account, share_type, local_subject }
     }
 }
