@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod accounts;
+mod agents;
 mod alert;
 mod alerts;
 mod api_fields;

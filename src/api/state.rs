@@ -6,6 +6,7 @@ use super::upload_permits::UploadPermits;
 use crate::clock::Clock;
 use crate::service::{
     AccountService, AlertService, ConfigRecordService, MonitorReader, MonitorService, OnDemandTests,
+    agents::AgentService,
 };
 
 /// The services behind the APIs. Cheap to clone.
@@ -17,6 +18,8 @@ pub struct ApiState {
     pub monitor_service: Arc<MonitorService>,
     /// All other records of accounts.
     pub record_service: Arc<ConfigRecordService>,
+    /// Agents on other hosts.
+    pub agent_service: Arc<AgentService>,
     /// Outages and notifications.
     pub alert_service: Arc<AlertService>,
     /// Tests on demand.

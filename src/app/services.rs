@@ -20,6 +20,7 @@ use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::ConfigRecordKind;
 use crate::pipeline::{AccountDestinations, Ingestor};
+use crate::service::agents::{AgentService, AgentServiceDependencies, TrustFile};
 use crate::service::monitors;
 use crate::service::{
     AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, ConfigRecordService,
@@ -64,6 +65,7 @@ pub(super) struct Services {
     config_store: Arc<dyn ConfigStore>,
     keyring: Arc<Keyring>,
     key_file: PathBuf,
+    trust_file: TrustFile,
 }
 
 impl Services {
@@ -136,19 +138,27 @@ impl Services {
             clock: Arc::clone(&clock),
             retention: settings.store.retention.details_failed,
         };
+        let trust_file = TrustFile::in_data_dir(&settings.data_dir);
+        let agent_dependencies = AgentServiceDependencies {
+            config_store: Arc::clone(&config_store),
+            keyring: Arc::clone(&keyring),
+            trust: trust_file.read(&keyring)?.map(Arc::new),
+            clock: Arc::clone(&clock),
+        };
         let state = ApiState {
             account_service,
             monitor_service: Arc::new(
                 MonitorService::new(monitor_dependencies).with_last_run_lookup(planner.clone()),
             ),
             record_service: Arc::new(ConfigRecordService::new(record_dependencies)),
+            agent_service: Arc::new(AgentService::new(agent_dependencies)),
             alert_service: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
             monitor_reader,
             upload_permits: Arc::default(),
             clock,
         };
-        Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file })
+        Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file, trust_file })
     }
 
     /// Creates the first admin when there is no user yet. The password is read from `password_file`, or generated and
@@ -212,6 +222,9 @@ impl Services {
             Ok(true) => {
                 tracing::info!(file = %self.key_file.display(), "keys changed; re-encrypting secrets");
                 let (config_store, keyring) = (Arc::clone(&self.config_store), Arc::clone(&self.keyring));
+                if let Err(error) = self.trust_file.reseal(&keyring) {
+                    tracing::error!(%error, "failed to re-encrypt the keys of NATS; the old keys are still needed");
+                }
                 tokio::spawn(async move {
                     match reseal_all_secrets(config_store.as_ref(), &keyring).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets re-encrypted with the newest key"),

@@ -108,7 +108,7 @@ pub(super) async fn open_store(settings: &Settings) -> anyhow::Result<Option<Arc
 }
 
 /// Whether `location` names a file that does not exist.
-fn is_missing(location: &StoreLocation) -> bool {
+pub(super) fn is_missing(location: &StoreLocation) -> bool {
     matches!(location, StoreLocation::Sqlite(path) if !path.exists())
 }
 

@@ -234,7 +234,7 @@ impl ApiClient {
     }
 }
 
-fn parse_server_url(text: &str) -> anyhow::Result<Url> {
+pub(super) fn parse_server_url(text: &str) -> anyhow::Result<Url> {
     let hint = Some("write it like `http://127.0.0.1:7979`".to_owned());
     match Url::parse(text) {
         Ok(mut url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {

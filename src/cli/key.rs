@@ -10,7 +10,8 @@ use super::output::{self, UsageError};
 use super::style::Style;
 use super::table;
 use crate::app::key_file_location;
-use crate::service::{count_sealed_secrets, open_keyring, reseal_all_secrets};
+use crate::service::agents::TrustFile;
+use crate::service::{SealedSecretCounts, count_sealed_secrets, open_keyring, reseal_all_secrets};
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::vault::{KeyId, Keyring};
@@ -71,7 +72,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn list_keys(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyhow::Result<String> {
     let keyring = Keyring::read_from(key_file_location(settings))?;
     let secret_counts = match store {
-        Some(store) => Some(count_sealed_secrets(&**store).await?),
+        Some(store) => Some(count_secrets(settings, &**store).await?),
         None => None,
     };
     let newest_id = keyring.newest_key_id();
@@ -92,6 +93,15 @@ async fn list_keys(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyho
     Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
+/// Counts the secrets in the database, and the file with the keys of NATS as one.
+async fn count_secrets(settings: &Settings, store: &dyn Store) -> anyhow::Result<SealedSecretCounts> {
+    let mut counts = count_sealed_secrets(store).await?;
+    if let Some(key) = TrustFile::in_data_dir(&settings.data_dir).sealing_key()? {
+        *counts.count_by_key.entry(key).or_default() += 1;
+    }
+    Ok(counts)
+}
+
 async fn rotate_key(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyhow::Result<String> {
     let Some(store) = store else {
         let newest_id = Keyring::read_from(key_file_location(settings))?.add_key()?;
@@ -102,6 +112,7 @@ async fn rotate_key(settings: &Settings, store: Option<&Arc<dyn Store>>) -> anyh
     let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
     let newest_id = keyring.add_key()?;
     let secret_count = reseal_all_secrets(&**store, &keyring).await?;
+    TrustFile::in_data_dir(&settings.data_dir).reseal(&keyring)?;
     Ok(format!("key {newest_id} seals from now on; {secret_count} secrets were sealed again\n"))
 }
 
@@ -117,7 +128,7 @@ async fn prune_keys(
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
     let (existing_ids, newest_id) = (keyring.key_ids(), keyring.newest_key_id());
-    let secret_counts = count_sealed_secrets(&**store).await?;
+    let secret_counts = count_secrets(settings, &**store).await?;
     if let Some(unknown) = requested_ids.iter().find(|id| !existing_ids.contains(id)) {
         return Err(UsageError::with_hint(format!("key {unknown} does not exist"), None));
     }

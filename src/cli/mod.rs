@@ -8,6 +8,7 @@
 //! | 3 | unknown, or wrong use | – |
 
 mod admin;
+mod agent;
 mod api_client;
 mod apply;
 mod browser_host;
@@ -24,6 +25,7 @@ mod login;
 mod manual;
 mod monitor_type;
 mod monitors;
+mod nats;
 mod open;
 mod output;
 mod password;

@@ -14,7 +14,7 @@ pub enum ConfigRecordKind {
     Customer,
     /// A user who logs in; its private data is the hash of the password.
     User,
-    /// A monitoring location; its private data is the hash of the enrolment secret.
+    /// A monitoring location; its private data is the hashes of its enrolment secrets.
     Location,
     /// A custom property with its values.
     Property,
@@ -36,11 +36,15 @@ pub enum ConfigRecordKind {
     Sla,
     /// A performance alert; its parent is the monitor.
     PerformanceAlert,
+    /// An agent on another host; its parent is the location.
+    Agent,
+    /// A data key of a location, its parent; its private data is the sealed key.
+    LocationKey,
 }
 
 impl ConfigRecordKind {
     /// Every kind.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Customer,
         Self::User,
         Self::Location,
@@ -54,6 +58,8 @@ impl ConfigRecordKind {
         Self::Template,
         Self::Sla,
         Self::PerformanceAlert,
+        Self::Agent,
+        Self::LocationKey,
     ];
 
     /// Returns the stable name, used by the store, the audit trail and messages.
@@ -73,6 +79,8 @@ impl ConfigRecordKind {
             Self::Template => "template",
             Self::Sla => "sla",
             Self::PerformanceAlert => "performance_alert",
+            Self::Agent => "agent",
+            Self::LocationKey => "location_key",
         }
     }
 

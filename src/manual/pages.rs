@@ -42,6 +42,7 @@ pub const PAGES: &[ManualPage] = pages![
     "alerting",
     "templates",
     "locations",
+    "many-hosts",
     "browser-scripts",
     "browser-scripts-reference",
     "reports",

@@ -1,6 +1,7 @@
 //! Use cases behind the API, the pages and the terminal.
 
 mod accounts;
+pub mod agents;
 mod alerting;
 mod caller;
 mod client_connection;

@@ -1,5 +1,6 @@
 //! The keyring: the newest key seals, all keys open.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -53,6 +54,12 @@ impl Keyring {
     #[must_use]
     pub fn ephemeral() -> Self {
         Self { keys: RwLock::new(KeySet::from([(1, new_key())])), key_file: None }
+    }
+
+    /// Takes keys that are stored elsewhere, such as the data keys of a location.
+    #[must_use]
+    pub fn from_keys(keys: &BTreeMap<KeyId, Zeroizing<[u8; 32]>>) -> Self {
+        Self { keys: RwLock::new(keys.clone()), key_file: None }
     }
 
     /// Reads the key file again, as after `vigie key rotate`, and returns whether the keys changed. The old keys stay

@@ -50,7 +50,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "service",
-        "syntax redaction script evaluate schedule schema alerting telemetry vault notify store catalog pipeline",
+        "syntax redaction script evaluate schedule schema alerting telemetry vault notify store bus catalog pipeline",
     ),
     // Layer 6.
     ("api", "syntax redaction schedule schema telemetry service"),
@@ -72,6 +72,8 @@ const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("pipeline", "bus", &["contract"]),
     ("pipeline", "notify", &["outgoing_message", "send_error", "templates"]),
     ("service", "store", &["contract"]),
+    // Enrolment signs tokens and names subjects; it sends no assignment and no order.
+    ("service", "bus", &["nats"]),
     ("service", "notify", &["outgoing_message", "send_error", "templates"]),
 ];
 

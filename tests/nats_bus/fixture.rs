@@ -106,7 +106,7 @@ impl Control {
             database_timeline: "first".to_owned(),
         };
         let heartbeat = TaskHeartbeat::unwatched(TaskName::Bus);
-        let (bus, mut task) = NatsBus::open(dependencies, heartbeat).await.unwrap();
+        let (bus, mut task) = NatsBus::new(dependencies, heartbeat);
         let source: Arc<dyn SnapshotSource> = plane.clone();
         bus.set_snapshot_source(Arc::downgrade(&source));
         bus.set_locations(vec![location(LOCATION)]);
@@ -135,7 +135,7 @@ pub fn location(id: LocationId) -> RemoteLocation {
 }
 
 pub async fn connect(server: &NatsServer) -> NatsConnection {
-    let options = async_nats::ConnectOptions::new().retry_on_initial_connect();
+    let options = async_nats::ConnectOptions::new();
     NatsConnection::open(&[server.url()], options).await.unwrap()
 }
 

@@ -23,6 +23,7 @@ use vigie::domain::{
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
+use vigie::service::agents::{AgentService, AgentServiceDependencies, TrustFile};
 use vigie::service::monitors;
 use vigie::service::{
     AccountService, AlertService, AlertServiceDependencies, ConfigRecordService,
@@ -113,7 +114,7 @@ impl App {
             config_store: Arc::clone(&config),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
-            keyring: vault,
+            keyring: Arc::clone(&vault),
             planner: planner.clone(),
             account_service: Arc::clone(&accounts),
             metrics: Arc::clone(&metrics),
@@ -136,6 +137,12 @@ impl App {
             account_cache: Arc::clone(&account_cache),
             clock: Arc::clone(&timer),
         }));
+        let agents = Arc::new(AgentService::new(AgentServiceDependencies {
+            config_store: Arc::clone(&config),
+            keyring: Arc::clone(&vault),
+            trust: TrustFile::in_data_dir(folder.path()).read(&vault).unwrap().map(Arc::new),
+            clock: Arc::clone(&timer),
+        }));
         let queries =
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         queries.set_account_data(account_cache, Arc::clone(&config));
@@ -143,6 +150,7 @@ impl App {
             account_service: accounts,
             monitor_service: monitors,
             record_service: resources,
+            agent_service: agents,
             alert_service: alerts,
             on_demand_tests,
             monitor_reader: queries,

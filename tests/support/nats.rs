@@ -70,7 +70,8 @@ impl NatsServer {
             .args(["-c", GUARD, "sh", "/usr/sbin/nats-server", "-c"])
             .arg(settings)
             .env("FOLDER", folder.path())
-            .current_dir(folder.path())
+            // The settings of `vigie nats init` name paths relative to their folder.
+            .current_dir(settings.parent().unwrap())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -3,6 +3,7 @@
 
 mod access_tokens;
 mod account;
+mod agents;
 mod audit;
 mod bulk_edit_and_apply;
 mod customers;

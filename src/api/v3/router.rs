@@ -48,6 +48,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::usage::add_routes,
         super::rollups::add_routes,
         super::records::add_routes,
+        super::agents::add_routes,
         super::event_series::add_routes,
         super::episodes::add_routes,
         super::notifications::add_routes,

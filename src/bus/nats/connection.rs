@@ -6,6 +6,8 @@ use async_nats::ConnectOptions;
 use async_nats::connection::State;
 use async_nats::jetstream;
 
+use super::subjects::AGENT_API_PREFIX;
+
 /// How long a request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the connection is probed. Two probes without a reply end it.
@@ -51,12 +53,30 @@ pub struct NatsConnection {
 }
 
 impl NatsConnection {
-    /// Connects to the servers `urls`. With `options` that retry the first connection, it may not be there yet.
+    /// Connects to the servers `urls` for the control plane. It returns before there is a connection when there is none
+    /// yet.
     ///
     /// # Errors
-    /// Fails when the first connection fails, with the reason.
+    /// Fails for a URL that cannot be used.
     pub async fn open(urls: &[String], options: ConnectOptions) -> Result<Self, NatsError> {
+        Self::open_with(urls, options, None).await
+    }
+
+    /// Like [`NatsConnection::open`], for an agent: it reaches streams under a prefix of its own.
+    ///
+    /// # Errors
+    /// Fails for a URL that cannot be used.
+    pub async fn open_for_agent(urls: &[String], options: ConnectOptions) -> Result<Self, NatsError> {
+        Self::open_with(urls, options, Some(AGENT_API_PREFIX)).await
+    }
+
+    async fn open_with(
+        urls: &[String],
+        options: ConnectOptions,
+        api_prefix: Option<&str>,
+    ) -> Result<Self, NatsError> {
         let options = options
+            .retry_on_initial_connect()
             .request_timeout(Some(REQUEST_TIMEOUT))
             .ping_interval(PING_INTERVAL)
             .max_reconnects(None)
@@ -71,8 +91,11 @@ impl NatsConnection {
         let jetstream = jetstream::ContextBuilder::new()
             .timeout(REQUEST_TIMEOUT)
             .ack_timeout(REQUEST_TIMEOUT)
-            .max_ack_inflight(MAX_UNACKNOWLEDGED)
-            .build(client.clone());
+            .max_ack_inflight(MAX_UNACKNOWLEDGED);
+        let jetstream = match api_prefix {
+            Some(prefix) => jetstream.api_prefix(prefix).build(client.clone()),
+            None => jetstream.build(client.clone()),
+        };
         Ok(Self { client, jetstream })
     }
 

@@ -2,11 +2,20 @@
 //! them. Assignments are in a key-value bucket with a snapshot in an object store, results in streams; orders are
 //! requests, presence is heartbeats.
 
+mod account_push;
 mod agent;
 mod connection;
 mod control;
+mod credential;
+mod grant;
+pub mod jwt;
+mod login;
 pub mod subjects;
 
+pub use account_push::{AccountPushError, push_account_jwt};
 pub use agent::{AgentBus, AgentBusDependencies, AgentIdentity, NatsResultTransport};
 pub use connection::{NatsConnection, NatsError};
 pub use control::{NatsBus, NatsBusDependencies, NatsBusTask, RegisteredAgent, RemoteLocation};
+pub use credential::{AgentCredential, CredentialError, NewCredential};
+pub use grant::{AgentGrant, DataKeyId, RenewalRequest, WrappedDataKey, unwrap_data_keys, wrap_data_key};
+pub use login::{NatsLogin, NatsLoginError, NatsServerTrust, TokenSource};

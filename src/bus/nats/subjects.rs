@@ -1,8 +1,7 @@
 //! The subjects of the bus on NATS, and what an agent may do with them.
 //!
 //! Agents and the control plane are in two accounts of NATS. The streams are in the account of the control plane. The
-//! account of the agents reaches it only over the subjects that are exported here, under the same names. This keeps the
-//! reply subjects of agents out of the account of the streams. NATS does not check a reply subject: in one common
+//! account of the agents reaches it only over the subjects that are exported here. This keeps the reply subjects of agents out of the account of the streams. NATS does not check a reply subject: in one common
 //! account, an agent that may ask for a message could name `$JS.API.STREAM.DELETE.vigie-results` as the reply subject,
 //! and the empty reply of the server would delete the stream.
 //!
@@ -23,6 +22,12 @@ pub const CAPTURES_STREAM: &str = "vigie-captures";
 pub const ASSIGNMENTS_BUCKET: &str = "vigie-assignments";
 /// Stream behind [`ASSIGNMENTS_BUCKET`].
 pub const ASSIGNMENTS_STREAM: &str = "KV_vigie-assignments";
+
+/// Prefix of the JetStream API for agents (`jetstream::with_prefix`). Their own account has no JetStream, but the usual
+/// prefix leads there.
+pub const AGENT_API_PREFIX: &str = "vigie.js";
+/// Prefix of the JetStream API for the control plane.
+const API_PREFIX: &str = "$JS.API";
 
 /// How long an agent may take to reply to an order. Later, the server refuses the reply.
 pub const ORDER_REPLY_TTL: Duration = Duration::from_mins(5);
@@ -165,12 +170,12 @@ pub fn agent_permissions(location: LocationId, agent: AgentId) -> AgentPermissio
     let (consumer, snapshots) = (assignments_consumer(agent), snapshots_stream(location));
     let mut publish: Vec<String> = AgentSubject::ALL.iter().map(|one| one.of(location, agent)).collect();
     publish.extend([
-        format!("$JS.API.CONSUMER.MSG.NEXT.{ASSIGNMENTS_STREAM}.{consumer}"),
-        format!("$JS.API.CONSUMER.INFO.{ASSIGNMENTS_STREAM}.{consumer}"),
-        format!("$JS.API.DIRECT.GET.{ASSIGNMENTS_STREAM}.{}", assignments_filter(location)),
+        format!("{AGENT_API_PREFIX}.CONSUMER.MSG.NEXT.{ASSIGNMENTS_STREAM}.{consumer}"),
+        format!("{AGENT_API_PREFIX}.CONSUMER.INFO.{ASSIGNMENTS_STREAM}.{consumer}"),
+        format!("{AGENT_API_PREFIX}.DIRECT.GET.{ASSIGNMENTS_STREAM}.{}", assignments_filter(location)),
         // With a body that names a sequence or a subject: the stream belongs to the location as a whole.
-        format!("$JS.API.DIRECT.GET.{snapshots}"),
-        format!("$JS.API.DIRECT.GET.{snapshots}.>"),
+        format!("{AGENT_API_PREFIX}.DIRECT.GET.{snapshots}"),
+        format!("{AGENT_API_PREFIX}.DIRECT.GET.{snapshots}.>"),
     ]);
     let subscribe = vec![
         format!("{}.>", inbox_prefix(location, agent)),
@@ -181,11 +186,13 @@ pub fn agent_permissions(location: LocationId, agent: AgentId) -> AgentPermissio
     AgentPermissions { publish, subscribe }
 }
 
-/// A subject that one account exports and the other imports under the same name.
+/// A subject that one account exports and the other imports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedSubject {
-    /// The subject, with wildcards in place of location and agent.
+    /// The subject in the account that exports it, with wildcards in place of location and agent.
     pub subject: String,
+    /// Its name in the account that imports it.
+    pub imported_as: String,
     /// How the messages go.
     pub flow: Flow,
 }
@@ -206,15 +213,19 @@ pub enum Flow {
 /// Returns everything that goes between the account of the control plane and that of the agents.
 #[must_use]
 pub fn shared_subjects() -> Vec<SharedSubject> {
-    let shared = |flow, subject: String| SharedSubject { subject, flow };
+    let shared = |flow, subject: String| SharedSubject { imported_as: subject.clone(), subject, flow };
+    let api = |flow, call: &str| {
+        let (subject, imported_as) = (format!("{API_PREFIX}.{call}"), format!("{AGENT_API_PREFIX}.{call}"));
+        SharedSubject { subject, imported_as, flow }
+    };
     let mut all: Vec<SharedSubject> =
         AgentSubject::ALL.iter().map(|one| shared(Flow::Request, one.of_all())).collect();
     all.extend([
-        shared(Flow::RequestOfMany, format!("$JS.API.CONSUMER.MSG.NEXT.{ASSIGNMENTS_STREAM}.*")),
-        shared(Flow::Request, format!("$JS.API.CONSUMER.INFO.{ASSIGNMENTS_STREAM}.*")),
+        api(Flow::RequestOfMany, &format!("CONSUMER.MSG.NEXT.{ASSIGNMENTS_STREAM}.*")),
+        api(Flow::Request, &format!("CONSUMER.INFO.{ASSIGNMENTS_STREAM}.*")),
         // Which of the streams an agent may read is for its permissions to say.
-        shared(Flow::Request, "$JS.API.DIRECT.GET.*".to_owned()),
-        shared(Flow::Request, "$JS.API.DIRECT.GET.*.>".to_owned()),
+        api(Flow::Request, "DIRECT.GET.*"),
+        api(Flow::Request, "DIRECT.GET.*.>"),
         shared(Flow::Broadcast, "vigie.committed.*.*".to_owned()),
         shared(Flow::Broadcast, "vigie.location.*".to_owned()),
         shared(Flow::Order, "vigie.orders.*.*".to_owned()),
@@ -250,7 +261,7 @@ mod tests {
     #[test]
     fn everything_that_an_agent_may_publish_is_exported_to_its_account() {
         let permissions = agent_permissions(LocationId(4), AgentId(17));
-        let exported: Vec<String> = shared_subjects().into_iter().map(|one| one.subject).collect();
+        let exported: Vec<String> = shared_subjects().into_iter().map(|one| one.imported_as).collect();
         let matches = |pattern: &str, subject: &str| {
             let (mut pattern, mut subject) = (pattern.split('.'), subject.split('.'));
             loop {

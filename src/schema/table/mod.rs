@@ -1,6 +1,7 @@
 //! The field table: every field of every monitor type and sub-object, declared once (architecture.md 4). Parsing,
 //! serialization, messages, the JSON Schema and the reference page derive from it.
 
+pub mod agents;
 pub mod alerting;
 pub mod api_steps;
 pub mod browser;

@@ -80,7 +80,10 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
 pub static LOCATION_ENROLMENT: FieldTable = FieldTable::new(
     "LocationSecret",
     "The secret with which an agent of a new location enrols; shown this once",
-    &[&[Field::text("enrolment_secret", 255, "The secret").read_only()]],
+    &[&[
+        Field::text("enrolment_secret", 255, "The secret, which works once").read_only(),
+        read_only_field("enrolment_expires_at", TIMESTAMP, "Until when it works, UTC"),
+    ]],
 );
 
 /// A value of a property.

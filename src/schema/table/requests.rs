@@ -4,7 +4,7 @@ use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use super::shared::{INTERVALS, LOCATION_MODES, SCHEDULE_FIELDS, TIMEOUTS, read_only_field};
 use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
-use super::{alerting, records};
+use super::{agents, alerting, records};
 use crate::domain::TokenScope;
 use crate::syntax::text_format::TextFormat;
 
@@ -225,6 +225,12 @@ pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &records::USER,
     &records::LOCATION_RECORD,
     &records::LOCATION_ENROLMENT,
+    &agents::AGENT,
+    &agents::AGENT_ENROLMENT,
+    &agents::AGENT_RENEWAL,
+    &agents::AGENT_GRANT,
+    &agents::ENROLMENT_SECRET,
+    &agents::LOCATION_KEY,
     &records::PROPERTY,
     &records::CERTIFICATE,
     &records::ACCOUNT,

@@ -28,6 +28,36 @@ pub struct LoginRequest<'a> {
     pub password: &'a str,
 }
 
+/// What an agent enrols with.
+#[derive(Clone, Copy, Deserialize)]
+pub struct AgentEnrolmentRequest<'a> {
+    /// The enrolment secret.
+    pub secret: &'a str,
+    /// Display name.
+    pub name: &'a str,
+    /// Its key of NATS.
+    pub public_key: &'a str,
+    /// Its X25519 key.
+    pub exchange_key: &'a str,
+    /// Version of its program.
+    pub version: &'a str,
+}
+
+/// What an agent with an expired token renews it with.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct AgentRenewalRequest<'a> {
+    /// When the request was made.
+    pub time: &'a str,
+    /// Random text.
+    pub nonce: &'a str,
+    /// Its signature.
+    pub signature: &'a str,
+    /// Version of its program.
+    pub version: &'a str,
+    /// Number of the newest data key that it has.
+    pub newest_data_key: i64,
+}
+
 /// A token for a program.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ProgramTokenRequest<'a> {

@@ -52,7 +52,7 @@ struct FailureCounter {
 
 /// An admitted login attempt; it counts as failed until its success is recorded.
 #[derive(Debug)]
-pub(super) struct LoginAttempt {
+pub(in crate::service) struct LoginAttempt {
     login_hash: LoginHash,
     address: IpAddr,
     /// Whether the address was known for the login; decides which of the counters has the attempt.
@@ -61,7 +61,7 @@ pub(super) struct LoginAttempt {
 
 /// Throttles login attempts.
 #[derive(Default)]
-pub(super) struct LoginThrottle {
+pub(in crate::service) struct LoginThrottle {
     counters: Mutex<ThrottleCounters>,
 }
 
@@ -83,7 +83,7 @@ impl LoginThrottle {
     /// Admits an attempt on `login`, or returns the delay in seconds before the next one.
     ///
     /// Counts the attempt as failed at once, so that parallel attempts get no further than sequential ones.
-    pub(super) fn try_admit(
+    pub(in crate::service) fn try_admit(
         &self,
         login: &str,
         address: IpAddr,
@@ -123,7 +123,7 @@ impl LoginThrottle {
     }
 
     /// Records a successful attempt: it no longer counts as failed, and its address is known for this login.
-    pub(super) fn record_success(&self, attempt: &LoginAttempt, now: Timestamp) {
+    pub(in crate::service) fn record_success(&self, attempt: &LoginAttempt, now: Timestamp) {
         let LoginAttempt { login_hash: login, address, is_known_address: known } = attempt;
         let mut counters = self.counters.lock();
         let ThrottleCounters {
@@ -148,7 +148,7 @@ impl LoginThrottle {
     }
 
     /// Uncounts an attempt whose password could not be checked.
-    pub(super) fn uncount(&self, attempt: &LoginAttempt) {
+    pub(in crate::service) fn uncount(&self, attempt: &LoginAttempt) {
         let mut counters = self.counters.lock();
         if attempt.is_known_address {
             uncount_failure(&mut counters.known_address_failures, &(attempt.login_hash, attempt.address));

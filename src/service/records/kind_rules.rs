@@ -3,8 +3,8 @@
 use super::record_context::RecordContext;
 use super::record_draft::RecordDraft;
 use super::{
-    account, blackout, certificate, event, location, notifier_group, performance_alert, property, recipient,
-    sla, template, user,
+    account, agent, blackout, certificate, event, location, notifier_group, performance_alert, property,
+    recipient, sla, template, user,
 };
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::service::caller::ServiceError;
@@ -34,9 +34,11 @@ pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Resul
         ConfigRecordKind::Template => template::creation_draft(cx, body),
         ConfigRecordKind::Sla => sla::creation_draft(cx, body),
         ConfigRecordKind::PerformanceAlert => performance_alert::creation_draft(cx, body).await,
-        ConfigRecordKind::Certificate | ConfigRecordKind::Customer | ConfigRecordKind::Test => {
-            Err(ServiceError::NotFound)
-        }
+        ConfigRecordKind::Certificate
+        | ConfigRecordKind::Customer
+        | ConfigRecordKind::Test
+        | ConfigRecordKind::Agent
+        | ConfigRecordKind::LocationKey => Err(ServiceError::NotFound),
     }
 }
 
@@ -57,9 +59,11 @@ pub(super) async fn change_draft(
         ConfigRecordKind::Template => template::change_draft(cx, old, body),
         ConfigRecordKind::Sla => sla::change_draft(cx, old, body),
         ConfigRecordKind::PerformanceAlert => performance_alert::change_draft(cx, old, body),
-        ConfigRecordKind::Certificate | ConfigRecordKind::Event | ConfigRecordKind::Test => {
-            Err(ServiceError::NotFound)
-        }
+        ConfigRecordKind::Agent => agent::change_draft(old, body),
+        ConfigRecordKind::Certificate
+        | ConfigRecordKind::Event
+        | ConfigRecordKind::Test
+        | ConfigRecordKind::LocationKey => Err(ServiceError::NotFound),
     }
 }
 
@@ -70,14 +74,18 @@ pub(super) async fn removal_draft(
 ) -> Result<RecordDraft, ServiceError> {
     match cx.definition.kind {
         ConfigRecordKind::User => return user::removal_draft(cx, old).await,
-        ConfigRecordKind::Location => location::check_removal(cx, old).await?,
+        ConfigRecordKind::Location => return location::removal_draft(cx, old).await,
         ConfigRecordKind::Property => property::check_removal(cx, old)?,
         ConfigRecordKind::Certificate => certificate::check_removal(cx, old)?,
         ConfigRecordKind::Blackout => blackout::check_removal(cx, old)?,
         ConfigRecordKind::Recipient => return recipient::removal_draft(cx, old).await,
         ConfigRecordKind::Template => template::check_removal(cx, old)?,
         ConfigRecordKind::NotifierGroup | ConfigRecordKind::Sla | ConfigRecordKind::PerformanceAlert => {}
-        ConfigRecordKind::Customer | ConfigRecordKind::Event | ConfigRecordKind::Test => {
+        ConfigRecordKind::Customer
+        | ConfigRecordKind::Event
+        | ConfigRecordKind::Test
+        | ConfigRecordKind::Agent
+        | ConfigRecordKind::LocationKey => {
             return Err(ServiceError::NotFound);
         }
     }

@@ -1,7 +1,5 @@
 //! Locations (behaviour.md 1): from the settings, shared ones of account 1, and private ones of an account.
 
-use aws_lc_rs::digest::{SHA256, digest};
-use base64::Engine as _;
 use serde_json::{Value, json};
 
 use super::record_context::RecordContext;
@@ -12,8 +10,9 @@ use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, LocationId};
 use crate::schema::MonitorDocument;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
+use crate::service::agents::EnrolmentSecrets;
 use crate::service::caller::ServiceError;
-use crate::store::{ConfigRecordFilter, Pagination};
+use crate::store::{ConfigChange, ConfigRecordFilter, Pagination};
 use crate::syntax::node::Node;
 
 /// Returns the health field. Locations of the settings have this process as their only agent; others have none.
@@ -26,9 +25,9 @@ pub(super) fn health_to_json(agent_count: usize, alive_count: usize) -> Value {
 pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
     set_private_and_unique_key(cx, &mut draft);
-    let secret = generate_enrolment_secret()?;
-    draft.private_data = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
-    draft.create_response_fields.insert("enrolment_secret".to_owned(), json!(secret));
+    let (secret, pending) = EnrolmentSecrets::default().with_new(cx.now)?;
+    draft.private_data = Some(pending.to_private_data()?);
+    draft.create_response_fields = secret.into_response_fields();
     Ok(draft)
 }
 
@@ -62,17 +61,33 @@ fn set_private_and_unique_key(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
     draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
 }
 
-/// Generates 32 random bytes from the system, as URL-safe Base64.
-fn generate_enrolment_secret() -> Result<String, ServiceError> {
-    let mut secret = [0_u8; 32];
-    aws_lc_rs::rand::fill(&mut secret).map_err(|_| {
-        ServiceError::Unavailable("Random numbers are not available now; try again".to_owned())
-    })?;
-    Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(secret))
+/// Prepares the removal of a location with its revoked agents and its data keys.
+pub(super) async fn removal_draft(
+    cx: &RecordContext<'_>,
+    old: &ConfigRecord,
+) -> Result<RecordDraft, ServiceError> {
+    check_removal(cx, old).await?;
+    let mut draft = RecordDraft::default();
+    for kind in [ConfigRecordKind::Agent, ConfigRecordKind::LocationKey] {
+        let filter = ConfigRecordFilter { parent_ids: vec![old.id], ..ConfigRecordFilter::new(kind) };
+        let attached = cx.dependencies.config_store.records(filter, Pagination::ALL).await?;
+        let is_active = |record: &&ConfigRecord| record.fields.get("revoked_at").is_none_or(Value::is_null);
+        if kind == ConfigRecordKind::Agent && attached.items.iter().any(|record| is_active(&record)) {
+            let message = "Agents of this location may still connect; revoke them first";
+            return Err(ServiceError::Conflict(message.to_owned()));
+        }
+        let remove = |record: &ConfigRecord| ConfigChange::RemoveRecord {
+            kind,
+            id: record.id,
+            expected: record.revision,
+        };
+        draft.additional_changes.extend(attached.items.iter().map(remove));
+    }
+    Ok(draft)
 }
 
 /// Refuses to remove a location that monitors or account defaults use.
-pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {
+async fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {
     if let Some(usage_text) =
         monitor_usage_text(cx.dependencies, None, |document| uses_location(document, old.id))
     {

@@ -3,6 +3,7 @@
 
 mod account;
 mod account_access;
+mod agent;
 mod audit_fields;
 mod audit_trail;
 mod blackout;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::domain::{ConfigRecordKind, Permission};
-use crate::schema::table::{FieldTable, alerting, records, requests};
+use crate::schema::table::{FieldTable, agents, alerting, records, requests};
 
 /// A kind of record.
 pub(super) struct RecordDefinition {
@@ -91,6 +91,16 @@ static TEMPLATE: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
     ..editor_editable(ConfigRecordKind::Template, &alerting::TEMPLATE)
 };
+static AGENT: RecordDefinition = RecordDefinition {
+    affects_account_cache: false,
+    is_referenced_by_monitors: false,
+    ..admin_editable(ConfigRecordKind::Agent, &agents::AGENT)
+};
+static LOCATION_KEY: RecordDefinition = RecordDefinition {
+    affects_account_cache: false,
+    is_referenced_by_monitors: false,
+    ..admin_editable(ConfigRecordKind::LocationKey, &agents::LOCATION_KEY)
+};
 static SLA: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
     references_monitors: true,
@@ -119,5 +129,7 @@ pub(super) fn record_definition(kind: ConfigRecordKind) -> &'static RecordDefini
         ConfigRecordKind::Template => &TEMPLATE,
         ConfigRecordKind::Sla => &SLA,
         ConfigRecordKind::PerformanceAlert => &PERFORMANCE_ALERT,
+        ConfigRecordKind::Agent => &AGENT,
+        ConfigRecordKind::LocationKey => &LOCATION_KEY,
     }
 }

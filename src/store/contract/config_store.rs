@@ -92,8 +92,8 @@ pub trait ConfigStore: Send + Sync + 'static {
     /// Returns the account of a monitor, even of a removed one.
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;
 
-    /// Re-encrypts secrets of monitors and private data of certificates and recipients with the callback `reseal_fn`.
-    /// Calls it with the context of [`seal_context`]. Returns how many changed.
+    /// Re-encrypts secrets of monitors and private data of certificates, recipients and data keys of locations with the
+    /// callback `reseal_fn`. Calls it with the context of [`seal_context`]. Returns how many changed.
     fn reseal(&self, reseal_fn: ResealFn) -> StoreFuture<'_, u64>;
 }
 

@@ -69,7 +69,7 @@ impl ConfigStore for PostgresStore {
     fn reseal(&self, reseal_fn: ResealFn) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             let mut changed = 0;
-            for column in [MONITOR_SECRETS, CERTIFICATE_KEYS, RECIPIENT_SECRETS] {
+            for column in [MONITOR_SECRETS, CERTIFICATE_KEYS, RECIPIENT_SECRETS, LOCATION_KEYS] {
                 changed += column.reseal_all(self, &reseal_fn).await?;
             }
             Ok(changed)
@@ -104,6 +104,12 @@ const RECIPIENT_SECRETS: SealedColumn = SealedColumn {
     kind: "recipient",
     select_sql: "SELECT id, customer, private_data FROM records
         WHERE id > $1 AND kind = 'recipient' AND private_data IS NOT NULL ORDER BY id LIMIT $2 FOR UPDATE",
+    ..CERTIFICATE_KEYS
+};
+const LOCATION_KEYS: SealedColumn = SealedColumn {
+    kind: "location_key",
+    select_sql: "SELECT id, customer, private_data FROM records
+        WHERE id > $1 AND kind = 'location_key' AND private_data IS NOT NULL ORDER BY id LIMIT $2 FOR UPDATE",
     ..CERTIFICATE_KEYS
 };
 

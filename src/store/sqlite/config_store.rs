@@ -92,8 +92,14 @@ impl ConfigStore for SqliteStore {
                        WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
                 ..certificates
             };
+            let location_keys = SealedColumn {
+                kind: "location_key",
+                select_sql: "SELECT id, customer, private FROM records
+                       WHERE id > ?1 AND kind = 'location_key' AND private IS NOT NULL ORDER BY id LIMIT ?2",
+                ..certificates
+            };
             let mut changed = 0;
-            for column in [monitors, certificates, recipients] {
+            for column in [monitors, certificates, recipients, location_keys] {
                 changed += column.reseal_all(self, &reseal_fn).await?;
             }
             Ok(changed)

@@ -4,6 +4,7 @@ use super::record_operations::RecordOperations;
 use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::domain::{ConfigRecordKind, Permission};
+use crate::schema::table::agents::AGENT;
 use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_ENROLMENT, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
@@ -11,6 +12,7 @@ use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
 pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter {
     let router = add_user_routes(router);
     let router = add_location_routes(router);
+    let router = add_agent_routes(router);
     let router = add_property_routes(router);
     let router = add_certificate_routes(router);
     let router = add_blackout_routes(router);
@@ -54,6 +56,16 @@ fn add_location_routes(router: OperationRouter) -> OperationRouter {
         "Remove a location that nothing uses",
         Permission::Administer,
     )
+}
+
+/// Enrolment and revocation are in `api::v3::agents`.
+fn add_agent_routes(router: OperationRouter) -> OperationRouter {
+    let operations =
+        RecordOperations::new(ConfigRecordKind::Agent, &AGENT, "agents", "/agents", "/agents/{id}");
+    let router =
+        operations.add_list(router, "listAgents", "Agents of locations on other hosts, revoked ones too");
+    let router = operations.add_get(router, "getAgent", "One agent");
+    operations.add_update(router, "updateAgent", "Change the name of an agent", Permission::Administer)
 }
 
 fn add_property_routes(router: OperationRouter) -> OperationRouter {

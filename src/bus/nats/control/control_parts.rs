@@ -37,7 +37,8 @@ pub(super) struct ControlParts {
     /// Wakes what compares the locations with what is published.
     pub(super) wake_reconcile: Notify,
     pub(super) events: Arc<dyn BusEventSink>,
-    pub(super) bucket: RwLock<AssignmentBucket>,
+    /// `None` before it was opened first.
+    pub(super) bucket: RwLock<Option<AssignmentBucket>>,
     pub(super) locations: RwLock<Vec<LocationEntry>>,
     pub(super) certificates: RwLock<Arc<[AssignedCertificate]>>,
     pub(super) snapshot_source: RwLock<Option<Weak<dyn SnapshotSource>>>,
@@ -75,13 +76,21 @@ impl ControlParts {
     }
 
     /// Returns the bucket of assignments.
-    pub(super) fn bucket(&self) -> AssignmentBucket {
-        self.bucket.read().clone()
+    ///
+    /// # Errors
+    /// Fails before it was opened.
+    pub(super) fn bucket(&self) -> Result<AssignmentBucket, NatsError> {
+        let missing = || NatsError::of("return the assignments")("it was not reached yet");
+        self.bucket.read().clone().ok_or_else(missing)
     }
 
-    /// Replaces the bucket: the stream behind it was lost and is created anew.
-    pub(super) fn set_bucket(&self, bucket: AssignmentBucket) {
-        *self.bucket.write() = bucket;
+    /// Sets the bucket when it was opened first, and when its stream was lost; returns whether it is another one.
+    pub(super) fn set_bucket(&self, bucket: AssignmentBucket) -> bool {
+        let mut current = self.bucket.write();
+        if current.as_ref().is_some_and(|current| current.stream_id() == bucket.stream_id()) {
+            return false;
+        }
+        current.replace(bucket).is_some()
     }
 
     /// Returns all locations.
@@ -135,7 +144,7 @@ impl ControlParts {
             return Ok(());
         }
         let wanted = self.wanted(entry.id()).await?;
-        let (bucket, certificates) = (self.bucket(), self.certificates());
+        let (bucket, certificates) = (self.bucket()?, self.certificates());
         let cx = self.publish_context(entry, &bucket, &certificates);
         assignments.reconcile(&cx, wanted).await
     }
@@ -186,9 +195,15 @@ impl ControlParts {
             self.wake_reconcile.notify_one();
             return Ok(Vec::new());
         }
-        let (bucket, certificates) = (self.bucket(), self.certificates());
-        let cx = self.publish_context(&entry, &bucket, &certificates);
-        if let Err(error) = assignments.publish(&cx, updates).await {
+        let certificates = self.certificates();
+        let published = match self.bucket() {
+            Ok(bucket) => {
+                let cx = self.publish_context(&entry, &bucket, &certificates);
+                assignments.publish(&cx, updates).await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = published {
             tracing::warn!(error = %error, location_id = location.0, "assignments were not published; trying again");
             self.wake_reconcile.notify_one();
         }

@@ -6,19 +6,17 @@ use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 use super::agent_registry::RegisteredAgent;
-use super::assignment_bucket::AssignmentBucket;
 use super::control_parts::{ControlParts, LocationEntry, RemoteLocation};
 use super::location_assignments::LocationAssignments;
 use super::nats_bus_task::NatsBusTask;
 use super::order_client::send_order;
-use super::streams;
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignmentUpdate, BusEventSink, BusFuture, CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus,
     OrderError, Presence, PublishError, RefusedAssignment, ResultReceiver, SnapshotSource, TracerouteOrder,
 };
 use crate::bus::messages::{CheckOrderMessage, FirstCheckOrderMessage, OrderReply, TracerouteOrderMessage};
-use crate::bus::nats::connection::{NatsConnection, NatsError};
+use crate::bus::nats::connection::NatsConnection;
 use crate::clock::Clock;
 use crate::domain::{AgentId, CapturedFile, CheckResult, LocationId, MonitorId};
 use crate::schedule::LocationMembers;
@@ -46,17 +44,10 @@ pub struct NatsBus {
 }
 
 impl NatsBus {
-    /// Opens the streams and buckets, and creates what is missing. Run its task.
-    ///
-    /// # Errors
-    /// Fails when NATS cannot be used, with the reason.
-    pub async fn open(
-        dependencies: NatsBusDependencies,
-        heartbeat: TaskHeartbeat,
-    ) -> Result<(Self, NatsBusTask), NatsError> {
+    /// Creates the bus and its task, to be run. The task creates the streams and buckets that are missing.
+    #[must_use]
+    pub fn new(dependencies: NatsBusDependencies, heartbeat: TaskHeartbeat) -> (Self, NatsBusTask) {
         let NatsBusDependencies { connection, receiver, events, clock, database_timeline } = dependencies;
-        let bucket = streams::open_assignments(&connection).await?;
-        let bucket = AssignmentBucket::new(connection.clone(), bucket);
         let parts = Arc::new(ControlParts {
             connection,
             receiver,
@@ -65,13 +56,13 @@ impl NatsBus {
             timeline: Timeline::new(database_timeline),
             wake_reconcile: Notify::new(),
             events,
-            bucket: RwLock::new(bucket),
+            bucket: RwLock::default(),
             locations: RwLock::default(),
             certificates: RwLock::new(Arc::default()),
             snapshot_source: RwLock::default(),
         });
         let task = NatsBusTask::new(Arc::clone(&parts), heartbeat);
-        Ok((Self { parts }, task))
+        (Self { parts }, task)
     }
 
     /// Sets what supplies everything that a location has to check.

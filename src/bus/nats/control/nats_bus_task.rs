@@ -84,7 +84,7 @@ async fn reconcile_locations(parts: &Arc<ControlParts>) -> Result<(), NatsError>
             parts.reconcile_if_needed(&entry, &mut assignments).await?;
             if assignments.needs_snapshot() {
                 let wanted = parts.wanted(entry.id()).await?;
-                let (bucket, certificates) = (parts.bucket(), parts.certificates());
+                let (bucket, certificates) = (parts.bucket()?, parts.certificates());
                 let cx = parts.publish_context(&entry, &bucket, &certificates);
                 assignments.make_snapshot(&cx, wanted).await?;
             }
@@ -98,9 +98,8 @@ async fn reconcile_locations(parts: &Arc<ControlParts>) -> Result<(), NatsError>
 async fn renew_bucket(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
     let bucket = streams::open_assignments(&parts.connection).await?;
     let bucket = AssignmentBucket::new(parts.connection.clone(), bucket);
-    if bucket.stream_id() != parts.bucket().stream_id() {
+    if parts.set_bucket(bucket) {
         tracing::warn!("NATS has lost the assignments; they are published again");
-        parts.set_bucket(bucket);
         for entry in parts.locations() {
             entry.assignments.lock().await.invalidate();
         }
@@ -155,7 +154,7 @@ async fn update_members(
         agents = changed.members.len(),
         "the agents of a location changed; they share its monitors anew"
     );
-    let (bucket, certificates) = (parts.bucket(), parts.certificates());
+    let (bucket, certificates) = (parts.bucket()?, parts.certificates());
     let cx = parts.publish_context(entry, &bucket, &certificates);
     assignments.set_members(&cx, changed).await
 }

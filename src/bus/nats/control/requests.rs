@@ -106,7 +106,7 @@ async fn watch(
     (location, agent): (LocationId, AgentId),
     request: &WatchRequestMessage,
 ) -> Result<WatchReplyMessage, NatsError> {
-    let bucket = parts.bucket();
+    let bucket = parts.bucket()?;
     let is_same_stream = request.stream_id == bucket.stream_id();
     let applied = is_same_stream.then_some(request.applied_revision);
     let snapshot = parts.snapshot_for(location, applied).await?;

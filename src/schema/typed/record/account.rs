@@ -94,6 +94,30 @@ pub struct LocationSettings<'a> {
     pub private: bool,
 }
 
+/// An agent on another host.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct AgentSettings<'a> {
+    /// Display name.
+    pub name: &'a str,
+    /// Its key of NATS.
+    pub public_key: &'a str,
+    /// Its X25519 key.
+    pub exchange_key: &'a str,
+    /// Version of its program.
+    pub version: &'a str,
+    /// Number of the newest data key that it reported.
+    pub data_key: i64,
+    /// When it was revoked.
+    pub revoked_at: Option<&'a str>,
+}
+
+/// A data key of a location.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct LocationKeySettings {
+    /// Its number in the location.
+    pub number: i64,
+}
+
 /// A custom property with its values.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PropertySettings<'a> {

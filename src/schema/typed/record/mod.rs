@@ -9,8 +9,8 @@ mod recipient;
 pub(super) mod sla;
 
 pub use account::{
-    AccountNameSettings, AccountSettings, LocationSettings, MultiPopThreshold, PropertySettings,
-    PropertyValueSettings, ReportedEvent, TestSettings, UserSettings,
+    AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
+    MultiPopThreshold, PropertySettings, PropertyValueSettings, ReportedEvent, TestSettings, UserSettings,
 };
 pub use blackout::{BlackoutKind, BlackoutSettings};
 pub use certificate::{CertificateKind, CertificateSettings};

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::account::{
-    AccountNameSettings, AccountSettings, LocationSettings, PropertySettings, ReportedEvent, TestSettings,
-    UserSettings,
+    AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
+    PropertySettings, ReportedEvent, TestSettings, UserSettings,
 };
 use super::blackout::BlackoutSettings;
 use super::certificate::CertificateSettings;
@@ -14,7 +14,7 @@ use super::recipient::{NotifierGroupSettings, RecipientSettings, TemplateSetting
 use super::sla::SlaSettings;
 use crate::domain::ConfigRecord;
 use crate::schema::field::FieldTable;
-use crate::schema::table::{alerting, records, requests};
+use crate::schema::table::{agents, alerting, records, requests};
 use crate::schema::typed::deserializer::deserialize_fields;
 use crate::schema::typed::invalid_settings::InvalidFieldValue;
 
@@ -57,6 +57,8 @@ impl_record_settings! {
     AccountNameSettings<'a> = records::ACCOUNT_SUMMARY;
     UserSettings<'a> = records::USER;
     LocationSettings<'a> = records::LOCATION_RECORD;
+    AgentSettings<'a> = agents::AGENT;
+    LocationKeySettings = agents::LOCATION_KEY;
     CertificateSettings<'a> = records::CERTIFICATE;
     PropertySettings<'a> = records::PROPERTY;
     TestSettings = records::ON_DEMAND_TEST;

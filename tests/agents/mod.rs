@@ -1,0 +1,9 @@
+//! Agents on other hosts, on a real NATS server: how they enrol, what they may do, how they lose it.
+
+mod credential;
+mod enrolment;
+mod hostile;
+mod init;
+mod kit;
+mod permissions;
+mod revocation;
