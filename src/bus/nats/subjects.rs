@@ -1,9 +1,10 @@
 //! The subjects of the bus on NATS, and what an agent may do with them.
 //!
 //! Agents and the control plane are in two accounts of NATS. The streams are in the account of the control plane. The
-//! account of the agents reaches it only over the subjects that are exported here. This keeps the reply subjects of agents out of the account of the streams. NATS does not check a reply subject: in one common
-//! account, an agent that may ask for a message could name `$JS.API.STREAM.DELETE.vigie-results` as the reply subject,
-//! and the empty reply of the server would delete the stream.
+//! account of the agents reaches it only over the subjects that are exported here. This keeps the reply subjects of agents
+//! out of the account of the streams. NATS does not check a reply subject: in one common account, an agent that may ask for
+//! a message could name `$JS.API.STREAM.DELETE.vigie-results` as the reply subject, and the empty reply of the server would
+//! delete the stream.
 //!
 //! For the same reason an agent creates no consumer: the subject to which a consumer delivers is in the body of the
 //! request, which no permission covers. The control plane creates the consumer of each agent.
