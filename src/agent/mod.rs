@@ -5,6 +5,7 @@
 mod account_blackouts;
 mod admission;
 mod assignment;
+mod assignment_files;
 mod attempt;
 mod check;
 mod connectivity;
@@ -21,10 +22,12 @@ mod run_queue;
 mod runner;
 mod runner_handle;
 mod stall_detector;
+mod synced_clock;
 
 pub use account_blackouts::AccountBlackouts;
 pub use admission::AdmissionLimits;
 pub use assignment::Assignment;
+pub use assignment_files::{AssignmentFiles, StoredAssignments};
 pub use attempt::run_attempt;
 pub use check::{run_check, suppressed_by_blackout_result};
 pub use connectivity::ConnectivityDetector;
@@ -38,3 +41,4 @@ pub use outbox::{OutboxDependencies, OutboxTasks, ResultOutbox};
 pub use runner::{MissedRunDelivery, Runner, RunnerHeartbeats, RunnerTasks, new_runner, start_runner};
 pub use runner_handle::{AssignmentChange, RunnerHandle, RunnerStopped};
 pub use stall_detector::StallDetector;
+pub use synced_clock::SyncedClock;

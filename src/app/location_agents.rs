@@ -10,7 +10,7 @@ use super::supervisor::Supervisor;
 use crate::agent;
 use crate::agent::{
     AccountBlackouts, AdmissionLimits, BlackoutLookup, ConnectivityDetector, ExecutionContext, LocationAgent,
-    LocationAgentParts, RunnerHeartbeats, RunnerTasks,
+    LocationAgentParts, MonitorSharing, RunnerHeartbeats, RunnerTasks,
 };
 use crate::bus::InProcessBus;
 use crate::bus::contract::{ConnectedLocation, LocationPort, ResultSink};
@@ -89,6 +89,8 @@ pub(super) struct AgentStarter {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) supervisor: Arc<Supervisor>,
+    /// Which monitors of the location are checked here: all of them, except with `vigie agent run`.
+    pub(super) sharing: Arc<MonitorSharing>,
 }
 
 impl AgentStarter {
@@ -122,6 +124,7 @@ impl AgentStarter {
         let execution_context = ExecutionContext {
             connectivity_detector: connectivity.clone(),
             blackout_lookup: Some(blackout_lookup),
+            sharing: Arc::clone(&self.sharing),
             ..ExecutionContext::new(Arc::clone(&net), Arc::clone(&self.clock))
         };
         let supervisor = &self.supervisor;
@@ -146,7 +149,7 @@ impl AgentStarter {
             net,
             connectivity,
             account_blackouts,
-            sharing: Arc::default(),
+            sharing: Arc::clone(&self.sharing),
             probe_builder: self.probe_builder.clone(),
             browser_capacity,
             clock: Arc::clone(&self.clock),

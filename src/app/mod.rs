@@ -1,10 +1,13 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
 mod account_certificates;
+mod agent_process;
 mod alert_pipeline_handle;
 mod browser_host;
 mod browser_setup;
+mod bus_events;
 mod cached_browser_lookup;
+mod combined_bus;
 mod delivery_setup;
 mod demo;
 mod egress_review;
@@ -22,6 +25,7 @@ mod location_sealer;
 mod monitor_files;
 mod reload;
 mod reloadable_parts;
+mod remote_bus;
 mod running_server;
 mod serve;
 mod server;
@@ -35,6 +39,7 @@ mod supervisor;
 mod systemd;
 mod validation_context;
 
+pub use agent_process::{AgentOptions, HttpsRenewal, run_agent};
 pub use browser_host::{BrowserHostOptions, run_browser_host};
 pub use first_checks::FirstCheckTask;
 pub use host_probe_builder::HostProbeBuilder;

@@ -14,6 +14,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::account_certificates::follow_certificates;
 use super::alert_pipeline_handle::LocalAlertPipeline;
+use super::combined_bus::CombinedBus;
 use super::delivery_setup;
 use super::host_names::host_names;
 use super::host_probe_builder::HostProbeBuilder;
@@ -21,11 +22,12 @@ use super::liveness::{Liveness, TimedIngest};
 use super::location_agents::{AgentStarter, LocationAgents};
 use super::reload::{ReloadHandles, RunningConfig};
 use super::reloadable_parts::ReloadableParts;
+use super::remote_bus::{self, RemoteBusInputs};
 use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
 use super::supervisor::Supervisor;
+use crate::agent::MonitorSharing;
 use crate::api;
-use crate::bus::InProcessBus;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::notify::NotificationChannels;
@@ -65,6 +67,7 @@ pub(super) struct RunningServer {
     ingestor: Arc<Ingestor>,
     spool: Arc<ResultSpool>,
     pub(super) agents: Arc<LocationAgents>,
+    bus: Arc<CombinedBus>,
     agent_starter: Arc<AgentStarter>,
     channels: Arc<NotificationChannels>,
     delivery_settings: watch::Sender<DeliverySettings>,
@@ -119,10 +122,11 @@ impl RunningServer {
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
             supervisor: Arc::clone(&supervisor),
+            sharing: Arc::new(MonitorSharing::sole()),
         };
-        let bus = Arc::new(InProcessBus::default());
+        let bus = Arc::new(CombinedBus::new(Arc::default()));
         let started = agent_starter.start(settings, settings.hosted_locations())?;
-        let agents = Arc::new(LocationAgents::new(Arc::clone(&bus), started));
+        let agents = Arc::new(LocationAgents::new(Arc::clone(bus.local()), started));
         let locations = agents.locations();
         let monitor_reader =
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
@@ -140,7 +144,7 @@ impl RunningServer {
             }),
             monitor_cache: Arc::clone(&monitor_cache),
             monitor_reader: Arc::clone(&monitor_reader),
-            bus,
+            bus: Arc::clone(&bus),
             probe_builder: Arc::clone(&agent_starter.probe_builder),
             last_known_accounts: Arc::default(),
             ingestor: Arc::clone(&ingestor),
@@ -211,6 +215,7 @@ impl RunningServer {
             ingestor,
             spool,
             agents,
+            bus,
             agent_starter: Arc::new(agent_starter),
             channels,
             delivery_settings,
@@ -307,6 +312,30 @@ impl RunningServer {
             reloadable,
         };
         RunningConfig::start(handles, settings).await
+    }
+
+    /// Starts to serve agents on other hosts until `stop`, if NATS is set up. Call it once the monitors are loaded.
+    ///
+    /// # Errors
+    /// Fails for settings or keys of NATS that cannot be used.
+    pub(super) async fn start_remote_bus(
+        &self,
+        urls: &[String],
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let inputs = RemoteBusInputs {
+            agent_service: Arc::clone(&self.services.api_state.agent_service),
+            bus: Arc::clone(&self.bus),
+            receiver: self.ingestor.clone(),
+            snapshot_source: self.services.planner.as_snapshot_source(),
+            config_store: self.store.clone(),
+            // Agents deliver the last ten minutes again after each start with an engine that cannot tell.
+            database_timeline: self.store.timeline().await?.unwrap_or_else(|| self.clock.now().to_string()),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+            supervisor: Arc::clone(&self.supervisor),
+        };
+        remote_bus::start(urls, inputs, stop).await
     }
 
     /// Lets running checks finish within `drain_timeout` and stores every result; returns how many were lost.

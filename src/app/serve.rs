@@ -54,6 +54,8 @@ pub struct ServeOptions {
     pub demo: bool,
     /// File with the password of the first admin.
     pub admin_password_file: Option<PathBuf>,
+    /// Setting `bus.urls`.
+    pub bus: Vec<String>,
 }
 
 /// Runs the server until a signal stops it.
@@ -80,6 +82,9 @@ impl ServeOptions {
         let mut flags = Vec::new();
         flags.extend(self.data.as_ref().map(|path| ("data", to_text(path))));
         flags.extend(self.listen.clone().map(|listen| ("listen", listen)));
+        if !self.bus.is_empty() {
+            flags.push(("bus.urls", self.bus.join(",")));
+        }
         if !self.monitors.is_empty() {
             let paths: Vec<_> = self.monitors.iter().map(to_text).collect();
             flags.push(("monitors", paths.join(",")));
@@ -275,7 +280,9 @@ async fn run_until_stopped(
     }
     let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
+    let bus_urls = settings.bus_urls.clone();
     let mut running_config = server.start_running_config(settings, heartbeat_url).await?;
+    server.start_remote_bus(&bus_urls, stop.clone()).await?;
     server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");

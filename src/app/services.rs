@@ -9,13 +9,13 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
+use super::combined_bus::CombinedBus;
 use super::host_probe_builder::HostProbeBuilder;
 use super::key_file::key_file_location;
 use super::last_known_accounts::LastKnownAccounts;
 use super::local_planner::{LocalPlanner, PlannerDependencies};
 use super::validation_context::instance_data;
 use crate::api::ApiState;
-use crate::bus::InProcessBus;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::ConfigRecordKind;
@@ -49,7 +49,7 @@ pub(super) struct ServiceInputs {
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     pub(super) monitor_cache: Arc<MonitorCache>,
     pub(super) monitor_reader: Arc<MonitorReader>,
-    pub(super) bus: Arc<InProcessBus>,
+    pub(super) bus: Arc<CombinedBus>,
     pub(super) probe_builder: Arc<HostProbeBuilder>,
     pub(super) last_known_accounts: Arc<LastKnownAccounts>,
     pub(super) ingestor: Arc<Ingestor>,
@@ -100,7 +100,7 @@ impl Services {
             last_known_accounts,
             clock: Arc::clone(&clock),
         }));
-        bus.set_snapshot_source(planner.as_snapshot_source());
+        bus.local().set_snapshot_source(planner.as_snapshot_source());
         let monitor_dependencies = MonitorDependencies {
             config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),

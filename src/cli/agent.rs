@@ -1,7 +1,9 @@
 //! `vigie agent`: the agent of a location on a host of its own.
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::json;
@@ -11,6 +13,7 @@ use super::api_client::{ApiClient, parse_server_url};
 use super::output::{self, UsageError};
 use super::password::read_password_file;
 use super::trust::ServerTrust;
+use crate::app::{self, AgentOptions};
 use crate::bus::nats::{AgentCredential, AgentGrant, NewCredential};
 use crate::clock::{Clock, SystemClock};
 use crate::service::agents::RenewalProof;
@@ -23,6 +26,7 @@ const SERVER_CA_FILE: &str = "server-ca.pem";
 #[command(after_help = "\
 Examples:
   vigie agent enrol https://vigie.example.com --secret-file secret --data agent
+  vigie agent run --data agent
   vigie agent renew --data agent")]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -35,6 +39,19 @@ enum Action {
     ///
     /// The keys of the agent are made here and never leave the data folder.
     Enrol(EnrolArgs),
+    /// Run the checks of the location of this agent
+    ///
+    /// The agent needs a credential from `vigie agent enrol` in its data folder. Its settings are those of `location`,
+    /// `engine`, `browser` and so on in the settings file. SIGTERM and SIGINT hand its monitors over to the other agents
+    /// of the location and end it after its running checks, a second signal at once.
+    Run {
+        /// The settings file; without it, that of the variable `VIGIE_CONFIG`
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// The data folder of the agent [default: vigie-data]
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
     /// Renew the token of this agent now, such as after a long time offline
     Renew {
         /// The data folder of the agent
@@ -63,17 +80,31 @@ struct EnrolArgs {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::process::build_single_threaded_runtime()?.block_on(async {
-        match args.action {
-            Action::Enrol(args) => enrol(args).await,
-            Action::Renew { data } => {
-                let credential = AgentCredential::read(&data)?;
-                renew_over_https(&credential, &data).await?;
-                output::print(&format!("the token is valid until {}\n", credential.expires_at()))?;
-                Ok(ExitCode::SUCCESS)
-            }
+    match args.action {
+        Action::Run { config, data } => {
+            super::process::raise_descriptor_limit();
+            let config = super::settings::config_file_from_flag_or_env(config);
+            let renew_over_https = Arc::new(|credential: AgentCredential, data: PathBuf| {
+                let renewal = async move { renew_over_https(&credential, &data).await };
+                Box::pin(renewal) as Pin<Box<dyn Future<Output = anyhow::Result<()>> + Send>>
+            });
+            app::run_agent(AgentOptions { config, data, renew_over_https })?;
+            Ok(ExitCode::SUCCESS)
         }
-    })
+        Action::Enrol(args) => block_on(enrol(args)),
+        Action::Renew { data } => block_on(renew(&data)),
+    }
+}
+
+fn block_on(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    super::process::build_single_threaded_runtime()?.block_on(work)
+}
+
+async fn renew(data: &Path) -> anyhow::Result<ExitCode> {
+    let credential = AgentCredential::read(data)?;
+    renew_over_https(&credential, data).await?;
+    output::print(&format!("the token is valid until {}\n", credential.expires_at()))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn enrol(args: EnrolArgs) -> anyhow::Result<ExitCode> {

@@ -38,12 +38,16 @@ pub(super) struct Args {
     /// written to `admin-password` in the data folder
     #[arg(long, value_name = "FILE")]
     admin_password_file: Option<PathBuf>,
+    /// NATS server to which agents on other hosts connect; may be given several times [default: that of `vigie nats
+    /// init`]
+    #[arg(long, value_name = "URL")]
+    bus: Vec<String>,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
-    let Args { demo, config, data, monitors, listen, admin_password_file } = args;
+    let Args { demo, config, data, monitors, listen, admin_password_file, bus } = args;
     let config = super::settings::config_file_from_flag_or_env(config);
-    app::serve(ServeOptions { config, data, monitors, listen, demo, admin_password_file })?;
+    app::serve(ServeOptions { config, data, monitors, listen, demo, admin_password_file, bus })?;
     Ok(ExitCode::SUCCESS)
 }

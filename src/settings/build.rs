@@ -72,6 +72,8 @@ pub(super) fn build(
         },
         net: read_first_location_net(&mut reader),
         location_proxy: read_first_location_proxy(&mut reader),
+        bus_urls: reader.text_list("bus.urls"),
+        agent_weight: u32::try_from(reader.int("location.weight")).unwrap_or(1),
         can_verify: reader.node("location.verifies").to_json() == Value::Bool(true),
         connectivity_targets: read_endpoints(reader.node("location.connectivity_targets")),
         other_locations: read_other_locations(&mut reader),

@@ -49,6 +49,10 @@ pub struct Settings {
     pub location: Location,
     /// Network of that location; the trust settings apply to checks at every location.
     pub net: NetConfig,
+    /// NATS servers; empty for those of `vigie nats init`.
+    pub bus_urls: Vec<String>,
+    /// The share of this agent in the monitors of its location, with `vigie agent run`.
+    pub agent_weight: u32,
     /// Whether that location verifies failures of monitors that run elsewhere.
     pub(super) can_verify: bool,
     /// The proxy of its checks.

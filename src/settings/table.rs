@@ -53,6 +53,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("log", "Logs go to standard error."),
     ("engine", "Concurrency limits. A run that cannot start within its interval is recorded as missed."),
     ("store", "The database: SQLite or PostgreSQL (`vigie help database`)."),
+    ("bus", "Agents on other hosts (`vigie help many-hosts`)."),
     ("location", "This monitoring location."),
     ("egress", "What the monitors and recipients of single accounts may connect to."),
     ("tls", "Trusted certificate authorities."),
@@ -223,6 +224,12 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("store.keep_daily_days", int_range(0, 36_500), "0", "How long daily rollups are kept; 0: for ever."),
     Setting::new("store.keep_audit_days", DAYS, "400", "How long the audit trail (who changed what and when) is kept."),
     Setting::new("store.retention_at", SettingType::TimeOfDay, "\"03:17\"", "Time of day at which old data are removed, UTC."),
+    Setting::new(
+        "bus.urls",
+        SettingType::List(&SettingType::Text),
+        "[]",
+        "NATS servers, such as `tls://nats.example.com:4222`; empty: those of `vigie nats init`.",
+    ),
     Setting::new("location.id", ID, "1", "Its id, which monitors use in `home_location` and `locations`."),
     Setting::new("location.name", SettingType::Text, "local", "Its display name."),
     Setting::new("location.region", int_range(0, i64::MAX), "0", "Its region code. Verification prefers a location of another region."),
@@ -266,6 +273,12 @@ pub static SETTINGS: &[Setting] = &[
         SettingType::Bool,
         "false",
         "Whether this location verifies failures of monitors that do not run here, when none of their own locations\ncan.",
+    ),
+    Setting::new(
+        "location.weight",
+        int_range(1, 100),
+        "1",
+        "With `vigie agent run`: the share of the monitors of its location that this agent checks, compared with the\nother agents of the location.",
     ),
     Setting::new(
         "location.connectivity_targets",

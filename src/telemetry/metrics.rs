@@ -1,6 +1,7 @@
 //! All metrics of the process: names, help texts, and how events are recorded.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prometheus_client::encoding::text;
@@ -19,7 +20,9 @@ use super::labels::{
 };
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
-use crate::domain::{CheckResult, CustomerId, MissedReason, NotificationMethod, Outcome, Timestamp};
+use crate::domain::{
+    CheckResult, CustomerId, MissedReason, NotificationMethod, Outcome, Timestamp, duration_micros,
+};
 use crate::sync::Mutex;
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
@@ -59,6 +62,8 @@ pub struct Metrics {
     phase_seconds: HistogramFamily<PhaseLabels>,
     check_seconds: HistogramFamily<MonitorTypeLabels>,
     lateness_seconds: Histogram,
+    /// The longest lateness since it was taken last, in microseconds.
+    max_lateness_us: AtomicU64,
     missed_runs: Family<MissedRunLabels, Counter>,
     runs_queued: Gauge,
     checks_in_flight: Family<ConcurrencyClassLabels, Gauge>,
@@ -75,6 +80,7 @@ pub struct Metrics {
     delivery_seconds: HistogramFamily<DeliveryLabels>,
     task_panics: Family<TaskLabels, Counter>,
     quarantined: Family<ItemKindLabels, Counter>,
+    bus_events: Family<EventLabels, Counter>,
     spool_results: Gauge,
     spool_bytes: Gauge,
     spool_dropped: Family<ItemKindLabels, Counter>,
@@ -106,6 +112,7 @@ impl Metrics {
             phase_seconds: Family::new_with_constructor(network_histogram),
             check_seconds: Family::new_with_constructor(network_histogram),
             lateness_seconds: Histogram::new(LATENESS_SECONDS_BUCKETS),
+            max_lateness_us: AtomicU64::new(0),
             missed_runs: Family::default(),
             runs_queued: Gauge::default(),
             checks_in_flight: Family::default(),
@@ -122,6 +129,7 @@ impl Metrics {
             delivery_seconds: Family::new_with_constructor(network_histogram),
             task_panics: Family::default(),
             quarantined: Family::default(),
+            bus_events: Family::default(),
             spool_results: Gauge::default(),
             spool_bytes: Gauge::default(),
             spool_dropped: Family::default(),
@@ -229,6 +237,8 @@ impl Metrics {
         let help =
             "Results, changes, monitors and notifications quarantined since they could not be processed";
         registry.register("vigie_quarantined", help, self.quarantined.clone());
+        let help = "What happened with agents on other hosts";
+        registry.register("vigie_bus_events", help, self.bus_events.clone());
         let help = "Results in the spool, which wait for the store";
         registry.register("vigie_spool_results", help, self.spool_results.clone());
         let help = "Size of the spool in bytes";
@@ -303,7 +313,9 @@ impl Metrics {
         }
         // A first check waits for its turn on purpose.
         if result.outcome != Outcome::Blackout && result.trigger.is_schedule() {
-            self.lateness_seconds.observe(result.started_at.since(due_at).as_secs_f64());
+            let lateness = result.started_at.since(due_at);
+            self.lateness_seconds.observe(lateness.as_secs_f64());
+            self.max_lateness_us.fetch_max(duration_micros(lateness), Ordering::Relaxed);
         }
         if !result.attempts.is_empty() {
             self.check_seconds
@@ -383,6 +395,16 @@ impl Metrics {
     /// Counts what was quarantined: a `result`, a `change` of alerting, a `monitor` or a `notification`.
     pub fn record_quarantine(&self, kind: &'static str) {
         self.quarantined.get_or_create(&ItemKindLabels { kind }).inc();
+    }
+
+    /// Returns the longest lateness of a check since the last call.
+    pub fn take_max_lateness(&self) -> Duration {
+        Duration::from_micros(self.max_lateness_us.swap(0, Ordering::Relaxed))
+    }
+
+    /// Counts something that happened with an agent on another host.
+    pub fn record_bus_event(&self, event: &'static str) {
+        self.bus_events.get_or_create(&EventLabels { event: Arc::from(event) }).inc();
     }
 
     /// Sets what the spool holds: results, and bytes on disk.

@@ -43,7 +43,7 @@ pub struct Presence {
     pub is_draining: bool,
     /// Its share of the monitors of its location compared with the other agents, at least 1.
     pub weight: u32,
-    /// The latest start of a check in the last minute, after its planned time.
+    /// The latest start of a check after its planned time, since the heartbeat before.
     pub lateness: Duration,
     /// What waits in its spool.
     pub spool: SpoolLoad,

@@ -59,7 +59,7 @@ pub struct PresenceMessage {
     /// Its share of the monitors compared with the other agents; 0 counts as 1.
     #[prost(uint32, tag = "13")]
     pub weight: u32,
-    /// The latest start of a check in the last minute, after its planned time.
+    /// The latest start of a check after its planned time, since the heartbeat before.
     #[prost(uint64, tag = "14")]
     pub lateness_us: u64,
     /// Number of results in its spool.

@@ -13,7 +13,7 @@ mod login;
 pub mod subjects;
 
 pub use account_push::{AccountPushError, push_account_jwt};
-pub use agent::{AgentBus, AgentBusDependencies, AgentIdentity, NatsResultTransport};
+pub use agent::{AgentBus, AgentBusDependencies, AgentIdentity, NatsResultTransport, measure_clock_offset};
 pub use connection::{NatsConnection, NatsError};
 pub use control::{NatsBus, NatsBusDependencies, NatsBusTask, RegisteredAgent, RemoteLocation};
 pub use credential::{AgentCredential, CredentialError, NewCredential};

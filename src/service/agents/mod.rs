@@ -6,6 +6,7 @@ mod enrolment;
 mod enrolment_secrets;
 mod nats_server_files;
 mod nats_trust;
+mod remote_locations;
 mod renewal;
 mod revocation;
 mod stored_agent;
@@ -17,5 +18,6 @@ pub use nats_server_files::{
     NatsServerFile, NatsServerOptions, create_nats_installation, renew_nats_certificate,
 };
 pub use nats_trust::{AGENT_TOKEN_LIFETIME, NatsTrust};
+pub use remote_locations::RemoteLocationRecord;
 pub use renewal::RenewalProof;
 pub use trust_file::{TrustFile, TrustFileError};

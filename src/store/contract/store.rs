@@ -33,6 +33,10 @@ pub trait Store:
     /// Returns where it is, for messages: the path of the file, or the URL without its password.
     fn describe(&self) -> &str;
 
+    /// Returns a text that changes when the database has lost commits: it was restored, or failed over to a server that
+    /// lagged behind. `None` for an engine that cannot tell.
+    fn timeline(&self) -> StoreFuture<'_, Option<String>>;
+
     /// Stops accepting calls, finishes the accepted ones and releases the database. Later calls fail with
     /// [`StoreError::Closed`](super::StoreError::Closed).
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 
-use crate::store::contract::{Store, StoreError};
+use crate::store::contract::{Store, StoreError, StoreFuture};
 use crate::sync::Mutex;
 
 use super::connect;
@@ -81,6 +81,17 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn describe(&self) -> &str {
         &self.error_mapper.url
+    }
+
+    fn timeline(&self) -> StoreFuture<'_, Option<String>> {
+        // The first eight digits of the name of a WAL file are the timeline, which any role may read.
+        const QUERY: &str = "SELECT (SELECT oid FROM pg_database WHERE datname = current_database())::text
+            || ' ' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+        Box::pin(
+            self.read(|conn| {
+                Box::pin(async move { Ok(Some(sqlx::query_scalar(QUERY).fetch_one(conn).await?)) })
+            }),
+        )
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use crate::store::contract::{Store, StoreError};
+use crate::store::contract::{Store, StoreError, StoreFuture};
 
 use super::error::ErrorMapper;
 use super::open;
@@ -56,6 +56,11 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn describe(&self) -> &str {
         &self.description
+    }
+
+    fn timeline(&self) -> StoreFuture<'_, Option<String>> {
+        // A file that was put back looks like any other.
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

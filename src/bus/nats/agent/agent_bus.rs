@@ -165,7 +165,8 @@ async fn send_heartbeats(parts: &AgentParts, heartbeat: &TaskHeartbeat) {
 async fn measure_clock(parts: &AgentParts) {
     loop {
         let measured =
-            clock_offset::measure(&parts.connection, parts.identity, parts.host_clock.as_ref()).await;
+            clock_offset::measure_clock_offset(&parts.connection, parts.identity, parts.host_clock.as_ref())
+                .await;
         if let Some(offset_us) = measured {
             (parts.on_clock_offset)(offset_us);
         }

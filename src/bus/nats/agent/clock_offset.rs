@@ -19,7 +19,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 ///
 /// As in NTP (RFC 5905, section 8), the time of the reply is compared with the middle of question and answer; the error
 /// is at most half of the time between them.
-pub(super) async fn measure(
+pub async fn measure_clock_offset(
     connection: &NatsConnection,
     identity: AgentIdentity,
     clock: &dyn Clock,

@@ -9,4 +9,5 @@ mod result_transport;
 mod snapshot_download;
 
 pub use agent_bus::{AgentBus, AgentBusDependencies, AgentIdentity};
+pub use clock_offset::measure_clock_offset;
 pub use result_transport::NatsResultTransport;

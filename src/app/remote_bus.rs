@@ -1,0 +1,233 @@
+//! Connects the server to agents on other hosts: keeps their locations and keys up to date, renews their tokens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use futures::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use super::bus_events::{BusEventRecorder, LocationOwners};
+use super::combined_bus::CombinedBus;
+use super::location_sealer::LocationSealer;
+use super::supervisor::{StatelessTask, Supervisor};
+use crate::bus::contract::{ConnectedLocation, ResultReceiver, SnapshotSource};
+use crate::bus::nats::subjects::AgentSubject;
+use crate::bus::nats::{NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest};
+use crate::clock::Clock;
+use crate::domain::LocationId;
+use crate::service::ServiceError;
+use crate::service::agents::AgentService;
+use crate::store::ConfigStore;
+use crate::sync::Mutex;
+use crate::telemetry::{Metrics, TaskHeartbeat, TaskName};
+
+/// How often the locations with agents are read.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
+/// How often NATS gets the list of revoked agents, besides at each revocation.
+const REVOCATION_INTERVAL: Duration = Duration::from_mins(5);
+
+/// What the connection to agents works with.
+pub(super) struct RemoteBusInputs {
+    pub(super) agent_service: Arc<AgentService>,
+    pub(super) bus: Arc<CombinedBus>,
+    pub(super) receiver: Arc<dyn ResultReceiver>,
+    pub(super) snapshot_source: std::sync::Weak<dyn SnapshotSource>,
+    pub(super) config_store: Arc<dyn ConfigStore>,
+    pub(super) database_timeline: String,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) supervisor: Arc<Supervisor>,
+}
+
+/// Connects to NATS and starts to serve agents until `stop`; without keys of NATS it does nothing. `urls` replaces those of
+/// `vigie nats init`.
+///
+/// # Errors
+/// Fails for a URL or keys that cannot be used. A NATS server that is away is waited for in the background.
+pub(super) async fn start(
+    urls: &[String],
+    inputs: RemoteBusInputs,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let RemoteBusInputs { agent_service, bus, receiver, snapshot_source, .. } = &inputs;
+    let Ok(trust) = agent_service.trust() else {
+        anyhow::ensure!(
+            urls.is_empty(),
+            "`bus.urls` names NATS servers, but this server has no keys for them\nhint: run `vigie nats init DIR` first"
+        );
+        return Ok(());
+    };
+    let urls = if urls.is_empty() { trust.urls.clone() } else { urls.to_vec() };
+    let login = trust.control_login(Arc::clone(&inputs.clock)).context("cannot log in to NATS")?;
+    login.check_urls(&urls).context("cannot use the NATS servers of `bus.urls`")?;
+    let options = login.connect_options().context("cannot log in to NATS")?.name("vigie control plane");
+    let connection = NatsConnection::open(&urls, options).await?;
+    let owners = LocationOwners::default();
+    let (recorder, store_events) = BusEventRecorder::new(
+        Arc::clone(&inputs.metrics),
+        Arc::clone(&inputs.clock),
+        Arc::clone(&inputs.config_store),
+        Arc::clone(&owners),
+    );
+    let dependencies = NatsBusDependencies {
+        connection: connection.clone(),
+        receiver: Arc::clone(receiver),
+        events: Arc::new(recorder),
+        clock: Arc::clone(&inputs.clock),
+        database_timeline: inputs.database_timeline.clone(),
+    };
+    let supervisor = &inputs.supervisor;
+    let (nats_bus, task) = NatsBus::new(dependencies, supervisor.heartbeat(TaskName::Bus));
+    let nats_bus = Arc::new(nats_bus);
+    bus.set_remote(Arc::clone(&nats_bus));
+    let locations = Locations {
+        agent_service: Arc::clone(agent_service),
+        bus: Arc::clone(&nats_bus),
+        owners,
+        known: Mutex::default(),
+    };
+    let locations = Arc::new(locations);
+    // Before anything is published, so that no location is taken for one without agents.
+    locations.refresh().await;
+    nats_bus.set_snapshot_source(snapshot_source.clone());
+    let observed = Arc::downgrade(&nats_bus);
+    agent_service.observe_revocations(Arc::new(move |location, agent| {
+        if let Some(bus) = observed.upgrade() {
+            bus.remove_agent(location, agent);
+        }
+    }));
+    drop(supervisor.spawn(task));
+    let work = move |heartbeat: TaskHeartbeat| {
+        let (locations, connection, stop) = (Arc::clone(&locations), connection.clone(), stop.clone());
+        async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = locations.run(&heartbeat) => {}
+                () = renew_tokens(&locations.agent_service, &connection) => {}
+                () = push_revocations(&locations.agent_service, &connection) => {}
+            }
+        }
+    };
+    drop(supervisor.spawn(StatelessTask::new(supervisor.heartbeat(TaskName::Bus), work)));
+    drop(tokio::spawn(store_events));
+    tracing::info!(urls = urls.join(", "), "agents on other hosts are served over NATS");
+    Ok(())
+}
+
+/// Keeps the locations of the bus up to date with the store.
+struct Locations {
+    agent_service: Arc<AgentService>,
+    bus: Arc<NatsBus>,
+    owners: LocationOwners,
+    /// The locations with the newest key of each, as the bus has them.
+    known: Mutex<Vec<(ConnectedLocation, u32)>>,
+}
+
+impl Locations {
+    async fn run(&self, heartbeat: &TaskHeartbeat) {
+        loop {
+            heartbeat.mark_idle_for(REFRESH_INTERVAL);
+            tokio::time::sleep(REFRESH_INTERVAL).await;
+            self.refresh().await;
+        }
+    }
+
+    /// Reads the locations and their keys, and passes changes to the bus.
+    async fn refresh(&self) {
+        if let Err(error) = self.try_refresh().await {
+            tracing::warn!(error = ?error, "the locations with agents cannot be read; trying again");
+        }
+    }
+
+    async fn try_refresh(&self) -> Result<(), ServiceError> {
+        let records = self.agent_service.remote_locations().await?;
+        let (mut remotes, mut current) = (Vec::new(), Vec::new());
+        for record in &records {
+            let location_id = record.location.id;
+            let keyring = self.agent_service.location_keyring(location_id).await?;
+            // A location on other hosts verifies only what runs there.
+            let connected = ConnectedLocation { location: record.location.clone(), can_verify: false };
+            current.push((connected.clone(), keyring.newest_key_id()));
+            let sealer = Arc::new(LocationSealer::new(location_id, keyring));
+            remotes.push(RemoteLocation { connected, sealer });
+        }
+        let before = std::mem::replace(&mut *self.known.lock(), current.clone());
+        if before == current {
+            return Ok(());
+        }
+        *self.owners.write() = records.iter().map(|record| (record.location.id, record.customer)).collect();
+        let resealed: Vec<LocationId> = current
+            .iter()
+            .filter(|(connected, key)| {
+                let id = connected.location.id;
+                before.iter().any(|(old, old_key)| old.location.id == id && old_key != key)
+            })
+            .map(|(connected, _)| connected.location.id)
+            .collect();
+        self.bus.set_locations(remotes);
+        for location_id in resealed {
+            tracing::info!(
+                location_id = location_id.0,
+                "the data key of a location changed; its assignments are sealed again"
+            );
+            self.bus.reseal(location_id).await;
+        }
+        Ok(())
+    }
+}
+
+/// Replies to agents that renew their tokens, for ever.
+async fn renew_tokens(agent_service: &AgentService, connection: &NatsConnection) {
+    loop {
+        let subscribed = connection.client().subscribe(AgentSubject::Renew.of_all()).await;
+        let Ok(mut requests) = subscribed else {
+            tokio::time::sleep(REFRESH_INTERVAL).await;
+            continue;
+        };
+        while let Some(message) = requests.next().await {
+            let (Some((location, agent)), Some(reply)) =
+                (AgentSubject::Renew.sender(&message.subject), message.reply)
+            else {
+                continue;
+            };
+            let request: RenewalRequest = serde_json::from_slice(&message.payload).unwrap_or_default();
+            match agent_service.renew_over_bus(location, agent, request).await {
+                Ok(grant) => {
+                    let bytes = serde_json::to_vec(&grant).unwrap_or_default();
+                    // An agent without a reply asks again.
+                    let _ = connection.client().publish(reply, bytes.into()).await;
+                }
+                Err(error) => {
+                    tracing::warn!(error = ?error, agent_id = agent.0, "the token of an agent is not renewed");
+                }
+            }
+        }
+    }
+}
+
+/// Gives NATS the list of revoked agents whenever it may lack it, for ever.
+async fn push_revocations(agent_service: &AgentService, connection: &NatsConnection) {
+    loop {
+        let pause = match agent_service.push_account_jwt().await {
+            Ok(()) => REVOCATION_INTERVAL,
+            Err(error) => {
+                tracing::debug!(error, "NATS does not have the list of revoked agents yet");
+                REFRESH_INTERVAL
+            }
+        };
+        let was_connected = connection.is_connected();
+        let reconnected = async {
+            let mut before = was_connected;
+            loop {
+                tokio::time::sleep(REFRESH_INTERVAL).await;
+                let is_connected = connection.is_connected();
+                if is_connected && !before {
+                    return;
+                }
+                before = is_connected;
+            }
+        };
+        let _ = tokio::time::timeout(pause, reconnected).await;
+    }
+}
